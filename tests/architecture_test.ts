@@ -227,7 +227,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "attributes/xuudb/json_form.ts": "one of two forms on the wire",
   "authentication/password/verified_passwords.ts": "a cache with a state of its own",
-  "authentication/sign_in/kept_identity.ts": "the form in which an identity is kept",
   "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",
   "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
   "authentication/x509_kind.ts": "a kind, which its list names",
@@ -240,7 +239,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "pages/preview_page.ts": "a page",
   "rooms/room_audit.ts": "what a room hands to the supervisor, beside room_log.ts",
-  "service/assembly/observed_method.ts": "an authenticator around another one",
   "service/http/admin_routes.ts": "routes, by what they are for",
 };
 

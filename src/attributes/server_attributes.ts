@@ -87,6 +87,15 @@ export function attributesOnServer(
   };
 }
 
+/** Returns the accounts that a user has on any server: the one that is chosen, and those of the servers' own attributes. */
+export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly string[] {
+  const own = [...extra].flatMap(([name, values]) =>
+    SERVER_PREFIXES.some((prefix) => name.startsWith(`${prefix}.`)) && name.endsWith(".xlogin") ? values : []
+  );
+  const elsewhere = restricted === undefined ? [] : accountsOf(restricted.elsewhere);
+  return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
+}
+
 /** Groups separated by colons, as the daemon takes them: the first is the primary one. @throws {ERR_USER_ATTRIBUTE} */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];

@@ -15,6 +15,10 @@ export function seekerOf(
  * On whose behalf another system is asked.
  * @param credential Stands for the credential in the caller's cache.
  */
-export function askerOf(credentials: Credentials, credential: string, signal: AbortSignal): Asker {
+export function askerOf(
+  credentials: Pick<Credentials, "clientAddress" | "knownAs">,
+  credential: string,
+  signal: AbortSignal,
+): Asker {
   return { ...seekerOf(credentials, signal), credential, address: addressGroup(credentials.clientAddress) };
 }

@@ -32,10 +32,30 @@ export interface BrowserVisit {
   readonly verifier: string;
 }
 
+/** A login as the provider knows it. */
+export interface ProviderSession {
+  /** Of the ID token (OIDC Core 1.0, 2). */
+  readonly sub: string;
+  /** Of the ID token, where the provider names sessions (OIDC Back-Channel Logout 1.0, 2.1). */
+  readonly sid?: string;
+  /** Refresh token, by which the provider can be asked again; absent: it gave none. */
+  readonly refreshToken?: string;
+}
+
+/** What a provider says about a login that it vouched for before. */
+export type Renewal =
+  | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
+  | Extract<Verdict, { readonly kind: "refused" }>;
+
 /** What came of it. */
 export type LoginOutcome =
   /** What the browser's user is known by, and until when that counts at most, in seconds since the epoch. */
-  | { readonly kind: "token"; readonly authorization: Authorization; readonly until: number | undefined }
+  | {
+    readonly kind: "token";
+    readonly authorization: Authorization;
+    readonly until: number | undefined;
+    readonly session: ProviderSession;
+  }
   /** The reason is for the log. */
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -43,10 +63,26 @@ export type LoginOutcome =
 export interface BrowserLogin {
   /** What people know it by. */
   readonly title: string;
+  /** As in `iss`. */
+  readonly issuer: string;
   /** Where the browser is to go. @throws {RemoteUnavailable} */
   begin(visit: BrowserVisit, asker: Asker): Promise<string>;
   /** @param answer Query with which the browser came back. @throws {RemoteUnavailable} */
   finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome>;
+  /** Gets another access token for a login of before. @throws {RemoteUnavailable} */
+  renew(
+    session: ProviderSession & { readonly refreshToken: string },
+    login: Pick<Identity, "acr" | "authTime">,
+    asker: Asker,
+  ): Promise<LoginOutcome>;
+  /** Which logins a logout token ends (OIDC Back-Channel Logout 1.0, 2.6). @throws {InvalidToken | RemoteUnavailable} */
+  readLogout(text: string, signal: AbortSignal): Promise<EndedLogins>;
+}
+
+/** Logins that a provider has ended: one session, or all of a subject. */
+export interface EndedLogins {
+  readonly sub: string | undefined;
+  readonly sid: string | undefined;
 }
 
 /** What one method made of the caller's credentials. */
@@ -91,6 +127,8 @@ export interface Authenticator {
    * @throws {ServiceError} If it is out of order.
    */
   standingOf?: AskStanding;
+  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link standingOf} knows it. */
+  readonly derivedLifetime?: number;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];
   /** Whether this method knows the login, by a file or from daemons: one that may be written, being no password in the wrong field. */

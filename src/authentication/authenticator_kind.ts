@@ -3,6 +3,7 @@ import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { SeenOnce } from "../model/seen_once.ts";
+import type { Revocation } from "../model/trust/revocation.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
@@ -21,6 +22,8 @@ export interface MethodParts {
   readonly proofs: SeenOnce;
   /** The server's own name, from the certificate in use; empty without one. */
   readonly serverName: () => string;
+  /** What the authorities of clients have revoked as of now; absent: nobody asks. */
+  readonly revocation: () => Revocation | undefined;
   /** A client for other systems that shows the server's certificate, or one that does not. */
   readonly outgoing: (showCertificate: boolean) => OutgoingHttp;
   /** What assertions are held against. */

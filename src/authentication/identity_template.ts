@@ -24,6 +24,7 @@ export function templateProblem(template: string, example: string): string | und
 
 /**
  * The name that a template gives. Claims are escaped (RFC 4514, 2.4): none of them becomes more than the value it stands in.
+ * Subjects (`sub`) that differ in case give names that differ.
  * @throws {NoIdentity} If a claim is missing, or no single text.
  */
 export function fillIdentityTemplate(template: string, said: Said): string {
@@ -32,8 +33,16 @@ export function fillIdentityTemplate(template: string, said: Said): string {
     if (value === undefined || value === "" || other !== undefined) {
       throw new NoIdentity(`the claim ${claim} is no text, as identityTemplate needs it`);
     }
-    return escapeNameValue(value);
+    return escapeNameValue(claim === "sub" ? distinctByCase(value) : value);
   }));
+}
+
+/**
+ * Returns a subject with `^` before each capital letter, which is then written small: names are compared without regard
+ * to case, subjects with it (OIDC Core 1.0, 2). A `^` itself is written twice.
+ */
+function distinctByCase(subject: string): string {
+  return subject.replace(/[\p{Lu}\p{Lt}^]/gu, (found) => `^${found.toLowerCase()}`);
 }
 
 function takeApart(template: string) {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { flag, optional, text } from "../config/key.ts";
+import { flag, integer, optional, text } from "../config/key.ts";
 import type { KeyReader } from "../config/key_reader.ts";
 import type { Place } from "../config/kind.ts";
 import { reason } from "../config/load_properties.ts";
@@ -27,6 +27,19 @@ export const SHOW_CERTIFICATE = flag({
   name: "doTLSAuthn",
   help: "Show the own certificate to the identity provider",
   default: false,
+});
+
+/** How long what is derived from a login may last whose source cannot be asked about the user, if nothing else is said, in seconds. */
+export const DERIVED_S = 8 * 3600;
+
+/** See `Authenticator.derivedLifetime`. */
+export const DERIVED_LIFETIME = integer({
+  help:
+    "How long browser sessions and tokens of this service that are got by such a login may last; 0: there are none",
+  unit: "seconds",
+  max: 30 * 86_400,
+  default: DERIVED_S,
+  added: true,
 });
 
 /** How account, role and groups are made of what a provider says. */

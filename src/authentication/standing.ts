@@ -1,3 +1,4 @@
+import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
 
 /** What is remembered of a user, so that the source that named them can be asked about them when they are away. */
@@ -9,6 +10,10 @@ export interface NamedUser {
   readonly login?: string;
   /** Account that the source proved, or that the user had. */
   readonly uid?: string;
+  /** Fingerprint of the credential that must still be theirs; absent: any will do. */
+  readonly credential?: string;
+  /** When the source last vouched for the login in question, in seconds since the epoch; absent: it is about no login. */
+  readonly proved?: number;
 }
 
 /** What a source says about a user it once named. */
@@ -26,6 +31,8 @@ export type Standing =
 interface UserSource {
   /** As configured. */
   readonly name: string;
+  /** Longest time that anything derived from a login by it may last, in seconds; absent: as long as the source knows the user. */
+  readonly derivedLifetime?: number;
   /** Absent: it knows its users by their credentials alone. @throws {ServiceError} If it is out of order. */
   standingOf?(user: NamedUser, signal: AbortSignal): Promise<Standing>;
 }
@@ -50,6 +57,19 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
   };
 }
 
+/** What to remember of a login, so that what was derived from it can be held against its source. */
+function namedLogin(identity: Identity): NamedUser {
+  const { credential, issuedToken, proved = issuedToken?.lineage && issuedToken.lineage.since / 1000 } =
+    identity;
+  return { ...namedUser(identity), credential, proved };
+}
+
+/** Returns until when what is derived from a login now may last at most, in seconds since the epoch. @param now In seconds. */
+export function derivedUntil(methods: readonly UserSource[], identity: Identity, now: number): number {
+  const { via, proved = now } = namedLogin(identity);
+  return proved + (methods.find(({ name }) => name === via)?.derivedLifetime ?? Infinity);
+}
+
 /**
  * The identity with what is left of it today; `undefined` if its user is gone.
  * @throws {ServiceError} What the source throws that named them.
@@ -59,7 +79,7 @@ export async function whatIsLeft<T extends Identity>(
   ask: AskStanding,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const standing = await ask(namedUser(identity), signal);
+  const standing = await ask(namedLogin(identity), signal);
   if (standing.kind === "gone") return undefined;
   if (standing.kind === "cannot tell" || standing.servers === undefined) return identity;
   const { servers } = standing;
@@ -70,7 +90,7 @@ export async function whatIsLeft<T extends Identity>(
 /**
  * Whether a user still exists in the source that named them, as it would say within its cache time.
  *
- * A method that is configured no longer knows nobody. Where it was not remembered who named the user, one that knows them
+ * A method that is configured no longer knows nobody, and it knows a login no longer than its `derivedLifetime`. Where it was not remembered who named the user, one that knows them
  * is enough, and they are gone only if each of the methods says so.
  * @throws {ServiceError} What the source throws that could tell, but is out of order.
  */
@@ -78,12 +98,14 @@ export async function standingOf(
   methods: readonly UserSource[],
   user: NamedUser,
   signal: AbortSignal,
+  clock: Clock = Date.now,
 ): Promise<Standing> {
-  const { via } = user;
+  const { via, proved = Infinity } = user;
   if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
     const method = methods.find(({ name }) => name === via);
     if (method === undefined) return GONE;
+    if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;
     return await method.standingOf?.(user, signal) ?? CANNOT_TELL;
   }
   let standing: Standing = GONE;

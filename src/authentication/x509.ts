@@ -3,6 +3,8 @@ import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
+import { BoundedMap } from "../model/bounded_map.ts";
+import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
@@ -20,6 +22,10 @@ export interface X509Options {
   /** The server's own name; nobody else may go by it. */
   readonly serverName: () => string;
   readonly clock: Clock;
+  /** What the authorities of clients have revoked as of now; absent: nobody asks. */
+  readonly revocation: () => Revocation | undefined;
+  /** See `Authenticator.derivedLifetime`. */
+  readonly derivedLifetime: number | undefined;
 }
 
 /**
@@ -31,6 +37,9 @@ export function x509(options: X509Options): Authenticator {
     name: options.name,
     challenges: [],
     looksAtCertificates: true,
+    derivedLifetime: options.derivedLifetime,
+    standingOf: ({ credential = "" }) =>
+      Promise.resolve({ kind: counts(credential, options) ? "cannot tell" : "gone" }),
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
     close() {},
   };
@@ -38,12 +47,14 @@ export function x509(options: X509Options): Authenticator {
 
 function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): Verdict {
   let dn: string;
+  let credential: string | undefined;
   if (gateway === undefined) {
     const { certificate, unusableCertificate: reason } = credentials;
     if (certificate === undefined) {
       return reason === undefined ? { kind: "skipped" } : { kind: "refused", reason };
     }
     dn = certificate.subject;
+    credential = credentialOf(certificate.pem);
   } else {
     const claim = credentials.consignor === undefined ? undefined : parseConsignor(credentials.consignor);
     if (claim === undefined) {
@@ -66,7 +77,31 @@ function judge({ name, gateway, serverName, clock }: X509Options, credentials: C
     if (error instanceof NoIdentity) return { kind: "refused", reason: `subject: ${error.message}` };
     throw error;
   }
-  return { kind: "accepted", identity: { dn, method: "X509", via: name } };
+  return { kind: "accepted", identity: { dn, method: "X509", via: name, credential } };
+}
+
+/** What was made of certificates lately: a client shows its own with each request. */
+const CREDENTIALS = new BoundedMap<string, string>(1000);
+
+/** What is remembered of a certificate in what is derived from it: enough to tell later whether it still counts. */
+function credentialOf(pem: string): string {
+  const known = CREDENTIALS.get(pem);
+  if (known !== undefined) return known;
+  const certificate = new X509Certificate(pem);
+  const { issuer, serial } = referenceOf(certificate);
+  const credential = `${issuer}.${serial}.${Math.floor(validityOf(certificate).to / 1000)}`;
+  CREDENTIALS.set(pem, credential);
+  return credential;
+}
+
+/** Whether a certificate is in date and not revoked; one that a gateway was shown, the gateway alone knows. */
+function counts(credential: string, { clock, revocation }: X509Options): boolean {
+  const { issuer, serial, ends } =
+    /^(?<issuer>[\w-]+)\.(?<serial>[0-9a-f]*)\.(?<ends>\d+)$/.exec(credential)?.groups ?? {};
+  if (issuer === undefined || serial === undefined) return credential === "";
+  const lists = revocation();
+  return clock() <= Number(ends) * 1000 + 999 &&
+    (lists === undefined || !isRevoked({ issuer, serial }, lists, clock()));
 }
 
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +

@@ -36,7 +36,7 @@ export class KeyReader extends KeyReport {
    * @param prefix The section's, with names in place of `<…>`.
    */
   read<T extends Table>(section: Section<T>, prefix: string = section.prefix): Infer<T> | undefined {
-    this.sections.push({ prefix, unknown: section.unknown });
+    this.sections.push({ ...section, prefix });
     const values: Record<string, unknown> = {};
     for (const [field, key] of Object.entries(section.keys)) {
       const full = prefix + (key.name ?? field);

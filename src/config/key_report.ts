@@ -19,7 +19,7 @@ export class KeyReport {
   /** Keys that there are, written or not. */
   protected readonly known = new Set<string>();
   /** What was read: says what an unknown key among its own is. */
-  protected readonly sections: Pick<Section, "prefix" | "unknown">[] = [];
+  protected readonly sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
   readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];
   /** Secrets written in files, the first of each file. */
@@ -134,17 +134,19 @@ export class KeyReport {
       const guess = didYouMean(key, this.known);
       const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
-        this.#report(worst === "error" ? this.#severityOf(key) : worst, key, `unknown key${hint}`);
+        const severity = worst === "error" ? this.#severityOf(key, guess !== undefined) : worst;
+        this.#report(severity, key, `unknown key${hint}`);
       } else if (guess !== undefined) {
         this.warn(key, `not a key of this service${hint}`);
       }
     }
   }
 
-  #severityOf(key: string): "error" | "warning" {
+  #severityOf(key: string, isMistyped: boolean): "error" | "warning" {
     const [nearest] = this.sections.filter(({ prefix }) => key.startsWith(prefix))
       .sort((a, b) => b.prefix.length - a.prefix.length);
-    return nearest?.unknown ?? "error";
+    const isElsewhere = nearest?.elsewhere?.has(key.slice(nearest.prefix.length).toLowerCase());
+    return isElsewhere && !isMistyped ? "warning" : nearest?.unknown ?? "error";
   }
 
   /** A secret stands in the file itself. */

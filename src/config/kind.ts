@@ -78,8 +78,8 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   files?(config: S & KindConfig): readonly string[];
   /** Systems that it asks while it runs. */
   remotes?(config: S & KindConfig): readonly Remote[];
-  /** Whether it shows bearer tokens to its system that do not say whose they are. */
-  takesAnyToken?(config: S & KindConfig): boolean;
+  /** Which bearer tokens it shows to its system: all, its issuer's and opaque ones, or its issuer's; absent: none. */
+  takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
   /** Whether what it says of users can tell by what class of login they got in (`acr`). */
   readonly tellsAcr?: true;
   /** Others of the same sort that it is made of. */

@@ -24,16 +24,34 @@ export async function readAuthentication(
     common: METHOD,
     list: kinds.methods,
   });
-  const [one, other] = methods.filter((method) => kindOf(method, kinds.methods).takesAnyToken?.(method));
-  if (one !== undefined && other !== undefined) {
-    const expected =
-      `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
-    reader.warn(`${prefix}order`, expected);
-  }
+  checkTokens(reader, { methods, kinds });
   if (keys === undefined) return undefined;
   for (const server of servers) checkLogins(reader, server, { order: keys.order, methods, kinds });
   const { order: _, ...rest } = keys;
   return { authentication: { ...rest, methods } };
+}
+
+/** Warns where one provider is shown tokens that are for another: it could use them in the name of their users. */
+function checkTokens(
+  reader: KeyReader,
+  { methods, kinds }: { readonly methods: readonly KindConfig[]; readonly kinds: Known["kinds"] },
+): void {
+  const shown = methods.flatMap((method) => {
+    const tokens = kindOf(method, kinds.methods).takesTokens?.(method);
+    return tokens === undefined ? [] : [{ name: method.name, tokens }];
+  });
+  for (const one of shown) {
+    const sees = one.tokens === "all"
+      ? ["all", "opaque", "own"]
+      : one.tokens === "opaque"
+      ? ["all", "opaque"]
+      : [];
+    const other = shown.find((other) => other !== one && sees.includes(other.tokens));
+    if (other === undefined) continue;
+    const expected =
+      `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
+    return reader.warn(`${AUTHENTICATION.prefix}order`, expected);
+  }
 }
 
 /** Methods that a server names must be there, and able to tell what it requires besides. */

@@ -30,7 +30,7 @@ export async function readKinds(
     for (const name of names) reader.skip(`${prefix}${name}.`);
     return [];
   }
-  const listed = new ListedReader(reader, prefix, common, list);
+  const listed = new ListedReader(reader, prefix, { ...common, elsewhere: javaNames(list) }, list);
   const configs = await listed.read(order, `${prefix}order`);
   for (const name of names) {
     if (!listed.used.has(name)) {
@@ -38,6 +38,17 @@ export async function readKinds(
     }
   }
   return configs;
+}
+
+/** Names of keys that the Java service has in some class of this sort, in lower case. */
+function javaNames({ kinds }: KindList): ReadonlySet<string> {
+  const names = kinds.flatMap(({ keys, ignored = {} }) => [
+    ...Object.entries(keys).flatMap(([field, key]) =>
+      key.shape === "many" || key.added ? [] : [key.name ?? field]
+    ),
+    ...Object.keys(ignored),
+  ]);
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 class ListedReader {

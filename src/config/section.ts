@@ -13,6 +13,8 @@ export interface Section<T extends Table = Table> {
   readonly ignored?: Readonly<Record<string, string>>;
   /** What an unknown key is. */
   readonly unknown: "error" | "warning";
+  /** Names that the Java service knows in sections like this one: an unknown key of such a name is a warning, unless it is mistyped. */
+  readonly elsewhere?: ReadonlySet<string>;
   /** Whether upper and lower case in a key make no difference. */
   readonly anyCase?: boolean;
 }

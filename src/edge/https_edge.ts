@@ -13,6 +13,7 @@ import type { Increments } from "../metrics/counters.ts";
 import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
+import type { Clock } from "../model/clock.ts";
 import type { Peer } from "../model/peer.ts";
 import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
 import { AnswerText } from "./answer_text.ts";
@@ -29,11 +30,22 @@ import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server
 
 /** Milliseconds for a client that was refused to read why. */
 const LINGER_MS = 2_000;
+/** How long a client's certificate is not judged again, in milliseconds. */
+const JUDGED_MS = 60_000;
 /** Of a request of which nothing could be read. */
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
+/** The other end of a connection as it was judged, by what, and until when that holds. */
+interface Judged {
+  readonly peer: Peer;
+  readonly tls: EdgeTls | undefined;
+  readonly until: number;
+}
+
 /** What an edge needs of the house. */
 interface EdgeParts extends Pick<EntranceParts, "groupOf"> {
+  /** By which certificates of clients are in date. */
+  readonly clock?: Clock;
   readonly answer: Answer;
   readonly log: Logger;
 }
@@ -51,17 +63,19 @@ export class HttpsEdge {
   readonly #gates = new WeakMap<Socket, RequestGate>();
   /** What is being answered. */
   readonly #responses = new WeakMap<Socket, ServerResponse>();
-  readonly #peers = new WeakMap<Socket, Peer>();
+  readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new RefusalCount();
   readonly #discards = new Discards();
   /** Header that tells clients how long an idle connection is kept, where it is kept, and what has it in it. */
   readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
+  readonly #clock: Clock;
   #tls: EdgeTls | undefined;
   #underWay = 0;
   #leaving = false;
   #draining: (() => void) | undefined;
 
-  private constructor(options: EdgeOptions, { answer, log, groupOf }: EdgeParts) {
+  private constructor(options: EdgeOptions, { answer, log, groupOf, clock = Date.now }: EdgeParts) {
+    this.#clock = clock;
     const { tls, limits } = options;
     this.#answer = answer;
     this.#log = log;
@@ -95,9 +109,7 @@ export class HttpsEdge {
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     server.on("clientError", (error: Error, socket: Socket) => this.#unreadable(error, socket));
     server.on("secureConnection", (socket: TLSSocket) => {
-      if (this.#tls?.clientCertificate !== "require" || this.#peerOf(socket).certificate !== undefined) {
-        return;
-      }
+      if (!this.#lacksCertificate(socket)) return;
       this.#strangers.write("client without a certificate of an authority", {
         client: this.#entrance.clientOf(socket),
       });
@@ -178,7 +190,7 @@ export class HttpsEdge {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const gate = this.#gates.get(socket);
-    if (gate === undefined || socket.destroyed || !gate.begin(request)) {
+    if (gate === undefined || socket.destroyed || this.#lacksCertificate(socket) || !gate.begin(request)) {
       socket.destroy();
       return;
     }
@@ -242,25 +254,40 @@ export class HttpsEdge {
     }
   }
 
-  /** The other end of a connection; it stays the same as long as the connection does. */
+  #lacksCertificate(socket: Socket): boolean {
+    return this.#tls?.clientCertificate === "require" && this.#peerOf(socket).certificate === undefined;
+  }
+
+  /**
+   * The other end of a connection. Its certificate is judged again when one of its way expires, when certificates and
+   * revocation lists are renewed, and once a minute: lists end, too.
+   */
   #peerOf(socket: Socket): Peer {
+    const now = this.#clock();
     const known = this.#peers.get(socket);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;
     const address = this.#entrance.clientOf(socket);
-    const peer = { address, ...this.#shownBy(socket, address) };
-    this.#peers.set(socket, peer);
+    const { until, ...shown } = this.#shownBy(socket, address, now);
+    const peer = { address, ...shown };
+    this.#peers.set(socket, { peer, tls: this.#tls, until });
+    if (known?.peer.certificate !== undefined && peer.certificate === undefined) {
+      const reason = peer.unusableCertificate;
+      this.#strangers.write("client certificate counts no more", { client: address, reason });
+    }
     return peer;
   }
 
-  #shownBy(socket: Socket, client: string): Omit<Peer, "address"> | undefined {
-    const [tls, now] = [this.#tls, Date.now()];
+  /** @returns Until when that holds at most, in milliseconds since the epoch. */
+  #shownBy(socket: Socket, client: string, now: number): Omit<Peer, "address"> & { readonly until: number } {
+    const tls = this.#tls;
     if (!(socket instanceof TLSSocket) || tls === undefined || tls.clientCertificate === "none") {
-      return undefined;
+      return { until: Infinity };
     }
     const shown = clientCertificate(socket, tls, now);
     const reason = shown === undefined ? whyPassedOver(socket, now) : undefined;
     if (reason !== undefined) this.#strangers.write("client certificate passed over", { client, reason });
-    return shown;
+    const isKept = shown?.certificate !== undefined;
+    return { ...shown, until: isKept ? Math.min(shown?.until ?? Infinity, now + JUDGED_MS) : Infinity };
   }
 
   /** A connection on which the parser gave up: bad bytes, oversized header, too slow. */

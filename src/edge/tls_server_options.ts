@@ -27,12 +27,13 @@ export function tlsServerOptions(
  * good comes with the reason why it is not: verified by the TLS library alone, or of version 1. The library takes every trusted certificate for one that
  * may issue others; whether it may is for us to judge.
  * @param at Milliseconds since the epoch.
+ * @returns With the moment at which it, or one that vouches for it, expires.
  */
 export function clientCertificate(
   socket: TLSSocket,
   { anchors, revocation }: Pick<EdgeTls, "anchors" | "revocation">,
   at: number,
-): Pick<Peer, "certificate" | "unusableCertificate"> | undefined {
+): (Pick<Peer, "certificate" | "unusableCertificate"> & { readonly until?: number }) | undefined {
   const chain = wholeChain(socket);
   const [shown] = chain;
   if (shown === undefined) return undefined;
@@ -42,7 +43,8 @@ export function clientCertificate(
     const demands = { anchors, purpose: "clientAuth", revocation, at } as const;
     const way = findPath(chain, demands);
     if (typeof way === "string") return unusable(way);
-    return { certificate: { subject: certificateSubject(shown), pem: shown.toString() } };
+    const until = Math.min(...way.map(({ to }) => to));
+    return { until, certificate: { subject: certificateSubject(shown), pem: shown.toString() } };
   } catch {
     return unusable("it is not well-formed");
   }

@@ -43,6 +43,8 @@ const COMMON = Object.entries({
   "Cache-Control": "no-store",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
 });
 
 /** Of our own answers that scripts of other sites may read, besides those that the site names. */
@@ -83,6 +85,8 @@ function addCors(headers: HeaderList, request: AskedBy, cors: CorsConfig): void 
   const anyOrigin = cors.origins.includes("*");
   headers.append("Vary", "Origin");
   if (!anyOrigin && (origin === null || !cors.origins.includes(origin))) return;
+  // What every site may read, every site may show.
+  if (anyOrigin) headers.set("Cross-Origin-Resource-Policy", "cross-origin");
   headers.set("Access-Control-Allow-Origin", anyOrigin || origin === null ? "*" : origin);
   headers.set("Access-Control-Expose-Headers", union(cors.exposedHeaders, EXPOSED));
   if (request.method === "OPTIONS" && request.headers.has("Access-Control-Request-Method")) {

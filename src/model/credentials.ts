@@ -16,7 +16,7 @@ export type Authorization =
     readonly kind: "bearer";
     readonly token: Secret;
     /** What the issuer has said of the login by which the token was got, beside the token: claims as texts. */
-    readonly login?: { readonly acr?: string; readonly auth_time?: string };
+    readonly login?: { readonly sub?: string; readonly acr?: string; readonly auth_time?: string };
     /** Present if it is shown with a proof of possession (RFC 9449, 7.1). */
     readonly scheme?: "DPoP";
     /** Of a JWT, the issuer that it claims; not verified. */

@@ -56,7 +56,7 @@ export function parseName(text: string): readonly RelativeName[] {
 export function comparableForm(text: string): string {
   const known = FORMS.get(text);
   if (known !== undefined) return known;
-  const form = parseName(text).map(comparableRelativeName).join(",");
+  const form = parseName(text).map((name) => comparableRelativeName(name)).join(",");
   if (text.length <= MAX_REMEMBERED_LENGTH) FORMS.set(text, form);
   return form;
 }
@@ -67,7 +67,16 @@ export function comparableForm(text: string): string {
  * @throws {InvalidName}
  */
 export function reversedForm(text: string): string {
-  return parseName(text).map(comparableRelativeName).reverse().join(",");
+  return parseName(text).map((name) => comparableRelativeName(name)).reverse().join(",");
+}
+
+/**
+ * Returns the comparable form for a search by patterns: a separator inside a value is two hexadecimal digits (`\2c`).
+ * Thus `,` `+` and `=` in the text always separate, and no value contains what a pattern takes for another part.
+ * @throws {InvalidName}
+ */
+export function patternForm(text: string): string {
+  return parseName(text).map((name) => comparableRelativeName(name, SEPARATORS_AND_EQUALS)).join(",");
 }
 
 /** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
@@ -103,17 +112,18 @@ export function escapeNameValue(value: string): string {
     .replace(/[\x00-\x1f\x7f]/g, hexPair);
 }
 
-function comparableRelativeName(attributes: RelativeName): string {
+/** @param inHex Characters of values to write as two hexadecimal digits; default: none but control characters. */
+function comparableRelativeName(attributes: RelativeName, inHex?: RegExp): string {
   const [first, ...others] = attributes;
-  if (first !== undefined && others.length === 0) return comparableAttribute(first);
+  if (first !== undefined && others.length === 0) return comparableAttribute(first, inHex);
   // Keywords stand before dotted identifiers, as in the names that existing share stores hold.
-  return attributes.map(comparableAttribute).sort((a, b) => {
+  return attributes.map((attribute) => comparableAttribute(attribute, inHex)).sort((a, b) => {
     const [dottedA, dottedB] = [/^[0-9]/.test(a), /^[0-9]/.test(b)];
     return compare(dottedA, dottedB) || compare(a, b);
   }).join("+");
 }
 
-function comparableAttribute({ type, value }: NameAttribute): string {
+function comparableAttribute({ type, value }: NameAttribute, inHex?: RegExp): string {
   const { label, as } = comparisonOf(type);
   if (value.kind === "encoded") return `${label}=#${value.der}`;
   switch (as) {
@@ -121,7 +131,7 @@ function comparableAttribute({ type, value }: NameAttribute): string {
       // Nearly all values are plain, and a map file may have 100,000 of them.
       return /^[\w.@-]+(?: [\w.@-]+)*$/.test(value.text)
         ? `${label}=${value.text.toLowerCase()}`
-        : `${label}=${escapeComparable(fold(value.text))}`;
+        : `${label}=${inHex ? fold(value.text).replace(inHex, hexPair) : escapeComparable(fold(value.text))}`;
     case "lower case":
       return `${label}=#${encodeText(value.text.toLowerCase(), "ia5")}`;
     case "exact":
@@ -143,6 +153,9 @@ function fold(value: string): string {
 export function foldCharacters(value: string): string {
   return value.normalize("NFKD").toLowerCase().normalize("NFKD");
 }
+
+// deno-lint-ignore no-control-regex
+const SEPARATORS_AND_EQUALS = /[",+;<>=\\\x00-\x1f\x7f]|^#/g;
 
 function escapeComparable(value: string): string {
   // deno-lint-ignore no-control-regex

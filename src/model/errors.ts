@@ -280,6 +280,15 @@ export const ERRORS = {
       "A token that is bound to a key (DPoP) or a certificate was to become a token of this service, which whoever gets hold of it could use: that would undo the binding (RFC 9449, 7.2).",
     remedy: "Show the bound token itself with each request, or log in otherwise for a token of this service.",
   },
+  ERR_LOGIN_NOT_DERIVABLE: {
+    status: 403,
+    text:
+      "A login of this kind is not exchanged for a token or a browser session that lasts, please log in with each request",
+    meaning:
+      "A token of this service or a browser session was asked for, and the `derivedLifetime` of the authenticator that named the caller is over, or is 0.",
+    remedy:
+      "Log in anew; the operator decides by `derivedLifetime` how long a login counts without its source.",
+  },
   ERR_LOGIN_TOO_NARROW: {
     status: 403,
     text: "Your token permits transfers in some directories only, and not this",

@@ -20,6 +20,10 @@ export interface Identity {
    * on that daemon's servers only (design decision "Account names across daemons").
    */
   readonly uidServers?: readonly string[];
+  /** Names the very credential that was shown, see `credentialFingerprint`; absent: its authenticator cannot be asked about it. */
+  readonly credential?: string;
+  /** When the authenticator's source last vouched for the login, in seconds since the epoch; absent: with this request. */
+  readonly proved?: number;
   /** Class of the login, as a provider tells it (`acr`; OIDC Core 1.0, 2). */
   readonly acr?: string;
   /** When the user logged in, in seconds since the epoch; `now`: what they know or have is shown with this request. Absent: not known. */
@@ -28,6 +32,8 @@ export interface Identity {
   readonly capabilities?: readonly Capability[];
   /** Present if the login counts with a proof of possession alone (RFC 9449, 8705): nothing that is worth the same without. */
   readonly bound?: true;
+  /** Present if the caller signed in with a browser: by what that is known, and when that ends, in seconds since the epoch. */
+  readonly browser?: { readonly id: string; readonly ends: number };
   /** Present if the caller showed a token that this or a trusted service issued. */
   readonly issuedToken?: IssuedTokenFacts;
 }

@@ -9,10 +9,12 @@ const MAX_BYTES = 64 * 1024 ** 2;
  * Opens a file for reading, unless it is a pipe, a socket, a device or a folder: a pipe that nobody writes to would never
  * open, a device may never end. What is asked about it is the open file, not the path, which may lead elsewhere a moment
  * later.
+ * @param options.follow Whether a link in its place is followed; default: yes.
  * @throws {TypeError} If it is none of files and folders; else what `Deno.open` would throw.
  */
-export async function openRegularFile(path: string): Promise<FileHandle> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
+export async function openRegularFile(path: string, { follow = true } = {}): Promise<FileHandle> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
+  const file = await open(path, flags).catch((error) => {
     throw asDenoError(error);
   });
   try {

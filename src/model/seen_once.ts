@@ -3,13 +3,15 @@ import type { Clock } from "./clock.ts";
 /** How many marks are kept. */
 interface SeenOnceLimits {
   readonly all: number;
-  /** Of one owner, so that nobody takes the room of others. */
+  /** Of one owner while the table is empty; fewer as it fills. */
   readonly perOwner: number;
 }
 
 /** A mark that was seen, as it is handed on. */
 export interface SeenMark {
+  /** Who pays for its room: somebody whom a caller cannot multiply, such as a user. */
   readonly owner: string;
+  /** Different from all marks of others. */
   readonly mark: string;
   /** When it cannot be used any more, in milliseconds since the epoch. */
   readonly endsAt: number;
@@ -20,12 +22,17 @@ export const PROOFS: SeenOnceLimits = { all: 200_000, perOwner: 5_000 };
 
 /**
  * Notes marks that count once, such as those of proofs, until they could not be used any more. Where there is no room for
- * another one, it counts as seen: what cannot be noted cannot be told apart from a repetition.
+ * another one, it counts as seen: what cannot be noted cannot be told apart from a repetition. So nothing is forgotten
+ * before its end.
+ *
+ * No owner may have more marks than a fixed part of the free places. As the table fills, those who take most of it are
+ * refused first, and a hundred greedy owners together leave room for others.
  */
 export class SeenOnce {
-  /** Marks of each owner with their ends, in the order in which they came. */
-  readonly #owners = new Map<string, Map<string, number>>();
-  #size = 0;
+  /** In the order in which they came. */
+  readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
+  /** Number of marks of each owner. */
+  readonly #counts = new Map<string, number>();
   #lookAt = -Infinity;
 
   /**
@@ -38,53 +45,60 @@ export class SeenOnce {
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}
 
-  /**
-   * Notes a mark.
-   * @param endsAt When it cannot be used any more, in milliseconds since the epoch.
-   * @returns Whether it is the first time.
-   */
-  note(owner: string, mark: string, endsAt: number): boolean {
-    const isFirst = this.#add(owner, mark, endsAt);
-    if (isFirst) this.noted({ owner, mark, endsAt });
-    return isFirst;
-  }
-
-  #add(owner: string, mark: string, endsAt: number): boolean {
+  /** Notes a mark. @returns Whether it is the first time. */
+  note(seen: SeenMark): boolean {
     const now = this.clock();
     this.#forgetEnded(now);
-    const marks = this.#owners.get(owner) ?? new Map<string, number>();
-    if ((marks.get(mark) ?? -Infinity) >= now) return false;
-    if (marks.size >= this.limits.perOwner || this.#size >= this.limits.all) return false;
-    if (!marks.has(mark)) this.#size++;
-    marks.set(mark, endsAt);
-    this.#owners.set(owner, marks);
+    if (this.#isKnown(seen.mark, now)) return false;
+    const { all, perOwner } = this.limits;
+    const room = Math.ceil((all - this.#marks.size) * perOwner / all);
+    if ((this.#counts.get(seen.owner) ?? 0) >= room) return false;
+    this.#put(seen);
+    this.noted(seen);
     return true;
   }
 
-  /** Takes over what was seen elsewhere. */
+  /** Takes over what was seen elsewhere, all of it: there it had room. */
   adopt(seen: Iterable<SeenMark>): void {
-    for (const { owner, mark, endsAt } of seen) this.#add(owner, mark, endsAt);
+    const now = this.clock();
+    this.#forgetEnded(now);
+    for (const one of seen) if (!this.#isKnown(one.mark, now)) this.#put(one);
   }
 
   /** What was seen and has not ended. */
   seen(): SeenMark[] {
     const now = this.clock();
-    return [...this.#owners].flatMap(([owner, marks]) =>
-      [...marks].flatMap(([mark, endsAt]) => endsAt < now ? [] : [{ owner, mark, endsAt }])
+    return [...this.#marks].flatMap(([mark, { owner, endsAt }]) =>
+      endsAt < now ? [] : [{ owner, mark, endsAt }]
     );
   }
 
-  /** Once a second at most; of each owner up to the first mark that has not ended. */
+  #isKnown(mark: string, now: number): boolean {
+    return (this.#marks.get(mark)?.endsAt ?? -Infinity) >= now;
+  }
+
+  #put({ owner, mark, endsAt }: SeenMark): void {
+    this.#forget(mark);
+    this.#marks.set(mark, { owner, endsAt });
+    this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
+  }
+
+  #forget(mark: string): void {
+    const owner = this.#marks.get(mark)?.owner;
+    if (owner === undefined) return;
+    this.#marks.delete(mark);
+    const left = (this.#counts.get(owner) ?? 0) - 1;
+    if (left > 0) this.#counts.set(owner, left);
+    else this.#counts.delete(owner);
+  }
+
+  /** Once a second at most, up to the first mark that has not ended. */
   #forgetEnded(now: number): void {
     if (now < this.#lookAt) return;
     this.#lookAt = now + 1000;
-    for (const [owner, marks] of this.#owners) {
-      for (const [mark, endsAt] of marks) {
-        if (endsAt >= now) break;
-        marks.delete(mark);
-        this.#size--;
-      }
-      if (marks.size === 0) this.#owners.delete(owner);
+    for (const [mark, { endsAt }] of this.#marks) {
+      if (endsAt >= now) break;
+      this.#forget(mark);
     }
   }
 }

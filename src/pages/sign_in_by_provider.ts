@@ -6,8 +6,12 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { sameSecret } from "../model/same_secret.ts";
 import { refuse } from "../model/service_error.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
+import { readForeignToken } from "../authentication/foreign_token.ts";
+import { InvalidToken } from "../authentication/signed_token.ts";
+import { readForm } from "../resource/form.ts";
+import { invalidRequest } from "../resource/invalid_request.ts";
 import type { Call } from "../resource/call.ts";
-import { regulated } from "../resource/regulated.ts";
+import { regulate } from "../regulation/regulate.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
@@ -36,13 +40,38 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
   }
-  const outcome = await regulated(call, parts, async () => {
+  const outcome = await regulate(parts.admit(call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
   });
   const identified = await call.recognise(outcome.authorization);
-  return await signedIn(call, identified, parts, { to, until: outcome.until });
+  return await signedIn(call, identified, parts, { to, until: outcome.until, session: outcome.session });
+}
+
+/** `POST /oidc/backchannel-logout`: a provider says that it has ended logins (OIDC Back-Channel Logout 1.0, 2.5). */
+export async function logoutByProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
+  const form = await readForm(call);
+  const text = form.get("logout_token") ?? "";
+  const claimed = readForeignToken(text)?.claims.get("iss");
+  const known = [...parts.ways.providers].filter(([, { issuer }]) => issuer === claimed);
+  const reasons: string[] = [];
+  let done = false;
+  for (const [name, login] of known) {
+    try {
+      const ended = await login.readLogout(text, call.signal);
+      call.audit({ ended: await parts.signIns.endLogins(name, ended) });
+      done = true;
+    } catch (error) {
+      if (!(error instanceof InvalidToken)) throw error;
+      reasons.push(error.message);
+    }
+  }
+  if (!done) {
+    call.log.info("logout token refused", { reason: reasons.join("; ") || "of no issuer that is known" });
+    throw invalidRequest("The logout token does not count");
+  }
+  return emptyResponse({ status: 200, headers: { "Cache-Control": "no-store" } });
 }
 
 /** What belongs to one attempt, all of it made of the secret of the browser and the name of the method. */
@@ -69,5 +98,5 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
 
 /** Strangers wait in the lane of their address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
-  return askerOf({ authorization: { kind: "none" }, clientAddress }, credential, signal);
+  return askerOf({ clientAddress }, credential, signal);
 }

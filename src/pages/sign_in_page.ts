@@ -11,8 +11,8 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { type Asked, Visit, wantedPage } from "./visit.ts";
-import type { BrowserLogin } from "../authentication/authenticator.ts";
-import type { RegulatedParts } from "../resource/regulated.ts";
+import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
+import type { Regulator } from "../regulation/regulator.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
 interface WaysToSignIn {
@@ -24,7 +24,9 @@ interface WaysToSignIn {
 }
 
 /** What signing in is made of. */
-export interface SignInParts extends RegulatedParts {
+export interface SignInParts {
+  /** See {@link Regulator.admitKey}. */
+  readonly admit: Regulator["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
@@ -59,14 +61,19 @@ export function pageForStrangers(
   return isStranger ? formsPage(asked, parts, {}) : undefined;
 }
 
-/** The page again, after a failure: why, and another try. */
-export function signInFailed(failure: ServiceError, asked: Asked, parts: SignInParts): HttpResponse {
+/**
+ * The page again, after a failure: why, and another try. Not for what another site sent: the browser leaves its cookie out
+ * then, and a new one would end a sign-in that is under way.
+ */
+export function signInFailed(
+  failure: ServiceError,
+  asked: Asked,
+  parts: SignInParts,
+): HttpResponse | undefined {
+  if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
-  for (const [name, value] of Object.entries(failure.headers)) {
-    if (name !== "WWW-Authenticate") page.headers.set(name, value);
-  }
   // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -89,13 +96,17 @@ export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
   { signIns }: SignInParts,
-  { to, until }: { readonly to: string; readonly until?: number | undefined },
+  { to, until, session }: {
+    readonly to: string;
+    readonly until?: number | undefined;
+    readonly session?: ProviderSession | undefined;
+  },
 ): Promise<HttpResponse> {
   if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
   if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
-  const token = await signIns.begin({ identity: caller.identity, userName, until });
+  const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
   const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));

@@ -120,7 +120,7 @@ class RoutedService implements Service {
     } catch (error) {
       failure = asServiceError(error);
       const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
-      response = page || errorResponse(failure, requestId, accepted);
+      response = page ? withHeadersOf(failure, page) : errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
         const user = claimedName(trace.claimed, this.#parts.chain.methods);
         trace.particulars = { ...trace.particulars, user };
@@ -282,6 +282,16 @@ function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): voi
   if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
     throw refuse("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
   }
+}
+
+/** A page in place of an error says what the error's headers say, such as when to come back; a page that leads on needs none. */
+function withHeadersOf({ headers }: ServiceError, page: HttpResponse): HttpResponse {
+  if (page.status < 400) return page;
+  for (const [name, value] of Object.entries(headers)) {
+    // The challenge makes browsers ask for the password in a window of their own.
+    if (name !== "WWW-Authenticate") page.headers.set(name, value);
+  }
+  return page;
 }
 
 function nameOf(caller: Caller): string {

@@ -1,5 +1,14 @@
 import { refuse } from "../model/service_error.ts";
-import { type Database, DatabaseFailure, type Row, row, rows, type Work } from "./database.ts";
+import {
+  BATCH,
+  type Database,
+  DatabaseFailure,
+  deleteInBatches,
+  type Row,
+  row,
+  rows,
+  type Work,
+} from "./database.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
 const TABLE = "record";
@@ -9,6 +18,13 @@ const SQL = {
         VALUES (:kind, :key, :owner, :made, :ends, :content)
         ON CONFLICT (kind, key) DO UPDATE
         SET owner = excluded.owner, made = excluded.made, ends = excluded.ends, content = excluded.content`,
+  raise: `INSERT INTO record (kind, key, owner, made, ends, content)
+          VALUES (:kind, :key, :owner, :made, :ends, :content)
+          ON CONFLICT (kind, key) DO UPDATE SET
+            content = CASE WHEN excluded.made > record.made THEN excluded.content ELSE record.content END,
+            made = CASE WHEN excluded.made > record.made THEN excluded.made ELSE record.made END,
+            ends = CASE WHEN excluded.ends > record.ends THEN excluded.ends ELSE record.ends END
+          RETURNING *`,
   trim: `DELETE FROM record WHERE kind = :kind AND key IN (
            SELECT key FROM record WHERE kind = :kind AND owner = :owner AND key <> :key
            ORDER BY ends DESC, made DESC, key LIMIT 1000000000 OFFSET :others)`,
@@ -17,7 +33,8 @@ const SQL = {
   owned: `SELECT * FROM record WHERE kind = :kind AND owner = :owner AND ends > :now ORDER BY made, key`,
   remove: `DELETE FROM record WHERE kind = :kind AND key = :key AND ends > :now RETURNING key`,
   removeOf: `DELETE FROM record WHERE kind = :kind AND owner = :owner AND ends > :now RETURNING key`,
-  purge: `DELETE FROM record WHERE ends <= :now RETURNING key`,
+  purge: `DELETE FROM record WHERE (kind, key) IN (
+            SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
 
 /** Records in a database that has their table. */
@@ -39,6 +56,14 @@ export class DatabaseRecordStore implements RecordStore {
       yield* rows(SQL.put, { kind, key, owner, made, ends, content: JSON.stringify(content) });
       yield* rows(SQL.trim, { kind, key, owner, others: most - 1 });
     }, `records of ${owner}`);
+  }
+
+  raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
+    return this.#change(function* () {
+      const content = JSON.stringify(record.content);
+      const kept = yield* row(SQL.raise, { kind, ...record, content });
+      return kept === undefined ? record : toRecord(kept);
+    }, `records of ${record.owner}`);
   }
 
   get(kind: string, key: string): Promise<KeptRecord | undefined> {
@@ -69,10 +94,14 @@ export class DatabaseRecordStore implements RecordStore {
     });
   }
 
-  purge(): Promise<number> {
-    return this.#change(function* () {
-      return (yield* rows(SQL.purge, {})).length;
-    });
+  async purge(): Promise<number> {
+    try {
+      return await deleteInBatches(this.#database, SQL.purge);
+    } catch (error) {
+      return refused(error);
+    } finally {
+      this.#changes++;
+    }
   }
 
   close(): void {

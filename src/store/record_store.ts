@@ -25,6 +25,12 @@ export interface RecordStore {
   version(): number;
   /** Keeps a record, in place of that with the same key. If its owner has more than `most`, those go that end first. */
   put(kind: string, record: KeptRecord, most: number): Promise<void>;
+  /**
+   * Keeps a record whose `made` is a bound that may only grow: of the record kept and this one, the greater `made` counts,
+   * with its content, and the later end. Decided in the statement itself.
+   * @returns What is kept now.
+   */
+  raise(kind: string, record: KeptRecord): Promise<KeptRecord>;
   get(kind: string, key: string): Promise<KeptRecord | undefined>;
   /** Those of an owner, or of all; oldest first. */
   list(kind: string, owner?: string): Promise<readonly KeptRecord[]>;

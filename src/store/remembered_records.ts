@@ -70,6 +70,15 @@ export class RememberedRecords implements RecordStore {
     this.#remember(kind, record);
   }
 
+  async raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
+    const kept = await this.#store.raise(kind, record);
+    if (this.#parts.kinds.includes(kind)) {
+      this.#meanwhile.push({ kind, record: kept });
+      this.#remember(kind, kept);
+    }
+    return kept;
+  }
+
   get(kind: string, key: string): Promise<KeptRecord | undefined> {
     const known = this.#records?.get(kind);
     return known === undefined ? this.#store.get(kind, key) : Promise.resolve(known.byKey.get(key));

@@ -4,7 +4,7 @@ import { NoIdentity } from "../../src/authentication/check_identity.ts";
 import { claimAt } from "../../src/authentication/claims.ts";
 import { fillIdentityTemplate, templateProblem } from "../../src/authentication/identity_template.ts";
 import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
-import { parseName } from "../../src/model/distinguished_name.ts";
+import { comparableForm, parseName } from "../../src/model/distinguished_name.ts";
 
 const TEMPLATE = "CN=%sub%,OU=%a.b%,O=%iss%";
 const fill = (claims: object, template = TEMPLATE) => {
@@ -17,7 +17,7 @@ Deno.test("fillIdentityTemplate() puts claims into a name, each as the value it 
   assert.equal(fill(ANN), "CN=ann,OU=x,O=https://idp.example/realms/hpc");
   assert.equal(
     fill({ ...ANN, sub: "a,O=root+CN=b" }),
-    "CN=a\\,O\\=root\\+CN\\=b,OU=x,O=https://idp.example/realms/hpc",
+    "CN=a\\,^o\\=root\\+^c^n\\=b,OU=x,O=https://idp.example/realms/hpc",
   );
   assert.equal(fill({ ...ANN, sub: ["ann"] }), fill(ANN));
   assert.equal(
@@ -60,4 +60,17 @@ Deno.test("templateProblem() takes any text", () => {
     assert.equal(typeof templateProblem(template, "sub"), "string", template);
   }
   fc.assert(fc.property(fc.string(), (text) => void templateProblem(text, "sub")));
+});
+
+Deno.test("fillIdentityTemplate() gives different names to subjects that differ, in case alone too", () => {
+  const nameOf = (sub: string) => fill({ ...ANN, sub }, "CN=%sub%,O=%iss%");
+  const names = ["eve", "EVE", "Eve", "^eve", "^Eve", "^^eve", "e^ve", "É", "é", "^É"].map(nameOf);
+  assert.equal(new Set(names.map(comparableForm)).size, names.length, names.join(" "));
+  assert.equal(nameOf("eve"), "CN=eve,O=https://idp.example/realms/hpc");
+  assert.equal(nameOf("Eve^"), "CN=^eve^^,O=https://idp.example/realms/hpc");
+  const text = fc.string({ unit: fc.constantFrom(...["a", "A", "b", "B", "^", "1"]), minLength: 1 });
+  fc.assert(fc.property(text, text, (one, other) => {
+    assert.equal(comparableForm(nameOf(one)) === comparableForm(nameOf(other)), one === other);
+  }));
+  assert.equal(fill({ ...ANN, email: "Ann@B" }, "UID=%email%"), "UID=Ann@B", "of other claims case stays");
 });

@@ -12,6 +12,7 @@ const PARTS: MethodParts = {
   keySources: [],
   proofs: new SeenOnce(PROOFS, () => 0),
   records: () => undefined,
+  revocation: () => undefined,
   serverName: () => "CN=auth",
   outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),
   assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },

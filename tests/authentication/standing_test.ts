@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import { namedUser, type Standing, standingOf } from "../../src/authentication/standing.ts";
+import { derivedUntil, namedUser, type Standing, standingOf } from "../../src/authentication/standing.ts";
+import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const { signal } = new AbortController();
@@ -62,4 +63,34 @@ Deno.test("namedUser() remembers the source, behind a token too", () => {
     });
   assertAlike(behind("KEYS"), { dn: "CN=Ann", via: "KEYS" });
   assertAlike(behind(), { dn: "CN=Ann" });
+});
+
+Deno.test("standingOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
+  const NOW = 1_800_000_000;
+  const asks = () => Promise.resolve({ kind: "known" as const });
+  const methods = [{ name: "OIDC", derivedLifetime: 600, standingOf: asks }, {
+    name: "PASSWORD",
+    standingOf: asks,
+  }];
+  const standing = async (via: string, proved: number | undefined) =>
+    (await standingOf(methods, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
+  assert.equal(await standing("OIDC", NOW - 599), "known");
+  assert.equal(await standing("OIDC", NOW - 600), "gone");
+  assert.equal(
+    await standing("OIDC", undefined),
+    "known",
+    "it is about no login, but about the owner of a share",
+  );
+  assert.equal(await standing("PASSWORD", 0), "known");
+  const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
+  const lineage = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
+  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, lineage };
+  const until: [Identity, number][] = [
+    [identity, NOW + 600],
+    [{ ...identity, proved: NOW - 100 }, NOW + 500],
+    [{ ...identity, via: "ETD", issuedToken }, NOW + 550],
+    [{ ...identity, via: "ETD", proved: NOW - 200, issuedToken }, NOW + 400],
+    [{ ...identity, via: "PASSWORD" }, Infinity],
+  ];
+  for (const [who, expected] of until) assert.equal(derivedUntil(methods, who, NOW), expected);
 });

@@ -18,11 +18,17 @@ const AUTHORITY = createAuthority({ subject: "CN=Test CA" });
 const GATEWAY = AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 const OTHER = AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 
-const DIRECT: X509Options = { name: "SUBJECT", serverName: () => SERVER, clock: () => NOW };
+const DIRECT: X509Options = {
+  name: "SUBJECT",
+  serverName: () => SERVER,
+  clock: () => NOW,
+  revocation: () => undefined,
+  derivedLifetime: undefined,
+};
 const BEHIND: X509Options = { ...DIRECT, gateway: { certificate: () => GATEWAY.certificate } };
 
 function withCertificate(subject: string): Credentials {
-  return { ...NO_CREDENTIALS, certificate: { subject, pem: "" } };
+  return { ...NO_CREDENTIALS, certificate: { subject, pem: AUTHORITY.issue({ subject }).certificate } };
 }
 
 /** The header as a gateway makes it. */
@@ -165,3 +171,44 @@ Deno.test("parseConsignor() gives back what it was made of, and takes no long ti
   });
   assert.ok(took < 500, `${took} ms`);
 });
+
+Deno.test("x509() knows a certificate by which somebody logged in until it expires or is revoked", async () => {
+  const notAfter = new Date(NOW + 60_000);
+  const [own, others] = [AUTHORITY.issue({ subject: ANN, notAfter }), AUTHORITY.issue({ subject: ANN })];
+  const listOf = (authority: typeof AUTHORITY, certificates: readonly string[], more?: object) =>
+    authority.revoke(certificates, more).replaceAll(/-----.*-----|\s/g, "");
+  const credentials = { ...NO_CREDENTIALS, certificate: { subject: ANN, pem: own.certificate } };
+  const verdict = await ask(DIRECT, credentials);
+  assert.ok(verdict.kind === "accepted");
+  const { credential } = verdict.identity;
+  const { signal } = new AbortController();
+  const past = { nextUpdate: new Date(NOW - 1) };
+  const stranger = createAuthority({ subject: "CN=Another CA" });
+  const cases: [what: string, kind: string, options: Partial<X509Options>][] = [
+    ["no list", "cannot tell", {}],
+    ["expired", "gone", { clock: () => NOW + 61_000 }],
+    ["in its last second", "cannot tell", { clock: () => NOW + 60_000 }],
+    ["revoked", "gone", revoking("IF_VALID", listOf(AUTHORITY, [own.certificate]))],
+    ["another is revoked", "cannot tell", revoking("REQUIRE", listOf(AUTHORITY, [others.certificate]))],
+    ["another authority's list", "cannot tell", revoking("IF_VALID", listOf(stranger, [own.certificate]))],
+    ["no list of its authority", "gone", revoking("REQUIRE", listOf(stranger, []))],
+    [
+      "a list that has ended",
+      "cannot tell",
+      revoking("IF_VALID", listOf(AUTHORITY, [own.certificate], past)),
+    ],
+    ["a list that has ended where one is required", "gone", revoking("REQUIRE", listOf(AUTHORITY, [], past))],
+  ];
+  for (const [what, kind, options] of cases) {
+    const method = x509({ ...DIRECT, ...options });
+    const standing = await method.standingOf?.({ dn: ANN, credential }, signal);
+    assert.equal(standing?.kind, kind, what);
+  }
+  const unreadable = await x509(DIRECT).standingOf?.({ dn: ANN, credential: "unreadable" }, signal);
+  assert.equal(unreadable?.kind, "gone");
+});
+
+function revoking(mode: "IF_VALID" | "REQUIRE", list: string): Partial<X509Options> {
+  const revocation = { mode, lists: [list] };
+  return { revocation: () => revocation };
+}

@@ -103,6 +103,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
         nameIdFormat: "X509SubjectName",
         assignments: {},
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
       {
         kind: "OAuthAuthenticator",
@@ -117,6 +118,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
           role: { text: '"user"', origin: origin(44, "OAUTH.roleAssign") },
         },
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
       {
         kind: "OAuthAuthenticator",
@@ -136,6 +138,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
           },
         },
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
     ],
   });

@@ -2,6 +2,7 @@
 export const OAUTH_DEFAULTS = {
   askAlways: false,
   cacheSeconds: 300,
+  derivedLifetime: 28_800,
   requiredAudience: [],
   requiredClient: [],
   acceptAnyAudience: false,

@@ -167,6 +167,12 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "2: container.security.dynamicAttributes.X.class = XUUDBDynamicAttributeSource: " +
     `the dynamic XUUDB is ${NOT_SUPPORTED}`,
   ]],
+  ["a mistyped parameter", ["order=FILE", "FILE.file=conf/map", "FILE.machting=strict"], [
+    "3: FILE.machting: unknown key, did you mean FILE.matching?",
+  ]],
+  ["a parameter that nothing has", ["order=FILE", "FILE.file=conf/map", "FILE.readOnly=true"], [
+    "3: FILE.readOnly: unknown key",
+  ]],
 ];
 
 for (const [what, lines, errors] of BAD) {
@@ -181,9 +187,6 @@ for (const [what, lines, errors] of BAD) {
 const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ["sources that are not in the order", ["FILE.file=conf/map", "FILE.matching=x"], [
     "1: FILE.file: not used, FILE is not in order",
-  ]],
-  ["a mistyped parameter", ["order=FILE", "FILE.file=conf/map", "FILE.machting=strict"], [
-    "3: FILE.machting: unknown key, did you mean FILE.matching?",
   ]],
   ["parameters that the automatic source has not", ["order=PAM", "PAM.file=x"], ["2: PAM.file: unknown key"]],
 ];

@@ -397,8 +397,8 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
     "2: OAUTH.address: not used, OAUTH is not in order",
     "4: UNITY.address: not used, UNITY is not in order",
   ]],
-  ["a mistyped parameter", ["order=SSHKEY", "SSHKEY.dntemplat=CN=%s"], [
-    "2: SSHKEY.dntemplat: unknown key, did you mean SSHKEY.dnTemplate?",
+  ["a parameter of another class of the Java service", ["order=SSHKEY", "SSHKEY.clientID=x"], [
+    "2: SSHKEY.clientID: unknown key",
   ]],
   ["parameters without effect", ["order=SSHKEY", "SSHKEY.IdentityAssign=x", "SSHKEY.userInfo=a.B"], [
     "2: SSHKEY.IdentityAssign: ignored: the name comes from the keys file or from dnTemplate",
@@ -443,5 +443,70 @@ for (const [what, lines, warnings] of DOUBTFUL) {
     assert.deepEqual(loaded.errors, []);
     assert.deepEqual(loaded.warnings, warnings);
     assert.ok(loaded.config);
+  });
+}
+
+/** Methods that ask their providers, and the one that is shown tokens of another. */
+const SHOWN:
+  readonly (readonly [one: readonly string[], two: readonly string[], shown: string | undefined])[] = [
+    [["issuer"], ["issuer"], undefined],
+    [["issuer"], ["issuer", "opaque"], undefined],
+    [["issuer", "opaque"], ["issuer"], undefined],
+    [["issuer", "opaque"], ["issuer", "opaque"], "A is shown tokens that are for B"],
+    [["address"], ["issuer"], "A is shown tokens that are for B"],
+    [["issuer"], ["address"], "B is shown tokens that are for A"],
+    [["address"], ["address"], "A is shown tokens that are for B"],
+  ];
+
+Deno.test("readAuthentication() warns where one provider is shown tokens of another, opaque or signed", async () => {
+  const lines = (name: string, keys: readonly string[]) => [
+    `${name}.class=OAuthAuthenticator`,
+    keys.includes("issuer") ? `${name}.issuer=https://${name}.example` : `${name}.address=https://${name}/`,
+    `${name}.opaqueTokens=${keys.includes("opaque") || keys.includes("address")}`,
+    `${name}.requiredAudience=uftp`,
+    `${name}.identityAssign="UID="+x`,
+  ];
+  for (const [one, two, shown] of SHOWN) {
+    const { errors, warnings } = await load("order=A B", ...lines("A", one), ...lines("B", two));
+    assert.deepEqual(errors, []);
+    const found = warnings.filter((text) => text.includes("is shown tokens"));
+    assert.equal(found.length, shown === undefined ? 0 : 1, `${one} ${two}`);
+    if (shown !== undefined) assert(found[0]?.includes(shown), found[0]);
+  }
+});
+
+Deno.test("readAuthentication() warns where users are named by an issuer that nobody verifies", async () => {
+  for (const naming of ["identityTemplate=CN=%sub%,O=%iss%", 'identityAssign="CN="+sub+",O="+iss']) {
+    const { warnings } = await load(
+      "order=A",
+      "A.class=OAuthAuthenticator",
+      "A.address=https://a/",
+      `A.${naming}`,
+    );
+    assert(warnings.some((text) => text.includes("nobody verifies the iss")), naming);
+  }
+});
+
+/** Restrictions with a slip of the pen, or in the wrong place: without them everybody would get in. */
+const MISSPELT: readonly (readonly [line: string, error: string])[] = [
+  ["OAUTH.requiredGroup=projA", "OAUTH.requiredGroup: unknown key, did you mean OAUTH.requiredGroups?"],
+  ["OAUTH.reqiredScope=transfer", "OAUTH.reqiredScope: unknown key, did you mean OAUTH.requiredScope?"],
+  ["OAUTH.groupMap.projA=proja", "OAUTH.groupMap.projA: unknown key"],
+  ["OAUTH.onlyGroups=projA", "OAUTH.onlyGroups: unknown key"],
+  ["SSHKEY.dntemplat=CN=%s", "SSHKEY.dntemplat: unknown key, did you mean SSHKEY.dnTemplate?"],
+  ["SSHKEY.requiredGroups=projA", "SSHKEY.requiredGroups: unknown key"],
+  ["SSHKEY.validat=true", "SSHKEY.validat: unknown key"],
+];
+
+for (const [line, error] of MISSPELT) {
+  Deno.test(`readAuthentication() refuses the unknown key of ${line}`, async () => {
+    const oauth = [
+      "OAUTH.address=https://idp/",
+      'OAUTH.identityAssign="UID="+x',
+      "OAUTH.acceptAnyAudience=true",
+    ];
+    const { errors, config } = await load("order=OAUTH SSHKEY", ...oauth, line);
+    assert.deepEqual(errors, [`${oauth.length + 2}: ${error}`]);
+    assert.equal(config, undefined);
   });
 }

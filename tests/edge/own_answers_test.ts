@@ -90,6 +90,8 @@ for (const [what, sent, status, code, method] of answers) {
     );
     assert.equal(headers.get("Content-Security-Policy"), "default-src 'none'; frame-ancestors 'none'");
     assert.equal(headers.get("Referrer-Policy"), "no-referrer");
+    assert.equal(headers.get("Cross-Origin-Opener-Policy"), "same-origin");
+    assert.equal(headers.get("Cross-Origin-Resource-Policy"), "cross-origin");
     assert.equal(headers.get("X-Content-Type-Options"), "nosniff");
     assert.equal(
       headers.get("Connection"),

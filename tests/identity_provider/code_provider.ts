@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { createHash, randomUUID } from "node:crypto";
 import type { Credential } from "../pki/authority.ts";
 import { type AssertingClient, ClientAssertions } from "./client_assertion.ts";
@@ -26,6 +27,15 @@ export interface CodeProvider extends AsyncDisposable {
   /** Members of the discovery document in place of its own. */
   metadata: Readonly<Record<string, unknown>>;
   misbehaviour: Misbehaviour;
+  /** Whether it gives refresh tokens. */
+  refreshing: boolean;
+  /** Users whose logins it has ended. */
+  readonly lockedOut: Set<string>;
+  /** Whether its token endpoint is out of order for refresh tokens. */
+  away: boolean;
+  /** Claim of access tokens. */
+  groups: readonly string[];
+  now: () => number;
   /** What was wrong with the logins of its client. */
   readonly faults: readonly string[];
   /** A user signs in there, and the browser is sent back. @returns Path and query of our service. */
@@ -39,9 +49,38 @@ export async function startCodeProvider(
 ): Promise<CodeProvider> {
   const codes = new Map<string, { readonly asked: URLSearchParams; readonly user: string }>();
   const signer = createSigner("ES256", randomUUID());
-  const state: Pick<CodeProvider, "metadata" | "misbehaviour"> = { metadata: {}, misbehaviour: {} };
+  const state: Pick<
+    CodeProvider,
+    "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away" | "groups" | "now"
+  > = {
+    metadata: {},
+    misbehaviour: {},
+    refreshing: false,
+    lockedOut: new Set(),
+    away: false,
+    groups: ["hpc"],
+    now: Date.now,
+  };
   let assertions: ClientAssertions | undefined;
   const faults: string[] = [];
+  /** Logins by their refresh tokens, each of which counts once. */
+  const sessions = new Map<string, { readonly asked: URLSearchParams; readonly user: string }>();
+  const withRefreshToken = (session: { readonly asked: URLSearchParams; readonly user: string }) => {
+    if (!state.refreshing) return {};
+    const refreshToken = randomUUID();
+    sessions.set(refreshToken, session);
+    return { refresh_token: refreshToken };
+  };
+  const renew = (refreshToken: string, response: ServerResponse) => {
+    const session = sessions.get(refreshToken);
+    sessions.delete(refreshToken);
+    if (state.away) return response.writeHead(503).end();
+    if (session === undefined || state.lockedOut.has(session.user)) {
+      return response.writeHead(400, { "Content-Type": "application/json" }).end('{"error":"invalid_grant"}');
+    }
+    const tokens = tokensFor(server.origin, session, { signer, ...state, ...state.misbehaviour });
+    sendJson(response, { ...tokens, ...withRefreshToken(session), ...state.misbehaviour.answer });
+  };
   const server = await startHttpsServer(credential, (request, response) => {
     const issuer = server.origin;
     if (request.path === "/.well-known/openid-configuration") {
@@ -50,6 +89,7 @@ export async function startCodeProvider(
     if (request.path === "/keys") return sendJson(response, { keys: [signer.jwk] });
     if (request.path !== "/token" || request.method !== "POST") return response.writeHead(404).end();
     const form = new URLSearchParams(request.body);
+    if (form.get("grant_type") === "refresh_token") return renew(form.get("refresh_token") ?? "", response);
     const code = codes.get(form.get("code") ?? "");
     codes.delete(form.get("code") ?? ""); // each counts once
     const refuse = (status: number, error: string) =>
@@ -68,7 +108,8 @@ export async function startCodeProvider(
       form.get("redirect_uri") !== code.asked.get("redirect_uri")
     ) return refuse(400, "invalid_grant");
     sendJson(response, {
-      ...tokensFor(issuer, code, { signer, ...state.misbehaviour }),
+      ...tokensFor(issuer, code, { signer, ...state, ...state.misbehaviour }),
+      ...withRefreshToken(code),
       ...state.misbehaviour.answer,
     });
   });
@@ -104,9 +145,12 @@ function metadataOf(issuer: string) {
 function tokensFor(
   issuer: string,
   { asked, user }: { readonly asked: URLSearchParams; readonly user: string },
-  { signer, idToken }: Misbehaviour & { readonly signer: TokenSigner },
+  { signer, idToken, groups, now: clock }:
+    & Misbehaviour
+    & Pick<CodeProvider, "groups" | "now">
+    & { readonly signer: TokenSigner },
 ) {
-  const now = Math.floor(Date.now() / 1000);
+  const now = Math.floor(clock() / 1000);
   const common = { iss: issuer, sub: user, iat: now, exp: now + 300, auth_time: now, acr: "mfa" };
   return {
     token_type: "Bearer",
@@ -115,8 +159,15 @@ function tokensFor(
       aud: "uftp",
       client_id: CODE_CLIENT.id,
       scope: "openid",
+      groups,
       jti: randomUUID(),
     }),
-    id_token: signer.sign({ ...common, aud: CODE_CLIENT.id, nonce: asked.get("nonce"), ...idToken }),
+    id_token: signer.sign({
+      ...common,
+      sid: `session of ${user}`,
+      aud: CODE_CLIENT.id,
+      nonce: asked.get("nonce"),
+      ...idToken,
+    }),
   };
 }

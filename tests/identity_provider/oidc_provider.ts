@@ -94,7 +94,10 @@ function answerIntrospection(tokens: Tokens, request: SeenRequest, response: Ser
     return;
   }
   const claims = tokens.get(form.get("token") ?? "");
-  sendJson(response, claims === undefined ? { active: false } : { active: true, ...claims });
+  sendJson(
+    response,
+    claims === undefined ? { active: false } : { active: true, token_type: "Bearer", ...claims },
+  );
 }
 
 export function sendJson(response: ServerResponse, value: unknown): void {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { lchownSync } from "node:fs";
 import { join } from "node:path";
 import { editFile as edit, FileNotChanged } from "../../src/model/edit_file.ts";
 
@@ -109,3 +110,83 @@ scene("editFile() keeps the mode of a file without secrets, and narrows that of 
   assert.deepEqual(await editFile(file, () => "b"), { remarks: ["its mode was 0664 and is now 0600"] });
   assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
 });
+
+/** An account that is not ours. */
+const OTHER = 12_345;
+const AS_ROOT = { ignore: Deno.uid() !== 0 };
+
+/** A folder that another account can write, and a file of ours that it must not get at. */
+function trap(name: string, test: (folder: string, own: string) => Promise<void>): void {
+  Deno.test({
+    name,
+    ...AS_ROOT,
+    async fn() {
+      const folder = await Deno.makeTempDir();
+      try {
+        await Deno.mkdir(join(folder, "theirs"));
+        await Deno.chown(join(folder, "theirs"), OTHER, OTHER);
+        await Deno.writeTextFile(join(folder, "own"), "ours");
+        await test(join(folder, "theirs"), join(folder, "own"));
+        const { uid, mode } = await Deno.stat(join(folder, "own"));
+        assert.deepEqual([await Deno.readTextFile(join(folder, "own")), uid, (mode ?? 0) & 0o777], [
+          "ours",
+          0,
+          0o644,
+        ]);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+}
+
+async function linkOf(other: number, target: string, path: string): Promise<void> {
+  await Deno.symlink(target, path);
+  lchownSync(path, other, other);
+}
+
+trap("editFile() follows no link of another account to a file of ours", async (theirs, own) => {
+  await linkOf(OTHER, own, join(theirs, "file"));
+  const refused = { name: "FileNotChanged", message: /is a link to .*own, made by another account/ };
+  await assert.rejects(editFile(join(theirs, "file"), () => "new"), refused);
+  await linkOf(OTHER, join(theirs, "nowhere"), join(theirs, "dangling"));
+  await assert.rejects(editFile(join(theirs, "dangling"), () => "new"), /leads nowhere/);
+});
+
+trap("editFile() makes and empties nothing through a link in place of its lock", async (theirs, own) => {
+  await linkOf(OTHER, own, join(theirs, "file.lock"));
+  await assert.rejects(editFile(join(theirs, "file"), () => "new"), /file\.lock: a link is in its place/);
+  await Deno.remove(join(theirs, "file.lock"));
+  await linkOf(OTHER, join(theirs, "made"), join(theirs, "file.lock"));
+  await assert.rejects(editFile(join(theirs, "file"), () => "new"), /a link is in its place/);
+  await assert.rejects(Deno.lstat(join(theirs, "made")), Deno.errors.NotFound);
+});
+
+trap("editFile() gives no file away that is put in the place of the other account's", async (theirs, own) => {
+  const file = join(theirs, "file");
+  await Deno.writeTextFile(file, "theirs");
+  await Deno.chown(file, OTHER, OTHER);
+  const swap = () => {
+    Deno.removeSync(file);
+    Deno.symlinkSync(own, file);
+    return "new";
+  };
+  await assert.rejects(editFile(file, swap), /a link is in its place/);
+  assert.deepEqual([...Deno.readDirSync(theirs)].map(({ name }) => name), ["file"], "nothing is left");
+});
+
+trap(
+  "editFile() keeps the owner of the file, and follows links of root and of that owner",
+  async (theirs) => {
+    const file = join(theirs, "file");
+    await Deno.writeTextFile(file, "old");
+    await Deno.chown(file, OTHER, OTHER);
+    await linkOf(OTHER, file, join(theirs, "link"));
+    await linkOf(0, file, join(theirs, "roots"));
+    for (const name of ["file", "link", "roots"]) {
+      await editFile(join(theirs, name), () => name);
+      const { uid, gid } = await Deno.stat(file);
+      assert.deepEqual([await Deno.readTextFile(file), uid, gid], [name, OTHER, OTHER]);
+    }
+  },
+);

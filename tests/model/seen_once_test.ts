@@ -1,46 +1,82 @@
 import assert from "node:assert/strict";
-import { type SeenMark, SeenOnce } from "../../src/model/seen_once.ts";
+import fc from "fast-check";
+import { PROOFS, type SeenMark, SeenOnce } from "../../src/model/seen_once.ts";
 
-Deno.test("SeenOnce lets a mark of one owner count once, until it could not be used any more", () => {
+Deno.test("SeenOnce lets a mark count once, whoever shows it, until it could not be used any more", () => {
   let now = 0;
-  const seen = new SeenOnce({ all: 10, perOwner: 5 }, () => now);
-  assert.equal(seen.note("a", "1", 5000), true);
-  assert.equal(seen.note("a", "1", 5000), false);
-  assert.equal(seen.note("b", "1", 5000), true);
-  assert.equal(seen.note("a", "2", 5000), true);
+  const seen = new SeenOnce({ all: 20, perOwner: 5 }, () => now);
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), true);
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "a", mark: "2", endsAt: 5000 }), true);
   now = 5000;
-  assert.equal(seen.note("a", "1", 9000), false);
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 9000 }), false);
   now = 6001;
-  assert.equal(seen.note("a", "1", 9000), true);
+  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 9000 }), true);
 });
 
-Deno.test("SeenOnce takes what it has no room for as seen, and one owner takes no room of others", () => {
+/** Shows marks one by one. @returns How many are taken. */
+function takes(seen: SeenOnce, owner: string, count: number, endsAt = 2000): number {
+  return Array.from({ length: count }, (_, i) => seen.note({ owner, mark: `${owner} ${i}`, endsAt }))
+    .filter((first) => first).length;
+}
+
+Deno.test("SeenOnce takes what it has no room for as seen, and refuses the greediest first", () => {
   let now = 0;
-  const seen = new SeenOnce({ all: 5, perOwner: 3 }, () => now);
-  const noted = (owner: string, count: number) =>
-    Array.from({ length: count }, (_, i) => seen.note(owner, `${i}`, 2000)).filter((first) => first).length;
-  assert.equal(noted("a", 10), 3);
-  assert.equal(noted("b", 10), 2);
-  assert.equal(noted("c", 1), 0);
+  const seen = new SeenOnce({ all: 12, perOwner: 6 }, () => now);
+  assert.equal(takes(seen, "a", 10), 4);
+  assert.equal(takes(seen, "b", 10), 3);
+  assert.equal(takes(seen, "a", 10), 0);
+  assert.equal(takes(seen, "c", 1), 1, "others still have room");
+  assert.equal(takes(seen, "d", 1), 1);
+  assert.equal(["e", "f", "g", "h"].reduce((sum, owner) => sum + takes(seen, owner, 1), 0), 3, "full");
   now = 3001;
-  assert.equal(seen.note("c", "0", 4000), true);
+  assert.equal(takes(seen, "a", 10, 4000), 4, "what has ended takes no room");
 });
 
-Deno.test("SeenOnce hands on what it has seen, and takes it over without telling again", () => {
+Deno.test("SeenOnce has room for everybody, however many proofs a hundred users show", () => {
+  const seen = new SeenOnce(PROOFS, () => 0);
+  for (let user = 0; user < 100; user++) takes(seen, `greedy ${user}`, PROOFS.perOwner);
+  for (let user = 0; user < 100; user++) assert.equal(takes(seen, `modest ${user}`, 5), 5);
+});
+
+Deno.test("SeenOnce never takes a mark twice before its end, and never keeps more than it may", () => {
+  const step = fc.record({
+    owner: fc.constantFrom("a", "b", "c"),
+    mark: fc.nat(15).map(String),
+    lasts: fc.nat(3000),
+    passes: fc.nat(900),
+  });
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    let now = 0;
+    const seen = new SeenOnce({ all: 6, perOwner: 4 }, () => now);
+    const ends = new Map<string, number>();
+    for (const { owner, mark, lasts, passes } of steps) {
+      now += passes;
+      if (seen.note({ owner, mark, endsAt: now + lasts })) {
+        assert((ends.get(mark) ?? -1) < now);
+        ends.set(mark, now + lasts);
+      }
+      assert(seen.seen().length <= 6);
+    }
+  }));
+});
+
+Deno.test("SeenOnce hands on what it has seen, and takes all of it over without telling again", () => {
   let now = 0;
   const told: SeenMark[] = [];
   const before = new SeenOnce({ all: 10, perOwner: 2 }, () => now, (seen) => told.push(seen));
-  for (const [owner, mark, endsAt] of [["a", "1", 1000], ["a", "2", 5000], ["b", "1", 5000]] as const) {
-    before.note(owner, mark, endsAt);
+  for (const [owner, mark, endsAt] of [["a", "1", 1000], ["a", "2", 5000], ["b", "3", 5000]] as const) {
+    before.note({ owner, mark, endsAt });
   }
-  before.note("a", "2", 9000);
+  before.note({ owner: "a", mark: "2", endsAt: 9000 });
   assert.deepEqual(told, before.seen());
   now = 1001;
-  assert.deepEqual(before.seen().map(({ owner, mark }) => `${owner} ${mark}`), ["a 2", "b 1"]);
+  assert.deepEqual(before.seen().map(({ owner, mark }) => `${owner} ${mark}`), ["a 2", "b 3"]);
 
-  const after = new SeenOnce({ all: 10, perOwner: 2 }, () => now, () => assert.fail("told again"));
+  const after = new SeenOnce({ all: 2, perOwner: 1 }, () => now, () => assert.fail("told again"));
   after.adopt(told);
   after.adopt(structuredClone(told));
   assert.deepEqual(after.seen(), before.seen());
-  assert.equal(after.note("a", "2", 9000), false);
+  for (const mark of ["2", "3"]) assert.equal(after.note({ owner: "c", mark, endsAt: 9000 }), false);
 });

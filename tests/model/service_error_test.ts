@@ -48,3 +48,10 @@ Deno.test("each row has a status that HTTP has, and it is an error", () => {
     assert(status >= 400 && String(status) in STATUS_CODES, `${code}: ${status}`);
   }
 });
+
+Deno.test("every error that passes by itself says when to come back", () => {
+  for (const [code, error] of Object.entries(ERRORS)) {
+    if (error.status !== 429 && error.status !== 503) continue;
+    assert("headers" in error && "Retry-After" in error.headers, code);
+  }
+});

@@ -54,6 +54,24 @@ export function testRecordStore(name: string, open: Open): void {
     assert.deepEqual(await store.list("certificate"), []);
   });
 
+  test("raises a bound, and never lowers it, in whatever order it is raised", async (store, { another }) => {
+    const [low, high] = [
+      record("all", { made: 5, ends: NOW + 9, content: 5 }),
+      record("all", { made: 7, content: 7 }),
+    ];
+    const expected = { ...high, ends: NOW + 100 };
+    assert.deepEqual(await store.raise("bound", high), high);
+    for (const each of [store, await another()]) {
+      assert.deepEqual(await each.raise("bound", low), expected);
+      assert.deepEqual(await each.get("bound", "all"), expected);
+    }
+    assert.deepEqual(await store.raise("bound", { ...low, made: 8, ends: NOW + 1 }), {
+      ...expected,
+      made: 8,
+      content: 5,
+    });
+  });
+
   test("puts a record in place of that with its key", async (store) => {
     await store.put("token", record("one"), 9);
     await store.put("token", record("one", { owner: "cn=bob", content: [1] }), 9);

@@ -19,6 +19,7 @@ function create() {
   const store: RecordStore = {
     version: () => shared.version(),
     put: (...args) => asked(() => shared.put(...args)),
+    raise: (...args) => asked(() => shared.raise(...args)),
     get: (...args) => asked(() => shared.get(...args)),
     list: (...args) => asked(() => shared.list(...args)),
     remove: (...args) => asked(() => shared.remove(...args)),

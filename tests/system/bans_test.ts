@@ -7,12 +7,24 @@ import { createAuthority } from "../pki/authority.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ask, type Question } from "./ask.ts";
 import { methodProperties, userToken } from "./every_method.ts";
-import { ALICE, ALICE_DN, runService, settled, STRANGER } from "./running_service.ts";
+import { Visitor } from "./visitor.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  MAP,
+  passwordLine,
+  PASSWORDS,
+  runService,
+  settled,
+  STRANGER,
+} from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const oidc = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
 oidc.tokens.set("alices", { dn: "CN=Other Name,O=Provider", login: "alice" });
+oidc.tokens.set("mapped", { dn: "CN=Mapped,O=Provider" });
 oidc.tokens.set("others", { dn: "CN=Other,O=Provider", login: "pool" });
+const PAT = ["pat", "postman-1234"] as const;
 const system = await runService({
   authority,
   properties: {
@@ -28,8 +40,17 @@ const system = await runService({
   },
   files: {
     "conf/keys.txt": `alice:${publicLine("user_ed25519")}:CN=Alice With A Key,O=Demo,C=EU\n` +
-      `fay:${publicLine("user_ed25519")}:CN=Fay,O=Demo,C=EU\n`,
+      `fay:${publicLine("user_ed25519")}:CN=Fay,O=Demo,C=EU\n` +
+      `kim:${publicLine("user_ed25519")}:CN=Kim,O=Demo,C=EU\n`,
   },
+  passwords: PASSWORDS + passwordLine(PAT, "CN=Pat,O=Demo,C=EU"),
+  map: JSON.stringify({
+    ...MAP,
+    "CN=Pat,O=Demo,C=EU": { role: "user", xlogin: ["games", "pat"], group: "users" },
+    "CN=Mapped,O=Provider": { role: "user", xlogin: "games", group: "users" },
+    "CN=Kim,O=Demo,C=EU": { role: "user", "uftpd.HPC.xlogin": "games", group: "users" },
+    "CN=Carl,O=Demo,C=EU": { role: "user", "daemon.HPC.xlogin": "games", group: "users" },
+  }),
 });
 Deno.test.afterAll(async () => {
   await system[Symbol.asyncDispose]();
@@ -82,6 +103,34 @@ Deno.test("a ban of a user stops every credential that names them, and nobody el
   assert.deepEqual(await statuses(OTHERS), all(OTHERS, 200));
   await ban("remove", "--user", "alice");
   assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
+});
+
+Deno.test("a ban of an account stops everybody to whom an attribute source gave it, by whatever they show", async () => {
+  const patsToken = await tokenOf({ as: PAT });
+  const browser = new Visitor(system);
+  assert.equal((await browser.signIn(PAT)).status, 303);
+  const nameOnPage = async () => /Signed in as/.test((await browser.get("/")).text);
+  assert(await nameOnPage());
+  const carls = authority.issue({ subject: "CN=Carl,O=Demo,C=EU", extendedKeyUsage: ["clientAuth"] });
+  const users: Readonly<Record<string, () => Question>> = {
+    "a password": () => ({ as: PAT }),
+    "an SSH token": () => bearer(userToken("kim", "user_ed25519")),
+    "a provider's token": () => bearer("mapped"),
+    "a token of ours": () => bearer(patsToken),
+    "a client certificate": () => ({ certificate: carls }),
+  };
+  const asPat = { as: PAT, headers: { "X-UNICORE-User-Preferences": "uid:pat" } };
+  assert.deepEqual(await statuses(users), all(users, 200));
+  await ban("add", "--user", "Games");
+  assert.deepEqual(await statuses(users), all(users, 429));
+  assert.equal(await statusOf(asPat), 200, "another account of the user");
+  assert.deepEqual(await statuses(OTHERS), all(OTHERS, 200));
+  assert.equal(await nameOnPage(), false);
+  await ban("remove", "--user", "Games");
+  assert.equal(await nameOnPage(), false, "signed out for good");
+  await ban("add", "--user", "games", "--address", "192.0.2.1");
+  assert.deepEqual(await statuses(users), all(users, 200), "at another address");
+  await ban("remove", "--user", "games");
 });
 
 Deno.test("a ban of a name stops every credential that proves it, case and blanks aside", async () => {

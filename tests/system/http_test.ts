@@ -136,6 +136,8 @@ for (const [what, path, question, status, code] of facts) {
     assert.equal(reply.status, status, reply.text);
     assert.equal(reply.headers["x-frame-options"], "DENY");
     assert.equal(reply.headers["x-content-type-options"], "nosniff");
+    assert.equal(reply.headers["cross-origin-opener-policy"], "same-origin");
+    assert.equal(reply.headers["cross-origin-resource-policy"], "same-origin");
     assert.equal(reply.headers["cache-control"], "no-store");
     assert.equal(reply.headers.server, undefined);
     if (status < 400) return;

@@ -6,7 +6,7 @@ import { CLIENT, startOidcProvider } from "../identity_provider/oidc_provider.ts
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { methodProperties } from "./every_method.ts";
-import { runService } from "./running_service.ts";
+import { ALICE_DN, MAP, runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
@@ -20,6 +20,7 @@ const certificate = authority.issue(CLIENT_NAME);
 
 const system = await runService({
   authority,
+  map: JSON.stringify({ ...MAP, [`CN=boss,O=${one.issuer}`]: { role: ["admin", "user"], xlogin: "alice" } }),
   properties: {
     "container.security.rest.authentication.order": "ONE TWO",
     ...methodProperties("ONE", {
@@ -306,6 +307,26 @@ Deno.test("a token bound to a key or a certificate is not exchanged for one that
   const shown = authorized("Bearer", annToken({ cnf: { "x5t#S256": thumbprint } }), { Accept: "*/*" });
   assert.equal((await system.ask(path, { ...shown, certificate })).status, 403);
   assert.equal((await system.ask(path, authorized("Bearer", annToken(), { Accept: "*/*" }))).status, 200);
+});
+
+Deno.test("an administrator whose token is bound has no token made that counts without", async () => {
+  const path = "/rest/admin/actions/IssueAPIToken";
+  const url = `https://localhost:${system.port}${path}`;
+  const boss = { "X-UNICORE-User-Preferences": "role:admin" };
+  const body = { subject: ALICE_DN };
+  const bound = annToken({ sub: "boss", cnf: { jkt: client.jkt } });
+  const DPoP = client.prove({ token: bound, method: "POST", url });
+  const refused = await system.ask(path, {
+    ...authorized("DPoP", bound, { ...boss, DPoP }),
+    method: "POST",
+    body,
+  });
+  const { success, message } = refused.json();
+  assert.deepEqual([refused.status, success], [200, false], refused.text);
+  assert.match(String(message), /proof of possession/);
+  const unbound = annToken({ sub: "boss" });
+  const made = await system.ask(path, { ...authorized("Bearer", unbound, boss), method: "POST", body });
+  assert.equal(made.json().success, true, made.text);
 });
 
 Deno.test("a proof that was shown before a reload is not taken after it", async () => {

@@ -45,7 +45,7 @@ const oauth = (claims: object) =>
   bearer(
     signer.sign({
       iss: provider.issuer,
-      sub: "Alice",
+      sub: "alice",
       aud: "uftp",
       client_id: "uftp",
       scope: "x",

@@ -198,6 +198,29 @@ Deno.test("an ID token that is for another client, another visit, of another iss
   one.misbehaviour = {};
 });
 
+Deno.test("an ID token of another user than the access token signs nobody in, nor does one made with another", async () => {
+  const browser = new Visitor(system);
+  const signInAs = async (what: string) =>
+    await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), what);
+  for (const idToken of [{ sub: "bob" }, { sub: "ANN" }, { at_hash: "x" }, { at_hash: 5 }]) {
+    one.misbehaviour = { idToken };
+    await signInAs(JSON.stringify(idToken));
+  }
+  const now = Math.floor(Date.now() / 1000);
+  const access = one.signer.sign({
+    ...{ iss: one.issuer, sub: "ann", iat: now, exp: now + 60, auth_time: now, acr: "mfa" },
+    ...{ client_id: CODE_CLIENT.id, aud: "x", scope: "openid", jti: "1" },
+  });
+  const hash = (text: string) =>
+    createHash("sha256").update(text).digest().subarray(0, 16).toString("base64url");
+  one.misbehaviour = { answer: { access_token: access }, idToken: { at_hash: hash("another") } };
+  await signInAs("at_hash of another token");
+  one.misbehaviour = { answer: { access_token: access }, idToken: { at_hash: hash(access) } };
+  const good = one.signIn((await leave(browser, "ONE")).location, "ann");
+  assert.equal((await browser.get(good)).status, 303);
+  one.misbehaviour = {};
+});
+
 Deno.test("stronger-login rules hold for browsers, too", async () => {
   const browser = new Visitor(system);
   const now = Math.floor(Date.now() / 1000);

@@ -1,4 +1,4 @@
-import { InvalidPattern, parsePattern, type Pattern } from "./pattern_syntax.ts";
+import { crossesParts, InvalidPattern, parsePattern, type Pattern } from "./pattern_syntax.ts";
 
 /** Most steps a pattern may compile to; repetitions are written out. */
 const MAX_STEPS = 4000;
@@ -17,10 +17,14 @@ type Step =
  */
 export class LinearPattern {
   readonly #steps: Step[] = [];
+  /** See `crossesParts`. */
+  readonly crossesParts: boolean;
 
   /** @throws {InvalidPattern} */
   constructor(text: string) {
-    this.#compile(parsePattern(text));
+    const pattern = parsePattern(text);
+    this.crossesParts = crossesParts(pattern);
+    this.#compile(pattern);
     this.#steps.push({ kind: "accept" });
   }
 

@@ -1,10 +1,10 @@
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { comparableForm, InvalidName, patternForm } from "../../model/distinguished_name.ts";
 import { LinearPattern } from "./linear_pattern.ts";
-import type { MapEntry, Report } from "./map_entry.ts";
+import { attributesOfEntry, type MapEntry, type Report } from "./map_entry.ts";
 import { readMapEntry } from "./map_file.ts";
 import { InvalidPattern } from "./pattern_syntax.ts";
 
-/** `strict`: keys are names; `regexp`: keys are patterns for the comparable form of names. */
+/** `strict`: keys are names; `regexp`: keys are patterns for the pattern form of names. */
 export type Matching = "strict" | "regexp";
 
 /**
@@ -58,6 +58,12 @@ class NameIndex implements MapIndex {
   }
 }
 
+/** What is wrong with a pattern whose wildcard goes on beyond a value. */
+const CROSSING = {
+  expected: "a wildcard in it matches further parts of a name as well, such as an OU in between",
+  fix: "Write [^,+]* in place of .* wherever one value is meant.",
+};
+
 /** Answers kept; a new version of the file begins with none. */
 const MAX_ANSWERS = 1000;
 
@@ -66,9 +72,16 @@ class PatternIndex implements MapIndex {
   readonly #entries: (readonly [LinearPattern, Kept])[] = [];
   readonly #answers = new Map<string, Kept | undefined>();
 
-  add({ key, line, source }: MapEntry, report: Report): void {
+  add(entry: MapEntry, report: Report): void {
+    const { key, line, source } = entry;
     try {
-      this.#entries.push([new LinearPattern(key), { line, source }]);
+      const pattern = new LinearPattern(key);
+      this.#entries.push([pattern, { line, source }]);
+      if (
+        pattern.crossesParts && !attributesOfEntry(entry).standard.get("role")?.allowed.includes("banned")
+      ) {
+        report({ severity: "warning", line, key: key.slice(0, 200), ...CROSSING });
+      }
     } catch (error) {
       if (!(error instanceof InvalidPattern)) throw error;
       report({ line, key: key.slice(0, 200), expected: error.message });
@@ -82,7 +95,8 @@ class PatternIndex implements MapIndex {
 
   #keptFor(name: string): Kept | undefined {
     if (this.#answers.has(name)) return this.#answers.get(name);
-    const kept = this.#entries.find(([pattern]) => pattern.matches(name))?.[1];
+    const text = patternForm(name);
+    const kept = this.#entries.find(([pattern]) => pattern.matches(text))?.[1];
     if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
     this.#answers.set(name, kept);
     return kept;

@@ -2,7 +2,12 @@ import { foldCharacters } from "../../model/distinguished_name.ts";
 
 /** A pattern taken apart. Texts are compared character by character, without case. */
 export type Pattern =
-  | { readonly kind: "character"; readonly matches: (character: string) => boolean }
+  /** `literal`: the one character that matches; absent for classes. */
+  | {
+    readonly kind: "character";
+    readonly matches: (character: string) => boolean;
+    readonly literal?: string;
+  }
   | { readonly kind: "sequence" | "choice"; readonly parts: readonly Pattern[] }
   | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number }
   | { readonly kind: "start" | "end" };
@@ -63,7 +68,7 @@ class PatternReader {
       // After a quotation, a quantifier belongs to its last character.
       if (last !== undefined) parts.push(...atoms.slice(0, -1), this.#quantified(last));
     }
-    return { kind: "sequence", parts };
+    return { kind: "sequence", parts: withHexPairs(parts) };
   }
 
   #quantified(part: Pattern): Pattern {
@@ -178,7 +183,66 @@ class PatternReader {
 
 function literalPattern(literal: string): Pattern {
   const parts = [...foldCharacters(literal)].map(
-    (wanted): Pattern => ({ kind: "character", matches: (character) => character === wanted }),
+    (wanted): Pattern => ({
+      kind: "character",
+      matches: (character) => character === wanted,
+      literal: wanted,
+    }),
   );
-  return { kind: "sequence", parts };
+  const [only, ...others] = parts;
+  return only !== undefined && others.length === 0 ? only : { kind: "sequence", parts };
+}
+
+/** Replaces a backslash before a separator by what stands for that separator in a value: patterns were written so for long. */
+function withHexPairs(parts: readonly Pattern[]): readonly Pattern[] {
+  const replaced: Pattern[] = [];
+  for (const part of parts) {
+    const literal = literalOf(part);
+    if (literalOf(replaced.at(-1)) === "\\" && literal !== undefined && '",+;<>\\#'.includes(literal)) {
+      replaced.push(...[...literal.charCodeAt(0).toString(16)].map(literalPattern));
+    } else {
+      replaced.push(part);
+    }
+  }
+  return replaced;
+}
+
+function literalOf(part: Pattern | undefined): string | undefined {
+  return part?.kind === "character" ? part.literal : undefined;
+}
+
+/**
+ * Returns whether a wildcard of the pattern can match several parts of a name where one value is meant. A pattern that is
+ * nothing but one wildcard is for everybody, and says so.
+ */
+export function crossesParts(pattern: Pattern): boolean {
+  const whole = onlyPartOf(pattern);
+  return !(whole.kind === "repeat" && isWild(whole.part)) && hasCrossing(whole);
+}
+
+/** What is left without groups around a single part. */
+function onlyPartOf(pattern: Pattern): Pattern {
+  const [only, ...others] = "parts" in pattern ? pattern.parts : [];
+  return only === undefined || others.length > 0 ? pattern : onlyPartOf(only);
+}
+
+function hasCrossing(pattern: Pattern): boolean {
+  if (pattern.kind === "repeat") {
+    return (pattern.most > 1 && contains(pattern.part, isWild)) || hasCrossing(pattern.part);
+  }
+  if (!("parts" in pattern)) return false;
+  const besideAnother = (part: Pattern, i: number, parts: readonly Pattern[]) =>
+    pattern.kind === "sequence" && isWild(part) && isWild(parts[i + 1]);
+  return pattern.parts.some(besideAnother) || pattern.parts.some(hasCrossing);
+}
+
+function contains(pattern: Pattern, wanted: (pattern: Pattern) => boolean): boolean {
+  if (pattern.kind === "repeat") return contains(pattern.part, wanted);
+  return "parts" in pattern ? pattern.parts.some((part) => contains(part, wanted)) : wanted(pattern);
+}
+
+/** Returns whether one character of the pattern may be a separator as well as part of a value. */
+function isWild(pattern: Pattern | undefined): boolean {
+  return pattern?.kind === "character" && pattern.literal === undefined &&
+    [..."+,"].some(pattern.matches) && [..."abcdefghijklmnopqrstuvwxyz0123456789"].some(pattern.matches);
 }

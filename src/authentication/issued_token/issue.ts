@@ -1,13 +1,13 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
-import { lineageWith } from "../../model/token_lineage.ts";
+import { lineageWith, type TokenLineage } from "../../model/token_lineage.ts";
 import { namedUser } from "../standing.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
@@ -84,6 +84,8 @@ export class TokenIssuer {
       readonly tls: () => TlsMaterial;
       readonly limits: TokenLimits;
       readonly clock: Clock;
+      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      readonly derivedUntil: (identity: Identity) => number;
       /** Takes what is made; absent: nothing of it is kept. */
       readonly book?: TokenBook;
     },
@@ -99,7 +101,7 @@ export class TokenIssuer {
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -115,8 +117,12 @@ export class TokenIssuer {
     const issuer = this.#issuer();
     if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
-    const renewableUntil = this.#renewableUntil(identity, now);
-    const expires = now + this.#lifetime(request.lifetime, issuer, now, renewableUntil);
+    const derived = Math.floor(this.options.derivedUntil(identity)) - now;
+    if (derived < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
+    // Nobody but the operator knows that limit: who asks for more gets what there is.
+    const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
+    const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
     const bounds = boundsWithin(former?.bounds, request.bounds);
     const limited = request.limited || isNarrow(bounds);
@@ -134,6 +140,8 @@ export class TokenIssuer {
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
       acr: identity.acr,
+      cred: identity.credential,
+      proved: identity.proved,
       auth_time: identity.authTime === "now" ? now : identity.authTime,
       role: decidedRole(identity),
       groups: identity.groups,
@@ -144,7 +152,7 @@ export class TokenIssuer {
       aud: limitedTo,
       bounds: boundsClaim(bounds),
       name: request.name,
-      ...this.#lineage(expires, former),
+      ...this.#lineage(expires, former?.lineage ?? this.#lineageOf(identity)),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -184,15 +192,23 @@ export class TokenIssuer {
     return await this.#make(claims, issuer, undefined);
   }
 
-  /** Claims of a token that is made now. @param former The token that it is got with. */
-  #lineage(expires: number, former?: IssuedTokenFacts): Record<string, unknown> {
+  /** Claims of a token that is made now. @param former Of what it is got with. */
+  #lineage(expires: number, former?: TokenLineage): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
-    return lineageClaims(lineageWith(former?.lineage, token, this.options.clock()));
+    return lineageClaims(lineageWith(former, token, this.options.clock()));
+  }
+
+  /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
+  #lineageOf({ browser }: Identity): TokenLineage | undefined {
+    if (browser === undefined) return undefined;
+    const { id, ends: expires } = browser;
+    return { id, expires, since: this.options.clock(), root: id, line: [] };
   }
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
-    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom);
+    const signer = { issuer, pem: this.options.tls().certificate };
+    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 

@@ -7,10 +7,19 @@ import { isRefusal, refuse } from "../../model/service_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
+import type { Issuer } from "./issuer.ts";
 import { type BookedToken, type ShownToken, tokenOf, tokenRecord, type TokenUse } from "./booked_token.ts";
 
-/** Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names. */
-const [TOKEN, REVOKED, ALL_REVOKED] = ["token", "revoked-token", "revoked-tokens"] as const;
+/**
+ * Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names, with
+ * the bound in milliseconds as `made`; certificates that signed tokens, by the fingerprints of their keys.
+ */
+const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
+  "token",
+  "revoked-token",
+  "revoked-tokens",
+  "token-issuer",
+] as const;
 
 /** What must be known of while the store is away. */
 export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
@@ -19,6 +28,8 @@ export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 const MOST_TOKENS = 1000;
 /** Most ids of a user's that are kept as taken back; one more, and all tokens are. */
 const MOST_REVOKED = 1000;
+/** Most certificates of one name that are kept. */
+const MOST_ISSUERS = 20;
 /** How often the store is asked whether it has changed, in milliseconds; what is changed here counts at once. */
 const LOOK_MS = 100;
 const DAY_MS = 86_400_000;
@@ -72,14 +83,21 @@ export class TokenBook {
   /** Days of the last use that was written down, by the ids of tokens. */
   readonly #used = new BoundedMap<string, number>(REMEMBERED);
   #version: { readonly number: number; readonly until: number } | undefined;
+  /** Fingerprint of the key whose certificate was kept last. */
+  #keptIssuer: string | undefined;
   /** Digests of tokens that were found in the list: what a text says never changes. */
   readonly #listed = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(readonly parts: TokenBookParts) {}
 
-  /** Enters a token that was made now. @throws {ERR_RECORD_STORE} */
-  async enter(shown: ShownToken, madeFrom: string | undefined): Promise<void> {
+  /** Enters a token that was made now, and the certificate that signed it. @throws {ERR_RECORD_STORE} */
+  async enter(
+    shown: ShownToken,
+    madeFrom: string | undefined,
+    signer?: { readonly issuer: Issuer; readonly pem: string },
+  ): Promise<void> {
     try {
+      if (signer !== undefined) await this.#keepIssuer(signer);
       await this.#put(shown, { ...shown.token, madeFrom });
     } catch (error) {
       // It counts all the same, and is taken back with all of its owner's.
@@ -88,13 +106,19 @@ export class TokenBook {
     }
   }
 
-  /** Whether this service made a token, as its list says: its signature need not be verified then. */
+  /** Whether a token is in the list: one of ours that may still be used, whatever key has signed it. */
   async isListed({ token: { digest }, lineage: { id } }: ShownToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);
     if (record === undefined || tokenOf(record)?.digest !== digest) return false;
     this.#listed.set(digest, true);
     return true;
+  }
+
+  /** Certificates with which tokens were signed under a name, PEM, each followed by its chain; nothing of them is verified. @throws {ERR_RECORD_STORE} */
+  async issuers(comparableName: string): Promise<readonly string[]> {
+    const records = await this.#records.list(ISSUER, comparableName);
+    return records.map((record) => memberOf(record, "pem")).filter((pem) => typeof pem === "string");
   }
 
   /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} Also if nobody can tell. */
@@ -128,10 +152,12 @@ export class TokenBook {
   /** Tokens of a user that count, oldest first. @throws {ERR_RECORD_STORE} */
   async list({ dn, servers }: TokenOwner): Promise<readonly ListedToken[]> {
     const owner = comparableForm(dn);
-    const { ids } = await this.#readRevoked(owner);
+    const { ids, before = -Infinity } = await this.#readRevoked(owner);
     return (await this.#records.list(TOKEN, owner)).flatMap((record) => {
       const token = ids.has(record.key) ? undefined : tokenOf(record);
-      return token !== undefined && overlap(servers, token.servers) ? [{ ...token, id: record.key }] : [];
+      return token !== undefined && token.since > before !== undefined && overlap(servers, token.servers)
+        ? [{ ...token, id: record.key }]
+        : [];
     });
   }
 
@@ -139,18 +165,36 @@ export class TokenBook {
   async revoke(user: TokenOwner, id: string): Promise<boolean> {
     const token = (await this.list(user)).find((listed) => listed.id === id);
     if (token === undefined) return false;
-    const owner = comparableForm(user.dn);
-    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
-      await this.#revokeSoFar(owner);
-      return true;
+    await this.#revoke(comparableForm(user.dn), id, token);
+    return true;
+  }
+
+  /** Revokes what a user got with a browser, and what was got with that. @param owner In comparable form. @throws {ERR_RECORD_STORE} */
+  async revokeGot(owner: string, browser: string): Promise<void> {
+    const now = this.parts.clock();
+    await this.#revoke(owner, browser, {
+      root: browser,
+      since: now,
+      latest: now / 1000 + this.parts.longest,
+    });
+    for (const record of await this.#records.list(TOKEN, owner)) {
+      if (tokenOf(record)?.root === browser) await this.#records.remove(TOKEN, record.key);
     }
-    const { root, since, latest } = token;
+  }
+
+  async #revoke(
+    owner: string,
+    id: string,
+    { root, since, latest }: Pick<BookedToken, "root" | "since" | "latest">,
+  ): Promise<void> {
+    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
+      return await this.#revokeSoFar(owner);
+    }
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED);
     this.#version = undefined;
     await this.#records.remove(TOKEN, id);
-    return true;
   }
 
   /**
@@ -162,6 +206,20 @@ export class TokenBook {
     if (user.servers === undefined) await this.#revokeSoFar(comparableForm(user.dn));
     else for (const { id } of listed) await this.revoke(user, id);
     return listed.length;
+  }
+
+  /** So that tokens can be verified when another certificate is in its place. */
+  async #keepIssuer(
+    { issuer: { comparableName, fingerprint, validity }, pem }: {
+      readonly issuer: Issuer;
+      readonly pem: string;
+    },
+  ): Promise<void> {
+    if (this.#keptIssuer === fingerprint) return;
+    const ends = Math.floor(validity.to / 1000);
+    const record = { key: fingerprint, owner: comparableName, made: this.#now(), ends, content: { pem } };
+    await this.#records.put(ISSUER, record, MOST_ISSUERS);
+    this.#keptIssuer = fingerprint;
   }
 
   get #isStale(): boolean {
@@ -190,16 +248,17 @@ export class TokenBook {
   async #revokeSoFar(owner: string): Promise<void> {
     const tokens = await this.#records.list(TOKEN, owner);
     const made = [...tokens, ...await this.#records.list(REVOKED, owner)].map(sinceOf);
-    const before = Math.max(this.parts.clock(), ...made);
+    const { before: earlier = 0 } = await this.#readRevoked(owner);
+    const before = Math.ceil(Math.max(this.parts.clock(), earlier, ...made));
     const ends = this.#now() + this.parts.longest + CLOCK_TOLERANCE + 1;
     const latest = tokens.map((record) => tokenOf(record)?.latest ?? 0);
-    await this.#records.put(ALL_REVOKED, {
+    await this.#records.raise(ALL_REVOKED, {
       key: owner,
       owner,
-      made: this.#now(),
+      made: before,
       ends: Math.max(ends, ...latest.map((end) => Math.ceil(end) + CLOCK_TOLERANCE + 1)),
       content: { before },
-    }, 1);
+    });
     this.#version = undefined;
     await this.#records.removeOf(TOKEN, owner);
     await this.#records.removeOf(REVOKED, owner);
@@ -219,7 +278,11 @@ export class TokenBook {
   async #writeUse(shown: ShownToken, used: TokenUse): Promise<void> {
     const record = await this.#records.get(TOKEN, shown.lineage.id);
     const token = record && tokenOf(record) || shown.token; // what is known of it already stays
-    if (token.used?.day !== used.day) await this.#put(shown, { ...token, used });
+    if (token.used?.day === used.day) return;
+    await this.#put(shown, { ...token, used });
+    // It may have been revoked since it was looked at: what revokes it writes that down first, and removes it then.
+    this.#version = undefined;
+    if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.lineage.id);
   }
 
   async #put({ dn, lineage: { id } }: ShownToken, token: BookedToken): Promise<void> {

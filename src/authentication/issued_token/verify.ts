@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import { createSecretKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Logger } from "../../logging/logger.ts";
 import { addressInRange } from "../../model/address.ts";
@@ -17,10 +17,11 @@ import { isPersonalName } from "../personal_name.ts";
 import { type AskStanding, ISSUED_TOKENS, whatIsLeft } from "../standing.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
+import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { shownToken } from "./booked_token.ts";
 import { boundsFromClaim } from "./bounds.ts";
-import { type Issuer, trustedIssuerOf } from "./issuer.ts";
+import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import type { TokenBook } from "./token_book.ts";
 
@@ -131,8 +132,8 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 
   /**
-   * Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. What we have in the list we
-   * signed ourselves, though it was with a certificate that is replaced.
+   * Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. Of a token that is in the
+   * list, a former certificate of ours may have signed it. The list alone makes nothing a token.
    */
   async #signer(token: SignedToken, issuer: string): Promise<"own" | "other"> {
     if (token.algorithm.startsWith("HS")) {
@@ -153,8 +154,29 @@ class IssuedTokenAuthenticator implements Authenticator {
         return comparableName === own.comparableName ? "own" : "other";
       }
     }
-    if (await this.options.book?.isListed(shownToken(token))) return "own";
+    if (own.comparableName === name && await this.#isFormerlySigned(token, own.comparableName)) return "own";
     throw new InvalidToken("not signed by an issuer that is trusted");
+  }
+
+  /**
+   * Whether a listed token was signed by a certificate that this service had before. Such certificates come out of the store,
+   * so each is believed only as far as an authority that is trusted vouches for it now.
+   */
+  async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
+    const { book, tls, clock } = this.options;
+    if (book === undefined || !await book.isListed(shownToken(token))) return false;
+    const { anchors, revocation } = tls();
+    for (const pem of await book.issuers(own)) {
+      const chain = certificatesIn(pem);
+      const [first] = chain;
+      if (first === undefined) continue;
+      const { comparableName, algorithms, key, fingerprint } = issuerOf(first.toString());
+      if (comparableName !== own || !algorithms.includes(token.algorithm)) continue;
+      const way = findPath(chain, { anchors, revocation, purpose: "serverAuth", at: clock() });
+      if (typeof way === "string") continue;
+      if (await this.#verifier.isSignedBy(token, key, fingerprint)) return true;
+    }
+    return false;
   }
 }
 
@@ -165,7 +187,7 @@ class IssuedTokenAuthenticator implements Authenticator {
  */
 function decidedOf(
   token: SignedToken,
-): Pick<Identity, "login" | "uid" | "uidServers" | "role" | "groups" | "acr" | "authTime"> {
+): Omit<Identity, "dn" | "method" | "via"> {
   const { claims } = token;
   const uid = claims.has("uid") ? textClaim(token, "uid") : undefined;
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
@@ -179,6 +201,8 @@ function decidedOf(
     uid,
     uidServers,
     ...(claims.has("role") && { role: textClaim(token, "role") }),
+    ...(claims.has("cred") && { credential: textClaim(token, "cred") }),
+    ...(claims.has("proved") && { proved: numberClaim(token, "proved") }),
     ...(claims.has("acr") && { acr: textClaim(token, "acr") }),
     ...(claims.has("auth_time") && { authTime: numberClaim(token, "auth_time") }),
     groups,
@@ -260,4 +284,14 @@ function readSecret(text: string): KeyObject {
 /** Truth as text, in any case, or as a boolean. */
 function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
+}
+
+/** The certificates of a PEM text; none if one of them cannot be read. */
+function certificatesIn(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch {
+    return [];
+  }
 }

@@ -1,9 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import { errors } from "jose";
 import type { ForeignToken } from "../foreign_token.ts";
+import type { EndedLogins } from "../authenticator.ts";
+import { isJsonObject } from "../json_object.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import { type Said, textsOf } from "../claims.ts";
+import type { Variables } from "../expression/value.ts";
 
 /** Public keys of an issuer. */
 export interface IssuerKeys {
@@ -19,6 +22,8 @@ export interface IssuerKeys {
 
 /** Of a token's header, in lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
+/** Of a logout token's (OIDC Back-Channel Logout 1.0, 2.4). */
+const LOGOUT_TYPES: ReadonlySet<string> = new Set(["logout+jwt", "jwt"]);
 
 /** Members of a header that change what the token says or how it is read; all that only tell where keys are is not looked at. */
 const REFUSED_MEMBERS = ["crit", "b64", "zip", "enc", "cty"] as const;
@@ -31,6 +36,7 @@ const LONGEST: Readonly<Record<string, number>> = {
   kid: 512,
   sub: 255,
   jti: 512,
+  sid: 255,
   client_id: 1024,
   azp: 1024,
 };
@@ -72,18 +78,51 @@ export async function verifyIdToken(token: ForeignToken, rules: TokenRules): Pro
   });
 }
 
+/** How old a logout token may be, in seconds; so long it is remembered, too. */
+export const LOGOUT_S = 300;
+
+/** The event that makes a token one of logout (OIDC Back-Channel Logout 1.0, 2.4). */
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+/**
+ * Verifies a logout token of one issuer (OIDC Back-Channel Logout 1.0, 2.6), but for whom it is made and whether it was shown before.
+ * @returns Its `jti`, and whose logins it ends.
+ * @throws {InvalidToken} What the keys throw.
+ */
+export async function verifyLogoutToken(
+  token: ForeignToken,
+  rules: TokenRules,
+): Promise<EndedLogins & { readonly jti: string }> {
+  const { claims } = token;
+  await verifyToken(token, rules, () => {
+    const issued = dateOr(claims, "iat");
+    if (issued === undefined) throw new InvalidToken("a logout token without iat");
+    if (issued < rules.now / 1000 - LOGOUT_S) throw new InvalidToken("a logout token that is too old");
+    if (claims.has("nonce")) throw new InvalidToken("a logout token with a nonce");
+    const events = claims.get("events");
+    if (!isJsonObject(events) || !isJsonObject(events[LOGOUT_EVENT])) {
+      throw new InvalidToken("its events are not those of a logout token");
+    }
+  }, LOGOUT_TYPES);
+  const [jti, sub, sid] = ["jti", "sub", "sid"].map((name) => textOr(claims, name));
+  if (jti === undefined) throw new InvalidToken("a logout token without jti");
+  if (sub === undefined && sid === undefined) throw new InvalidToken("a logout token without sub and sid");
+  return { jti, sub, sid };
+}
+
 /** @param checkClaims What is special to a kind of token, before the signature is looked at. */
 async function verifyToken(
   token: ForeignToken,
   { issuer, keys, now, signal }: TokenRules,
   checkClaims: () => void,
+  types = TYPES,
 ): Promise<void> {
   const { header, claims } = token;
   const alg = header.get("alg");
   if (typeof alg !== "string" || !SIGNATURE_ALGORITHMS.includes(alg)) {
     throw new InvalidToken("signed by an algorithm that is not allowed");
   }
-  checkHeader(header);
+  checkHeader(header, types);
   if (claims.get("iss") !== issuer) throw new InvalidToken("of another issuer");
   checkTimes(claims, now / 1000);
   checkClaims();
@@ -91,12 +130,12 @@ async function verifyToken(
   await checkSignature(token.text, alg, await keys.matching({ alg, kid }, signal));
 }
 
-function checkHeader(header: ReadonlyMap<string, unknown>): void {
+function checkHeader(header: ReadonlyMap<string, unknown>, types: ReadonlySet<string>): void {
   for (const member of REFUSED_MEMBERS) {
     if (header.has(member)) throw new InvalidToken(`the head of the token has ${member}`);
   }
   const type = header.get("typ");
-  if (header.has("typ") && (typeof type !== "string" || !TYPES.has(mediaType(type)))) {
+  if (header.has("typ") && (typeof type !== "string" || !types.has(mediaType(type)))) {
     throw new InvalidToken("the head of the token has the type of another sort of token");
   }
 }
@@ -178,6 +217,13 @@ export function speaksOfOtherToken(said: Said): string | undefined {
     textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
   );
   return telling === undefined ? undefined : `its ${telling} is not that of an access token`;
+}
+
+/** Returns whether the issuer says by a word of its own, or the token by its header, that it is an access token. */
+export function isMarkedAccess(said: Variables, token: ForeignToken | undefined): boolean {
+  const type = token?.header.get("typ");
+  return (typeof type === "string" && mediaType(type) === "at+jwt") ||
+    TELLING.some((name) => textsOf(said.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
 }
 
 async function checkSignature(text: string, algorithm: string, keys: readonly KeyObject[]): Promise<void> {

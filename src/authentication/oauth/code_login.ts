@@ -1,15 +1,24 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { errorCode, errorText } from "../../outgoing/error_text.ts";
+import { errorText } from "../../outgoing/error_text.ts";
 import type { OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
-import type { BrowserLogin, BrowserVisit, LoginOutcome } from "../authenticator.ts";
+import type {
+  BrowserLogin,
+  BrowserVisit,
+  EndedLogins,
+  LoginOutcome,
+  ProviderSession,
+} from "../authenticator.ts";
+import type { Identity } from "../../model/identity.ts";
+import type { SeenOnce } from "../../model/seen_once.ts";
 import { readForeignToken } from "../foreign_token.ts";
 import { isJsonObject, parseJsonObject } from "../json_object.ts";
 import { readBearer } from "../route_bearer.ts";
-import { InvalidToken } from "../signed_token.ts";
-import { type IssuerKeys, verifyIdToken } from "./access_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken } from "../signed_token.ts";
+import { type IssuerKeys, LOGOUT_S, verifyIdToken, verifyLogoutToken } from "./access_token.ts";
+import { refusalIn } from "../provider_answers.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
@@ -25,14 +34,22 @@ const MOST_CHARACTERS = 4096;
  */
 export class CodeLogin implements BrowserLogin {
   readonly title: string;
+  readonly issuer: string;
 
   constructor(
     readonly config: Pick<OAuthConfig, "requiredAcr" | "maxAuthAge"> & {
       readonly issuer: string;
       readonly signIn: NonNullable<OAuthConfig["signIn"]>;
     },
-    readonly parts: { readonly provider: Provider; readonly keys: IssuerKeys; readonly clock: Clock },
+    readonly parts: {
+      readonly provider: Provider;
+      readonly keys: IssuerKeys;
+      readonly clock: Clock;
+      /** Logout tokens that were shown. */
+      readonly logouts: SeenOnce;
+    },
   ) {
+    this.issuer = config.issuer;
     this.title = config.signIn.title ?? new URL(config.issuer).host;
   }
 
@@ -60,21 +77,74 @@ export class CodeLogin implements BrowserLogin {
   async finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome> {
     try {
       const code = await this.#codeOf(answer, asker);
-      const { accessToken, idToken } = await this.#redeem(code, visit, asker);
-      const login = await this.#verify(idToken, visit.nonce, asker.signal);
-      const bearer = readBearer(accessToken);
-      // Whatever it says itself, or if it says nothing: it is shown to nobody but who made it (RFC 9700, 4.4).
-      if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
-      const { issuer, maxAuthAge } = this.config;
-      return {
-        kind: "token",
-        authorization: { kind: "bearer", token: new Secret(accessToken), ...bearer, issuer, login },
-        until: maxAuthAge === undefined ? undefined : secondsOf(login.auth_time) + maxAuthAge,
-      };
+      const { accessToken, idToken, refreshToken } = await this.#redeem(code, visit, asker);
+      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: asker.signal });
+      const { sid, ...said } = login;
+      return this.#outcome(accessToken, { sub: said.sub, sid, refreshToken }, said);
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
     }
+  }
+
+  async renew(
+    session: ProviderSession & { readonly refreshToken: string },
+    { acr, authTime }: Pick<Identity, "acr" | "authTime">,
+    asker: Asker,
+  ): Promise<LoginOutcome> {
+    try {
+      const { accessToken, refreshToken = session.refreshToken } = await this.#ask(
+        [["grant_type", "refresh_token"], ["refresh_token", session.refreshToken]],
+        [session.refreshToken],
+        { asker, what: "the refresh token", read: accessTokenOf },
+      );
+      return this.#outcome(accessToken, { ...session, refreshToken }, {
+        sub: session.sub,
+        acr,
+        auth_time: authTime?.toString(),
+      });
+    } catch (error) {
+      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+  }
+
+  async readLogout(text: string, signal: AbortSignal): Promise<EndedLogins> {
+    const { issuer, signIn: { client: { clientId } } } = this.config;
+    const { keys, clock, logouts } = this.parts;
+    const token = readForeignToken(text);
+    if (token === undefined) throw new InvalidToken("the logout token is no signed JWT");
+    const { jti, ...ended } = await verifyLogoutToken(token, { issuer, keys, now: clock(), signal });
+    if (![token.claims.get("aud")].flat().includes(clientId)) {
+      throw new InvalidToken("the logout token is for another client");
+    }
+    const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
+    if (!logouts.note({ owner: issuer, mark: jti, endsAt })) {
+      throw new InvalidToken("the logout token was shown before, or there were too many");
+    }
+    return ended;
+  }
+
+  /** @throws {InvalidToken} */
+  #outcome(
+    accessToken: string,
+    session: ProviderSession,
+    login: {
+      readonly sub: string;
+      readonly acr: string | undefined;
+      readonly auth_time: string | undefined;
+    },
+  ): LoginOutcome {
+    const bearer = readBearer(accessToken);
+    // Whatever it says itself, or if it says nothing: it is shown to nobody but who made it (RFC 9700, 4.4).
+    if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
+    const { issuer, maxAuthAge } = this.config;
+    return {
+      kind: "token",
+      authorization: { kind: "bearer", token: new Secret(accessToken), ...bearer, issuer, login },
+      until: maxAuthAge === undefined ? undefined : secondsOf(login.auth_time) + maxAuthAge,
+      session,
+    };
   }
 
   /** @throws {InvalidToken} If the answer is none of this provider, or none at all. */
@@ -102,32 +172,52 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** Trades the code for tokens (RFC 6749, 4.1.3). @throws {InvalidToken | RemoteUnavailable} */
-  async #redeem(code: string, { redirectUri, verifier }: BrowserVisit, asker: Asker) {
-    const { issuer, signIn: { client } } = this.config;
-    const { provider, clock } = this.parts;
-    const url = await provider.codeEndpoint(asker);
-    const request = formRequest(url, await clientLogin(client, { audience: issuer, now: clock() }), [
+  #redeem(code: string, { redirectUri, verifier }: BrowserVisit, asker: Asker) {
+    const fields: [string, string][] = [
       ["grant_type", "authorization_code"],
       ["code", code],
       ["redirect_uri", redirectUri],
       ["code_verifier", verifier],
-    ]);
-    const secrets = [code, verifier, "key" in client ? "" : client.clientSecret];
-    return await provider.ask(request, asker, (response) => {
+    ];
+    return this.#ask(fields, [code, verifier], { asker, what: "the code", read: tokensOf });
+  }
+
+  /** Asks the token endpoint. @throws {InvalidToken | RemoteUnavailable} */
+  async #ask<T>(
+    fields: [string, string][],
+    given: readonly string[],
+    { asker, what, read }: {
+      readonly asker: Asker;
+      readonly what: string;
+      readonly read: (response: OutgoingResponse) => T | undefined;
+    },
+  ): Promise<T> {
+    const { issuer, signIn: { client } } = this.config;
+    const { provider, clock } = this.parts;
+    const url = await provider.codeEndpoint(asker);
+    const login = await clientLogin(client, { audience: issuer, now: clock() });
+    const secrets = [...given, "key" in client ? "" : client.clientSecret];
+    return await provider.ask(formRequest(url, login, fields), asker, (response) => {
       const said = errorText(response, secrets);
-      // RFC 6749, 5.2: this alone speaks of the code, all else of us or of the provider.
-      if (response.status === 400 && errorCode(response) === "invalid_grant") {
-        throw new InvalidToken(`the provider does not take the code, ${said}`);
+      if (refusalIn("code", response) !== undefined) {
+        throw new InvalidToken(`the provider does not take ${what}, ${said}`);
       }
       if (response.status !== 200) {
         throw provider.unusable(url, `unexpected status ${response.status}${said && `, ${said}`}`);
       }
-      return tokensOf(response) ?? refuseTokens(provider, url);
+      return read(response) ?? refuseTokens(provider, url);
     });
   }
 
   /** Looks at who has signed in, and for which visit (OIDC Core 1.0, 3.1.3.7). @returns How and when, if that is said. */
-  async #verify(text: string, nonce: string, signal: AbortSignal) {
+  async #verify(
+    text: string,
+    { nonce, accessToken, signal }: {
+      readonly nonce: string;
+      readonly accessToken: string;
+      readonly signal: AbortSignal;
+    },
+  ) {
     const { issuer, signIn: { client: { clientId } } } = this.config;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the ID token is no signed JWT");
@@ -142,25 +232,49 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the ID token was made for another client");
     }
     if (claims.get("nonce") !== nonce) throw new InvalidToken("the ID token is of another visit");
-    const [acr, authTime] = [claims.get("acr"), claims.get("auth_time")];
+    const hashed = accessTokenHash(token.header.get("alg"), accessToken);
+    if (claims.has("at_hash") && claims.get("at_hash") !== hashed) {
+      throw new InvalidToken("the ID token was made with another access token");
+    }
+    const [sub, sid, acr, authTime] = ["sub", "sid", "acr", "auth_time"].map((name) => claims.get(name));
+    if (typeof sub !== "string") throw new InvalidToken("no subject");
     return {
+      sub,
+      sid: typeof sid === "string" ? sid : undefined,
       acr: typeof acr === "string" ? acr : undefined,
       auth_time: typeof authTime === "number" ? String(authTime) : undefined,
     };
   }
 }
 
-/** The two tokens of an answer (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3); `undefined` if they are not there. */
-function tokensOf({ body }: OutgoingResponse) {
+/** Returns what `at_hash` must be (OIDC Core 1.0, 3.1.3.6); Ed25519 hashes by SHA-512. */
+function accessTokenHash(algorithm: unknown, accessToken: string): string {
+  const bits = /^[REP]S(256|384|512)$/.exec(String(algorithm))?.[1] ?? "512";
+  const digest = hash(`sha${bits}`, accessToken, "buffer");
+  return digest.subarray(0, digest.length / 2).toString("base64url");
+}
+
+/** The tokens of an answer to a code (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3); `undefined` if they are not there. */
+function tokensOf(response: OutgoingResponse) {
+  const tokens = accessTokenOf(response);
+  return tokens?.idToken === undefined ? undefined : { ...tokens, idToken: tokens.idToken };
+}
+
+/** The tokens of an answer, of which the access token alone must be there. */
+function accessTokenOf({ body }: OutgoingResponse) {
   const document = parseJsonObject(new TextEncoder().encode(body));
   const said = document && Object.fromEntries(document);
   if (!isJsonObject(said)) return undefined;
-  const { access_token: accessToken, id_token: idToken, token_type: type } = said;
+  const { access_token: accessToken, id_token, refresh_token, token_type: type } = said;
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
-  if (!isBearer || typeof accessToken !== "string" || typeof idToken !== "string") return undefined;
-  return { accessToken, idToken };
+  if (!isBearer || typeof accessToken !== "string") return undefined;
+  return { accessToken, idToken: textOr(id_token), refreshToken: textOr(refresh_token) };
+}
+
+function textOr(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function refuseTokens(provider: Provider, url: string): never {
-  throw provider.unusable(url, "the answer for a code has not both tokens, expected the scope openid");
+  throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
 }

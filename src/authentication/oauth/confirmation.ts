@@ -49,14 +49,15 @@ function thumbprintOf(value: unknown): string {
 
 /** Sees to it that who shows a bound token is whom it is bound to. */
 export class PossessionCheck {
-  /** @param proofs Those that were shown, by their keys. */
+  /** @param proofs Those that were shown, by their users: keys cost nothing. */
   constructor(readonly clock: Clock, readonly proofs: SeenOnce) {}
 
   /**
    * Holds what a request shows against what the token is bound to (RFC 9449, 7; RFC 8705, 3).
+   * @param user Name of the token's user, who pays for what is remembered.
    * @throws {InvalidToken}
    */
-  async check({ jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
+  async check(user: string, { jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
     const { authorization } = credentials;
     if (authorization.kind !== "bearer") throw new InvalidToken("no token");
     if (certificate !== undefined) checkCertificate(certificate, credentials);
@@ -78,8 +79,10 @@ export class PossessionCheck {
     if (!sameSecret(thumbprint, jkt)) {
       throw new InvalidToken("it is bound to another key than the proof shows");
     }
-    const mark = hash("sha256", id, "base64");
-    if (!this.proofs.note(jkt, mark, endsAt)) throw new InvalidToken("the proof was shown before");
+    const mark = hash("sha256", `${jkt} ${id}`, "base64");
+    if (!this.proofs.note({ owner: user, mark, endsAt })) {
+      throw new InvalidToken("the proof was shown before");
+    }
   }
 }
 

@@ -10,7 +10,7 @@ import {
   text,
   url,
 } from "../../config/key.ts";
-import { ALLOW_PLAIN_HTTP, ASSIGNED, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { ALLOW_PLAIN_HTTP, ASSIGNED, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** What is configured of it. */
 export const KEYS = {
@@ -72,6 +72,7 @@ export const KEYS = {
     default: 300,
     added: true,
   }),
+  derivedLifetime: DERIVED_LIFETIME,
   identity: optional(
     text({ name: "identityAssign", help: 'Expression for the user\'s name, such as "UID="+email' }),
   ),

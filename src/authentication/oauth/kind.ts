@@ -12,7 +12,7 @@ export const oauth = authenticatorKind({
   remotes,
   looksAtCertificates: ({ certificateBound }) => certificateBound,
   tellsAcr: true,
-  takesAnyToken: ({ issuer, opaqueTokens }) => issuer === undefined || opaqueTokens,
+  takesTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),

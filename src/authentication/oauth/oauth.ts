@@ -11,11 +11,11 @@ import { Assignments } from "../assignments.ts";
 import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
-import type { Variables } from "../expression/value.ts";
+import type { Variable, Variables } from "../expression/value.ts";
 import { type ForeignToken, NO_JWT, readForeignToken } from "../foreign_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
 import { InvalidToken } from "../signed_token.ts";
-import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
+import { isMarkedAccess, speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
 import { readCapabilities } from "./capabilities.ts";
 import { claimAt, type Said, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
@@ -32,6 +32,8 @@ import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
 /** How long the word on a bad token is taken again. */
 const BAD_MS = 5_000;
+/** Logout tokens that are remembered, of some minutes. */
+const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
@@ -69,6 +71,7 @@ export class OAuth implements Authenticator {
   readonly challenges: Authenticator["challenges"];
   readonly issuer?: TokenIssuer;
   readonly browserLogin?: BrowserLogin;
+  readonly derivedLifetime: number;
   readonly #config: OAuthConfig;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
@@ -92,6 +95,7 @@ export class OAuth implements Authenticator {
     },
   ) {
     this.name = config.name;
+    this.derivedLifetime = config.derivedLifetime;
     this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
     if (config.issuer !== undefined) {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
@@ -105,7 +109,8 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const parts = { provider: this.#provider, keys: this.#keys, clock };
+      const logouts = new SeenOnce({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
+      const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);
@@ -133,7 +138,7 @@ export class OAuth implements Authenticator {
     );
     if (verdict.kind !== "accepted") return verdict;
     try {
-      await this.#possession.check(confirmation, credentials);
+      await this.#possession.check(verdict.identity.dn, confirmation, credentials);
       const bound = Object.keys(confirmation).length > 0;
       return bound ? { kind: "accepted", identity: { ...verdict.identity, bound } } : verdict;
     } catch (error) {
@@ -156,7 +161,10 @@ export class OAuth implements Authenticator {
     try {
       const known = await this.#verify(token, asker);
       const { said } = known;
-      const visit = new Map(Object.entries(login));
+      const { sub, ...rest } = login;
+      // OIDC Core 1.0, 5.3.2: the browser's ID token and its access token are of one user.
+      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
+      const visit = new Map(Object.entries(rest));
       const verdict = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
       return {
         value: { verdict, confirmation: known.confirmation },
@@ -201,14 +209,19 @@ export class OAuth implements Authenticator {
       const other = said && speaksOfOtherToken((name) => said.get(name));
       if (other !== undefined) throw new InvalidToken(other);
     }
-    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
-    if (this.issuer === undefined || claims === undefined) {
-      return knownOf({ claims: reply.claims, token: claims, cnf });
+    const isVerified = this.issuer !== undefined && token !== undefined;
+    const { introspection, requiredAudience } = this.#config;
+    if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
+      const isMarked = [reply.claims, claims].some((said) =>
+        said !== undefined && isMarkedAccess(said, token)
+      );
+      if (!isMarked) throw new InvalidToken(UNMARKED);
     }
-    // OIDC Core 1.0, 5.3.2: or what is said of one user would be believed of another.
-    const subjects = [reply.claims, claims].flatMap((said) => said.get("sub") ?? []);
-    if (new Set(subjects).size > 1) throw new InvalidToken("the provider's answer is about another user");
-    return knownOf({ claims: new Map([...claims, ...reply.claims]), token: claims, cnf });
+    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
+    if (this.issuer === undefined) return knownOf({ claims: reply.claims, token: claims, cnf });
+    const decided = decidedBy(this.issuer.url, claims);
+    checkReply(reply.claims, decided);
+    return knownOf({ claims: new Map([...claims ?? [], ...reply.claims, ...decided]), token: claims, cnf });
   }
 
   /**
@@ -229,6 +242,7 @@ export class OAuth implements Authenticator {
         dn,
         method: "OAUTH",
         via: this.name,
+        proved: Math.floor(this.#clock() / 1000),
         ...attributes,
         ...loginIn(said),
         ...(groups.length > 0 && { groups }),
@@ -260,6 +274,33 @@ function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
     ...(said("auth_time") !== undefined && { authTime: secondsOf(said("auth_time")) }),
   };
 }
+
+/** What verification decides about a token: no later answer restates it. */
+const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
+
+/** Claims that hold whatever the provider answers: the issuer's name, and of a verified token all that it is verified by. */
+function decidedBy(issuer: string, token: Variables | undefined): Variables {
+  const claims = DECIDED.flatMap((name): [string, Variable][] => {
+    const value = token?.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return new Map([...claims, ["iss", issuer]]);
+}
+
+/**
+ * Asserts that an answer is about the token that was verified (OIDC Core 1.0, 5.3.2), and by the issuer that was asked.
+ * @throws {InvalidToken}
+ */
+function checkReply(reply: Variables, decided: Variables): void {
+  const contradicts = (name: string) =>
+    reply.has(name) && decided.has(name) && reply.get(name) !== decided.get(name);
+  if (contradicts("iss")) throw new InvalidToken("the provider's answer names another issuer");
+  if (contradicts("sub")) throw new InvalidToken("the provider's answer is about another user");
+}
+
+/** Of an active token that may be a refresh token: introspection reports those as active, too. */
+const UNMARKED =
+  "the introspection answer does not say that it is an access token (token_type), expected so, or requiredAudience";
 
 /** @throws {InvalidToken} */
 function claimsOf({ body }: ForeignToken): Variables {

@@ -38,7 +38,7 @@ export async function read(values: Values, place: Place) {
     signInScope,
     ...rest
   } = given;
-  const { prefix } = place;
+  const { reader, prefix } = place;
   for (const key of ["issuer", "address", "jwksUri"] as const) {
     if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);
   }
@@ -49,9 +49,14 @@ export async function read(values: Values, place: Place) {
   checkCapabilities(values, place);
   const client = await readClientLogin(values, place);
   const naming = readNaming(values, place);
-  const byEmail = namesEmail(
-    assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "",
-  );
+  const named = assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "";
+  const byEmail = /\bemail\b/.test(named);
+  if (rest.issuer === undefined && /\biss\b/.test(named)) {
+    reader.warn(
+      `${prefix}address`,
+      `nobody verifies the iss that users are named by: this provider could name users of others, expected ${prefix}issuer`,
+    );
+  }
   return {
     ...rest,
     ...naming,
@@ -222,9 +227,4 @@ function readNaming(
     `users are known by the e-mail address that the server tells, expected ${prefix}identityAssign="UID="+email`;
   reader.warn(`${prefix}address`, expected);
   return { identityTemplate: undefined, dnTemplate: NAME_BY_EMAIL };
-}
-
-/** Whether users are named by their e-mail address. */
-function namesEmail(naming: string): boolean {
-  return /\bemail\b/.test(naming);
 }

@@ -6,9 +6,11 @@ import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
-import type { Standing } from "../standing.ts";
+import { credentialFingerprint } from "../credential_fingerprint.ts";
+import type { NamedUser, Standing } from "../standing.ts";
 import { PasswordCheck } from "./password_check.ts";
-import { parsePasswordFile, type PasswordTable } from "./password_table.ts";
+import { formatStoredHash } from "./stored_hash.ts";
+import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
 /**
  * Users with name and password in a file (`FilebasedAuthenticator`, authentication.md 2). The file is watched and read
@@ -39,7 +41,13 @@ export async function passwordFile(
       if (entry !== undefined) {
         return {
           kind: "accepted",
-          identity: { dn: entry.dn, method: "PASSWORD_FILE", via: name, login: user },
+          identity: {
+            dn: entry.dn,
+            method: "PASSWORD_FILE",
+            via: name,
+            login: user,
+            credential: fingerprintOf(user, entry),
+          },
         };
       }
       return {
@@ -47,9 +55,11 @@ export async function passwordFile(
         reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
       };
     },
-    async standingOf({ dn, login }): Promise<Standing> {
+    async standingOf({ dn, login, credential }): Promise<Standing> {
       const table = watched.current;
-      const known = login === undefined ? await isNamedIn(table, dn) : hasName(table, login, dn);
+      const known = login === undefined
+        ? await isNamedIn(table, dn)
+        : hasName(table, { login, dn, credential });
       return { kind: known ? "known" : "gone" };
     },
     namesOf(login) {
@@ -61,10 +71,19 @@ export async function passwordFile(
   };
 }
 
-/** Whether this login may sign in and gets this name. */
-function hasName({ entries }: PasswordTable, login: string, dn: string): boolean {
+/** Whether this login may sign in and gets this name, by the password that it had if that is asked. */
+function hasName(
+  { entries }: PasswordTable,
+  { login, dn, credential }: NamedUser & { readonly login: string },
+): boolean {
   const entry = entries.get(login);
-  return entry !== undefined && sameName(entry.dn, dn);
+  if (entry === undefined || !sameName(entry.dn, dn)) return false;
+  return credential === undefined || credential === fingerprintOf(login, entry);
+}
+
+function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
+  const { hash, salt } = formatStoredHash(stored);
+  return credentialFingerprint(`${hash}:${salt}`, "password", login);
 }
 
 /** Whether anybody who may sign in gets this name; the names of a table are put together when first asked for. */

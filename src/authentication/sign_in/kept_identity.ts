@@ -2,7 +2,7 @@ import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../json_object.ts";
 
 /** What is kept of somebody who has signed in; they have not shown a token of ours. */
-export type KeptIdentity = Omit<Identity, "issuedToken">;
+export type KeptIdentity = Omit<Identity, "issuedToken" | "browser">;
 
 type Check = (value: unknown) => boolean;
 
@@ -20,6 +20,8 @@ const MEMBERS = {
   role: optional(isText),
   groups: optional(isList(isText)),
   uidServers: optional(isList(isText)),
+  credential: optional(isText),
+  proved: optional((value) => typeof value === "number"),
   acr: optional(isText),
   authTime: optional((value) => typeof value === "number"),
   bound: optional((value) => value === true),

@@ -1,15 +1,17 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
-import type { Clock } from "../../model/clock.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
-import type { RecordStore } from "../../store/record_store.ts";
+import type { Identity } from "../../model/identity.ts";
+import { refuse } from "../../model/service_error.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskStanding, whatIsLeft } from "../standing.ts";
+import type { EndedLogins, ProviderSession } from "../authenticator.ts";
+import { type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** A browser that somebody has signed in with. */
 export interface SignIn {
-  readonly identity: KeptIdentity;
+  readonly identity: Omit<Identity, "issuedToken">;
   /** Name of a user who typed it with a password. */
   readonly userName: string | undefined;
   /** In seconds since the epoch, however much it is used. */
@@ -33,6 +35,8 @@ interface Proved {
   readonly userName?: string;
   /** Moment from which on the proof counts no more, in seconds since the epoch. */
   readonly until?: number;
+  /** Of a login at a provider. */
+  readonly session?: ProviderSession;
 }
 
 /** Kinds of records: that somebody has signed in, and that the browser was heard of not long ago. Either alone is nothing. */
@@ -47,24 +51,37 @@ const NOTED = 1 / 30;
  * sign in. They end when they are idle, after their longest time, when they sign out, and when their user is gone or banned.
  */
 export class SignIns {
+  readonly #logins: ProviderLogins;
+
   constructor(
     readonly parts: {
-      /** Opened when first needed. */
-      readonly records: () => RecordStore;
       readonly standing: AskStanding;
+      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      readonly derivedUntil: (identity: Identity) => number;
       readonly limits: SignInLimits;
-      readonly clock: Clock;
-    },
-  ) {}
+      /** Revokes the tokens that a user got with one browser. */
+      readonly revokeGot: (owner: string, browser: string) => Promise<void>;
+    } & ProviderLoginParts,
+  ) {
+    this.#logins = new ProviderLogins(parts);
+  }
 
   /** @returns What the browser has to show from now on. @throws {ERR_RECORD_STORE} */
-  async begin({ identity, userName, until = Infinity }: Proved): Promise<string> {
+  async begin({ identity, userName, until = Infinity, session }: Proved): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
-    const ends = Math.min(made + this.parts.limits.maxSeconds, Math.floor(until));
+    const derived = this.parts.derivedUntil(identity);
+    const isRenewed = session?.refreshToken !== undefined;
+    const longest = made + this.parts.limits.maxSeconds;
+    const ends = Math.floor(Math.min(longest, until, isRenewed ? Infinity : derived));
+    if (Math.min(ends, Math.floor(derived)) <= made) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
     const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
-    const content = { identity: { ...identity, authTime }, userName };
+    const kept = { proved: made, ...identity, authTime };
+    const content = { identity: kept, userName, isRenewed };
+    if (session !== undefined) {
+      await this.#logins.begin(token, kept, { record: { ...record, ends }, session });
+    }
     await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
     await this.#hear(record);
     return token;
@@ -81,18 +98,20 @@ export class SignIns {
     const [signedIn, heardOf] = [await records.get(SIGNED_IN, key), await records.get(HEARD_OF, key)];
     if (signedIn === undefined || heardOf === undefined) return undefined;
     const { content, owner, made, ends } = signedIn;
-    const { identity, userName } = isJsonObject(content) ? content : {};
+    const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
+    const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     const left = isKeptIdentity(identity)
       ? await whatIsLeft(identity, this.parts.standing, signal)
       : undefined;
     if (left === undefined) {
       await this.end(token);
+      if (isRenewed === true) await this.parts.revokeGot(owner, key);
       return undefined;
     }
     const { idleSeconds } = this.parts.limits;
     if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) await this.#hear({ key, owner, made });
     return {
-      identity: left,
+      identity: { ...left, browser: { id: key, ends } },
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
@@ -102,9 +121,24 @@ export class SignIns {
 
   /** Signs the browser out. @throws {ERR_RECORD_STORE} */
   async end(token: string): Promise<void> {
+    await this.#end(digestOf(token));
+  }
+
+  /** Ends what a provider has ended: browsers, and tokens that were got with them; how many browsers. @throws {ERR_RECORD_STORE} */
+  async endLogins(via: string, ended: EndedLogins): Promise<number> {
+    const browsers = await this.#logins.endedBy(via, ended);
+    for (const { key, owner } of browsers) {
+      await this.#end(key);
+      await this.parts.revokeGot(owner, key);
+    }
+    return browsers.length;
+  }
+
+  async #end(key: string): Promise<void> {
     const records = this.parts.records();
-    await records.remove(SIGNED_IN, digestOf(token));
-    await records.remove(HEARD_OF, digestOf(token));
+    await records.remove(SIGNED_IN, key);
+    await records.remove(HEARD_OF, key);
+    await this.#logins.forget(key);
   }
 
   /** Signs out all browsers of a user. @param owner Name in comparable form. @throws {ERR_RECORD_STORE} */

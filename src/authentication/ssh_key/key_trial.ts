@@ -5,6 +5,8 @@ import type { SshPublicKey } from "./public_key.ts";
 /** Something that only the owner of a key can have made, and for which user. */
 export interface Proof {
   readonly user: string;
+  /** When it was made, in seconds since the epoch, as far as it says so; never later than now. */
+  readonly made?: number;
   /** Whether a key is of a type that can have made it. */
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;

@@ -11,6 +11,7 @@ import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
+import { credentialFingerprint } from "../credential_fingerprint.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { NamedUser, Standing } from "../standing.ts";
@@ -27,7 +28,7 @@ import { KeyTrial, type Proof } from "./key_trial.ts";
 import { type KeysFile, parseKeysFile } from "./keys_file.ts";
 import { isLegacySignedBy, LegacyTokenUses, likelyKeyType, readLegacyToken } from "./legacy_token.ts";
 import { nobodysKey } from "./nobodys_key.ts";
-import type { SshKeyType } from "./public_key.ts";
+import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
 import { readSshToken } from "./token.ts";
 
@@ -137,25 +138,37 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
-  async standingOf({ dn, uid, login = uid }: NamedUser, signal: AbortSignal): Promise<Standing> {
+  async standingOf({ dn, uid, login = uid, credential }: NamedUser, signal: AbortSignal): Promise<Standing> {
     if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
-    if (await this.certificates?.includes(login, dn)) return { kind: "known" };
+    const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
+    if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };
     if (this.options.certificates?.only) return { kind: "gone" };
     const fromFile = this.file?.current.keys.get(login);
     if (fromFile !== undefined) {
-      return { kind: fromFile.some((key) => sameName(key.dn, dn)) ? "known" : "gone" };
+      return { kind: fromFile.some((key) => sameName(key.dn, dn) && counts(key)) ? "known" : "gone" };
     }
     if (!isUserAccount(login) || !sameName(nameFromTemplate(this.options.dnTemplate, login), dn)) {
       return { kind: "gone" };
     }
     const { confirmed, failed } = await this.#directory.confirm(
       login,
-      (keys) => Promise.resolve(keys.length > 0),
+      async (keys) =>
+        keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
       { lane: `standing of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);
     return { kind: "gone" };
+  }
+
+  /** Whether a key is the one that a login was by, and may still be used, from wherever that was. */
+  #isLive(
+    { publicKey, conditions: { expires = Infinity } }: AuthorizedKey,
+    login: string,
+    credential: string,
+  ): boolean {
+    return fingerprintOf(publicKey, login) === credential && this.options.clock() / 1000 < expires + 1 &&
+      this.#revoked?.current.revokesKey(publicKey) !== true;
   }
 
   #isNamedInFile(dn: string): boolean {
@@ -184,25 +197,30 @@ class SshKeyAuthenticator implements Authenticator {
   async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<Verdict> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
-    if (certified !== undefined && await trial.find(certified.keys) !== undefined) {
-      return this.#accept(trial, certified.identity);
+    const byCertificate = certified && await trial.find(certified.keys);
+    if (certified !== undefined && byCertificate !== undefined) {
+      return this.#accept(trial, byCertificate, certified.identity);
     }
     if (this.options.certificates?.only) return await this.#refuse(trial, certified?.failure);
     const fromFile = this.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
-      if (key !== undefined) return this.#accept(trial, { dn: key.dn });
+      if (key !== undefined) return this.#accept(trial, key, { dn: key.dn });
     } else {
+      let key: AuthorizedKey | undefined;
       const { confirmed, failed } = await this.#directory.confirm(
         user,
-        async (keys) =>
-          await trial.find(keys) !== undefined ||
-          await trial.find(await this.certificates?.keysUnder(keys, trial) ?? []) !== undefined,
+        async (keys) => {
+          const found = await trial.find(keys) ??
+            await trial.find(await this.certificates?.keysUnder(keys, trial) ?? []);
+          key ??= found;
+          return found !== undefined;
+        },
         seeker,
       );
-      if (confirmed.length > 0) {
+      if (confirmed.length > 0 && key !== undefined) {
         const dn = nameFromTemplate(this.options.dnTemplate, user);
-        return this.#accept(trial, { dn, uidServers: confirmed });
+        return this.#accept(trial, key, { dn, uidServers: confirmed });
       }
       if (failed.length > 0) {
         await trial.finish();
@@ -219,13 +237,26 @@ class SshKeyAuthenticator implements Authenticator {
     return { kind: "refused", reason: trial.reason };
   }
 
-  #accept({ proof }: KeyTrial, name: Pick<Identity, "dn" | "uid" | "uidServers">): Verdict {
+  #accept(
+    { proof }: KeyTrial,
+    { publicKey }: AuthorizedKey,
+    name: Pick<Identity, "dn" | "uid" | "uidServers">,
+  ): Verdict {
     const reason = proof.admit?.();
     if (reason !== undefined) return { kind: "refused", reason };
     const { user } = proof;
     return {
       kind: "accepted",
-      identity: { method: "SSHKEY", via: this.name, login: user, uid: user, role: "user", ...name },
+      identity: {
+        method: "SSHKEY",
+        via: this.name,
+        login: user,
+        uid: user,
+        role: "user",
+        credential: fingerprintOf(publicKey, user),
+        authTime: proof.made,
+        ...name,
+      },
     };
   }
 
@@ -234,8 +265,10 @@ class SshKeyAuthenticator implements Authenticator {
     const setting = `container.security.rest.authentication.${name}.maxTokenLifetime`;
     const rules = { now: clock(), audience: serverName(), maxLifetime: { seconds, setting } };
     const token = readSshToken(text, rules);
+    const issued = token.claims.get("iat");
     return {
       user: token.user,
+      made: typeof issued === "number" ? Math.min(issued, rules.now / 1000) : undefined,
       fits: ({ type }) => type === token.keyType,
       isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
       tryInVain: () => isSignedBy(token, nobodysKey(token.keyType)),
@@ -264,6 +297,10 @@ class SshKeyAuthenticator implements Authenticator {
       },
     };
   }
+}
+
+function fingerprintOf({ fingerprint }: SshPublicKey, login: string): string {
+  return credentialFingerprint(fingerprint, "key", login);
 }
 
 /** `ecdsa` for all curves. */

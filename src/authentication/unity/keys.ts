@@ -3,7 +3,13 @@ import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
 import { templateProblem } from "../identity_template.ts";
-import { ALLOW_PLAIN_HTTP, ASSIGNED, readAssignments, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import {
+  ALLOW_PLAIN_HTTP,
+  ASSIGNED,
+  DERIVED_LIFETIME,
+  readAssignments,
+  SHOW_CERTIFICATE,
+} from "../provider_keys.ts";
 
 /** What is configured of it. */
 export const KEYS = {
@@ -25,6 +31,7 @@ export const KEYS = {
   })),
   ...ASSIGNED,
   showCertificate: SHOW_CERTIFICATE,
+  derivedLifetime: DERIVED_LIFETIME,
 };
 
 /** The identity provider's address, what its assertions make of a user, and whether their signatures are checked. */

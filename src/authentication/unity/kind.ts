@@ -18,7 +18,7 @@ export const unity = authenticatorKind({
     showCertificate,
     probe: (parts) => probeWithoutCredentials(address, parts, (status) => status !== 404),
   }],
-  takesAnyToken: ({ kind }) => kind === "UnityOAuthAuthenticator",
+  takesTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),

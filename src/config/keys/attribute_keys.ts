@@ -52,7 +52,7 @@ export const OPTIONAL = flag({
 export const SOURCE = section({
   prefix: "container.security.attributes.<source>.",
   title: "One attribute source",
-  unknown: "warning",
+  unknown: "error",
   anyCase: true,
   keys: {
     class: optional(className({

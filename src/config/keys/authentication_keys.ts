@@ -20,7 +20,7 @@ export const AUTHENTICATION = section({
 export const METHOD = section({
   prefix: "container.security.rest.authentication.<method>.",
   title: "One method of authentication",
-  unknown: "warning",
+  unknown: "error",
   anyCase: true,
   keys: {
     class: optional(className({

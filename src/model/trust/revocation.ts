@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { X509Certificate } from "node:crypto";
+import { createHash, type X509Certificate } from "node:crypto";
 import { BoundedMap } from "../bounded_map.ts";
 import { type DerElement, ElementWalk, readElement } from "../der_element.ts";
 import { isListSignedBy } from "./signed_by.ts";
@@ -20,6 +20,8 @@ interface RevocationList {
   /** When it was made, and until when it holds, in milliseconds since the epoch; `Infinity` if it does not say. */
   readonly from: number;
   readonly to: number;
+  /** Digest of its authority's name. */
+  readonly issuer: string;
   readonly serials: RevokedSerials;
   readonly der: Buffer;
 }
@@ -62,6 +64,40 @@ export function findRevoked(
   return undefined;
 }
 
+/** A certificate as revocation lists know it, where there is no more left of it. */
+interface CertificateReference {
+  /** Digest of the issuer's name as it is encoded. */
+  readonly issuer: string;
+  /** Hexadecimal, without leading zeros. */
+  readonly serial: string;
+}
+
+/** Returns what is to be remembered of a certificate, so that {@link isRevoked} can tell later. */
+export function referenceOf({ raw }: X509Certificate): CertificateReference {
+  const fields = readElement(raw).children()[0]?.children() ?? [];
+  const [, , issuer] = fields[0]?.tag === 0x02 ? fields : fields.slice(1);
+  if (issuer === undefined) throw new TypeError("no certificate");
+  return { issuer: digestOf(issuer), serial: serialIn(fields) };
+}
+
+/**
+ * Returns whether a certificate that was good counts no more by the lists of today. Nothing of it is left that shows who signed
+ * a list: the lists are the operator's own files, and here they can end something, but let in nobody.
+ * @param at Milliseconds since the epoch.
+ */
+export function isRevoked(
+  { issuer, serial }: CertificateReference,
+  { mode, lists }: Revocation,
+  at: number,
+): boolean {
+  const own = readLists(lists).filter((list) => list.from <= at && at <= list.to && list.issuer === issuer);
+  return own.some(({ serials }) => serials.has(serial)) || (own.length === 0 && mode === "REQUIRE");
+}
+
+function digestOf({ whole }: DerElement): string {
+  return createHash("sha256").update(whole).digest("base64url").slice(0, 22);
+}
+
 /**
  * Reads a revocation list. One that speaks of a part of an authority's certificates, or of others' (a critical
  * extension says so), is none that we can use.
@@ -72,17 +108,18 @@ export function readRevocationList(bytes: Uint8Array): RevocationList {
   const [signed] = whole.children();
   const fields = signed?.children() ?? [];
   const [version] = fields;
-  const [, , from, ...rest] = version?.tag === 0x02 ? fields.slice(1) : fields;
+  const [, issuer, from, ...rest] = version?.tag === 0x02 ? fields.slice(1) : fields;
   const next = rest.find((field) => field.tag === 0x17 || field.tag === 0x18);
   const revoked = rest.find(({ tag }) => tag === 0x30);
   const [extensions] = rest.filter(({ tag }) => tag === 0xa0).flatMap((field) => field.children());
-  if (from === undefined) throw new TypeError("no revocation list");
+  if (issuer === undefined || from === undefined) throw new TypeError("no revocation list");
   if (extensions !== undefined && extensions.children().some(isCritical)) {
     throw new TypeError("it does not speak of all certificates of its authority alone");
   }
   return {
     from: momentOf(from),
     to: next === undefined ? Infinity : momentOf(next),
+    issuer: digestOf(issuer),
     serials: new RevokedSerials(revoked?.content ?? Buffer.alloc(0)),
     der: whole.whole,
   };
@@ -170,8 +207,10 @@ function readLists(lists: readonly string[]): readonly RevocationList[] {
 
 /** Serial number as hexadecimal text without leading zeros. */
 function serialOf({ raw }: X509Certificate): string {
-  const [signed] = readElement(raw).children();
-  const fields = signed?.children() ?? [];
+  return serialIn(readElement(raw).children()[0]?.children() ?? []);
+}
+
+function serialIn(fields: readonly DerElement[]): string {
   const serial = fields.find(({ tag }) => tag === 0x02);
   return significant(serial?.content ?? Buffer.alloc(0));
 }

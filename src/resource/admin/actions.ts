@@ -129,6 +129,9 @@ async function issueApiToken(
   if (caller.kind !== "authenticated" || caller.identity.issuedToken !== undefined) {
     return refused("Not for callers who show a token themselves");
   }
+  if (caller.identity.bound) {
+    return refused("Not for callers whose login counts with a proof of possession alone");
+  }
   const asked = new URLSearchParams();
   for (const name of ["lifetime", "renewable"]) {
     const value = parameter(name);

@@ -1,4 +1,5 @@
 import type { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
+import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
 import type { ServiceError } from "../../model/service_error.ts";
@@ -41,7 +42,7 @@ export interface SharingParts {
   readonly hashing: ScryptTurns;
   /** Has what a caller has under way ended once the operator bans them. @returns To be called when it is over. */
   readonly watch: (
-    call: { readonly caller: Caller; readonly clientAddress: string },
+    call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },
     end: (reason: unknown) => void,
   ) => () => void;
   /** Long lists on their way to their readers. */

@@ -12,6 +12,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     looksAtCertificates: method.looksAtCertificates,
     issuer,
     status,
+    derivedLifetime: method.derivedLifetime,
     standingOf: method.standingOf?.bind(method),
     namesOf: method.namesOf?.bind(method),
     lists: method.lists?.bind(method),

@@ -1,20 +1,25 @@
 import type { AuthenticatorKind, MethodParts } from "../../authentication/authenticator_kind.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
+import { askerOf } from "../../authentication/asker_of.ts";
+import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
+import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
+import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/token_book.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
-import { type AskStanding, standingOf } from "../../authentication/standing.ts";
+import { type AskStanding, derivedUntil, standingOf } from "../../authentication/standing.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Identity } from "../../model/identity.ts";
 import type { SeenOnce } from "../../model/seen_once.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { Revocation } from "../../model/trust/revocation.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
@@ -68,43 +73,24 @@ interface OpenAuthentication {
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  {
-    own,
-    outgoing,
-    groups,
-    kinds,
-    assertionIssuers,
-    externalUrl,
-    observer,
-    proofs,
+  parts: AuthenticationParts,
+): Promise<OpenAuthentication> {
+  const { own, externalUrl, observer, log, sharedClock, lookingOn, database, keep } = parts;
+  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
+  const created = await openMethods(config, parts, records);
+  const methods = created.map((method) => keep(observed(method, observer)));
+  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal, sharedClock);
+  const untilOf = (identity: Identity) => derivedUntil(methods, identity, sharedClock() / 1000);
+  const issuing = {
+    records,
     log,
-    clock,
-    sharedClock,
+    clock: sharedClock,
+    standing,
+    derivedUntil: untilOf,
     lookingOn,
     database,
     keep,
-  }: AuthenticationParts,
-): Promise<OpenAuthentication> {
-  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
-  const created = await createMethods(config.authentication.methods, kinds, {
-    log,
-    clock,
-    keySources: groups.map(keySource),
-    records: records.open,
-    proofs,
-    serverName: () => own.name() ?? "",
-    outgoing: outgoing.client,
-    assertions: {
-      url: externalUrl,
-      additionalIdentifiers: config.additionalServiceIdentifiers,
-      issuers: () => assertionIssuers,
-      anchors: () => own.material().providerAnchors ?? own.material().anchors,
-    },
-    gateway: await readGateway(config.gateway),
-  });
-  const methods = created.map((method) => keep(observed(method, observer)));
-  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const issuing = { records, log, clock: sharedClock, standing, lookingOn, database, keep };
+  };
   const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
@@ -120,19 +106,76 @@ export async function openAuthentication(
     signIns: new SignIns({
       records: records.openAnyway,
       standing,
+      derivedUntil: untilOf,
       limits: config.browsers,
+      renew: (identity, session, signal) => renewLogin(methods, identity, session, signal),
+      revokeGot: async (owner, browser) => await book?.revokeGot(owner, browser),
       clock: sharedClock,
+      log,
     }),
     records: records.open,
   };
+}
+
+async function openMethods(
+  { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway }: ServiceConfig,
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl: url, proofs, log, clock }:
+    AuthenticationParts,
+  records: Records,
+): Promise<readonly Authenticator[]> {
+  return await createMethods(authentication.methods, kinds, {
+    log,
+    clock,
+    keySources: groups.map(keySource),
+    records: records.open,
+    proofs,
+    serverName: () => own.name() ?? "",
+    revocation: () => revocationOfClients(own),
+    outgoing: outgoing.client,
+    assertions: {
+      url,
+      additionalIdentifiers,
+      issuers: () => assertionIssuers,
+      anchors: () => own.material().providerAnchors ?? own.material().anchors,
+    },
+    gateway: await readGateway(gateway),
+  });
+}
+
+/** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
+async function renewLogin(
+  methods: readonly Authenticator[],
+  { via, acr, authTime }: KeptIdentity,
+  session: RenewableSession,
+  signal: AbortSignal,
+): Promise<Renewal> {
+  const method = methods.find(({ name }) => name === via);
+  if (method?.browserLogin === undefined) {
+    return { kind: "refused", reason: "no browser signs in there any more" };
+  }
+  const clientAddress = "renewal"; // a lane of their own: nobody else waits for these, nor they for others
+  const asker = askerOf({ clientAddress }, session.sub, signal);
+  const outcome = await method.browserLogin.renew(session, { acr, authTime }, asker);
+  if (outcome.kind === "refused") return outcome;
+  const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
+  const verdict = await method.authenticate({ authorization, clientAddress }, signal);
+  if (verdict.kind === "accepted") return { kind: "renewed", identity: verdict.identity, refreshToken };
+  return verdict.kind === "refused" ? verdict : { kind: "refused", reason: "no token of the provider" };
+}
+
+function revocationOfClients(own: OwnCertificate): Revocation | undefined {
+  if (own.pem() === undefined) return undefined;
+  const { clientAnchors, clientRevocation, revocation } = own.material();
+  return clientAnchors === undefined ? revocation : clientRevocation;
 }
 
 /** The issuing and the verifying of tokens of our own. */
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, standing, lookingOn, database, keep }:
+  { records, log, clock, standing, derivedUntil, lookingOn, database, keep }:
     & Pick<AuthenticationParts, "log" | "clock" | "lookingOn" | "database" | "keep">
+    & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly standing: AskStanding },
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
@@ -149,7 +192,7 @@ async function openIssued(
   const book = openBook(records, { log, clock, lookingOn, longest, revoked, config: sharing.database });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock, book }),
+    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, book }),
     verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, book, clock, log }),
     book,
   };

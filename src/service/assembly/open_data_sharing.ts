@@ -1,4 +1,5 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
@@ -46,14 +47,10 @@ export function openDataSharing(
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(
-        regulator,
-        { clientAddress, authorization },
-        ({ knownAs }) => look(knownAs),
-        signal,
-      );
+      return regulate(regulator.admit({ clientAddress, authorization }, signal), look);
     },
-    watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
+    watch: ({ caller, clientAddress, user }, end) =>
+      regulator.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

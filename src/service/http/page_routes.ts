@@ -32,7 +32,7 @@ import {
 } from "../../pages/tokens_page.ts";
 import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
-import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
+import { backFromProvider, leaveForProvider, logoutByProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
 import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
 import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
@@ -217,6 +217,13 @@ function providerRoutes(parts: SignInParts): Route[] {
   };
   return [
     { ...way, path: "/login/:way", answer: (call) => leaveForProvider(call, parts) },
+    {
+      method: "POST",
+      path: "/oidc/backchannel-logout",
+      service: "open",
+      audit: "login",
+      answer: (call) => logoutByProvider(call, parts),
+    },
     { ...way, path: "/login/:way/done", audit: "login", answer: (call) => backFromProvider(call, parts) },
   ];
 }

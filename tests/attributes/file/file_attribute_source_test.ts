@@ -3,6 +3,7 @@ import { fileAttributeSource } from "../../../src/attributes/file/file_attribute
 import type { Matching } from "../../../src/attributes/file/map_index.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
+import { escapeNameValue } from "../../../src/model/distinguished_name.ts";
 import { InvalidFile } from "../../../src/model/problem.ts";
 import { processorTime } from "../../model/processor_time.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
@@ -165,4 +166,36 @@ Deno.test("fileAttributeSource() refuses a file that is far too long before read
   );
   assert.ok(took < 500, `${took} ms`);
   await Deno.remove(file);
+});
+
+/** Values of claims that somebody chooses in order to look like other parts of a name. */
+const LIKE_PARTS = [
+  ...["Eve,OU=Admins", "Eve, OU=Admins", "Eve\uff0cOU=Admins", "Eve+OU=Admins", "Eve;OU=Admins"],
+  ...['Eve",OU=Admins', "Eve\\,OU=Admins", "Eve\\", "#Eve,OU=Admins", "Eve\n,OU=Admins", "OU=Admins"],
+];
+
+Deno.test("fileAttributeSource() finds no separator of parts inside a value, whatever the pattern", async () => {
+  const patterns = [
+    ...["CN=.*, ?OU=Admins, ?O=Site, ?C=DE", "CN=[^,]+,OU=Admins,O=Site,C=DE", ".*OU=Admins.*"],
+    ...["CN=[^,+]*[,+;]OU=Admins,.*", "CN=.*[^a-z]OU=Admins.*", "CN=.*\\\\,OU=Admins.*,C=DE", ".*,OU=.*"],
+  ];
+  for (const pattern of patterns) {
+    await using made = await subject(JSON.stringify({ [pattern]: { role: "admin" } }), "regexp");
+    for (const value of LIKE_PARTS) {
+      const dn = `CN=${escapeNameValue(value)},O=Site,C=DE`;
+      assert.deepEqual(
+        await made.source.attributesOf(identity(dn), signal),
+        NO_ATTRIBUTES,
+        `${pattern} | ${dn}`,
+      );
+    }
+  }
+});
+
+Deno.test("fileAttributeSource() matches patterns that spell separators in values, in the old way and the new", async () => {
+  for (const pattern of ["CN=Doe\\\\, Ann,O=Site", "CN=Doe\\\\2c Ann,O=Site", "CN=[^,+]*,O=Site"]) {
+    await using made = await subject(JSON.stringify({ [pattern]: { role: "user" } }), "regexp");
+    const found = await made.source.attributesOf(identity("CN=Doe\\, Ann,O=Site"), signal);
+    assert.deepEqual(found, attributeSet({ role: ["user"] }), pattern);
+  }
 });

@@ -46,7 +46,12 @@ const MATCHES: readonly (readonly [pattern: string, text: string, matches: boole
   ["straße", "STRASSE", false],
   ["STRAẞE", "straße", true],
   [".", "😀", true],
-  ["cn=foo\\\\, bar", "cn=foo\\, bar", true],
+  ["cn=foo\\\\, bar", "cn=foo\\2c bar", true],
+  ["cn=foo\\\\2c bar", "cn=foo\\2c bar", true],
+  ["cn=foo\\\\\\+bar", "cn=foo\\2bbar", true],
+  ["\\Qcn=foo\\,bar\\E", "cn=foo\\2cbar", true],
+  ["cn=foo\\\\\\\\,o=bar", "cn=foo\\5c,o=bar", true],
+  ["cn=foo\\\\, bar", "cn=foo, bar", false],
   ["((a?){3}b)*", "aabab", true],
   ["(a|ab)(c|bcd)(d*)", "abcd", true],
 ];
@@ -141,4 +146,14 @@ Deno.test("LinearPattern agrees with the language's own matcher", () => {
     }),
     { numRuns: 3000 },
   );
+});
+
+Deno.test("LinearPattern tells whether a wildcard crosses from one part of a name into another", () => {
+  const crossing = ["cn=.*,o=site", "cn=.+,.*", "cn=[^,]+,o=site", "cn=\\D*,o=site", "(cn=(a|.)+),o=site"];
+  const others = ["", "cn=[^,+]*,o=site", ".*", "(.+)", "cn=ann, ?o=site", "cn=ann[, ]+o=site", "o=site.org"];
+  for (const pattern of crossing) assert(new LinearPattern(pattern).crossesParts, pattern);
+  for (const pattern of [...others, "cn=\\w+", "cn=[^,+]*(,ou=x)*"]) {
+    assert(!new LinearPattern(pattern).crossesParts, pattern);
+  }
+  assert(new LinearPattern("cn=...,o=site").crossesParts, "several single ones");
 });

@@ -99,3 +99,20 @@ Deno.test("inspectMapFile() tells whom the entries are about, where they are nam
   assert.deepEqual(names, [{ key: "CN=x", line: 2 }, { key: "CN=y", line: 3 }]);
   assert.deepEqual((await inspectMapFile(text, { file: "map", matching: "regexp" })).names, []);
 });
+
+Deno.test("inspectMapFile() warns of patterns whose wildcard goes on beyond a value, with what to write", async () => {
+  const inspected = (entry: string) => inspectMapFile(`{${entry}}`, { file: "map", matching: "regexp" });
+  const { problems } = await inspected('"CN=.*,O=Site": {"role": "admin"}');
+  const expected = "a wildcard in it matches further parts of a name as well, such as an OU in between";
+  const fix = "Write [^,+]* in place of .* wherever one value is meant.";
+  assert.deepEqual(problems, [
+    { severity: "warning", file: "map", line: 1, key: "CN=.*,O=Site", expected, fix },
+  ]);
+  for (
+    const entry of [
+      '"CN=[^,+]*,O=Site": {"role": "admin"}',
+      '".*": {"role": "user"}',
+      '"CN=.*,O=Evil": {"role": "banned"}',
+    ]
+  ) assert.deepEqual((await inspected(entry)).problems, [], entry);
+});

@@ -39,7 +39,7 @@ const TLS = material();
 function service(tls: TlsMaterial = TLS, limits = LIMITS) {
   const state = { now: NOW, tls };
   const parts = { tls: () => state.tls, clock: () => state.now * 1000 };
-  const issuer = new TokenIssuer({ ...parts, limits });
+  const issuer = new TokenIssuer({ ...parts, limits, derivedUntil: () => Infinity });
   const check = issuedToken({
     ...parts,
     trustedIssuers: [],
@@ -58,6 +58,7 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
         preferences,
         clientAddress: "192.0.2.1",
       }),
+    issueFor: (lifetime?: number) => issuer.issueFor(ANN.dn, { by: "CN=Boss", lifetime, renewable: false }),
     issueTo: (caller: Caller) =>
       issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {
@@ -358,4 +359,55 @@ Deno.test("TokenIssuer makes each narrowed token for this server only, so that n
   const signal = new AbortController().signal;
   assert.equal((await other.authenticate(bearer(await issue(ANN)), signal)).kind, "accepted");
   assert.equal((await other.authenticate(bearer(narrow), signal)).kind, "refused");
+});
+
+Deno.test("TokenIssuer issues nothing by a certificate that is not valid yet, or no more, by whichever way", async () => {
+  const { issue, issueFor, state } = service();
+  const day = 86_400;
+  for (const shift of [1, -2]) {
+    const [from, to] = [NOW + shift * day, NOW + (shift + 1) * day].map((seconds) =>
+      new Date(seconds * 1000)
+    );
+    state.tls = material({ notBefore: from, notAfter: to });
+    for (const made of [issue(ANN), issueFor()]) await assertRefused(made, 503, "ERR_TOKENS_UNAVAILABLE");
+  }
+});
+
+Deno.test("TokenIssuer issues no token without an end, by whichever way, and none beyond the certificate", async () => {
+  const { issue, issueFor, state } = service();
+  for (const token of [await issue(ANN), await issueFor(), await issueFor(60)]) {
+    const { claims: { iat, exp } } = contents(token);
+    assert.ok(typeof exp === "number" && typeof iat === "number" && exp > iat);
+  }
+  assert.equal(contents(await issueFor(60)).claims.exp, NOW + 60);
+  state.tls = material({ notAfter: new Date((NOW + 100) * 1000) });
+  assert.equal(contents(await issueFor()).claims.exp, NOW + 100);
+});
+
+Deno.test("TokenIssuer gives a login no more time than may be derived from it, whatever is asked for and renewed", async () => {
+  const state = { now: NOW, until: NOW + 1000.5 };
+  const tls = material();
+  const issuer = new TokenIssuer({
+    tls: () => tls,
+    clock: () => state.now * 1000,
+    limits: { defaultLifetime: 3600, maxLifetime: 86_400, renewalPeriod: 30 * 86_400 },
+    derivedUntil: () => state.until,
+  });
+  const issue = async (identity: Identity, lifetime?: number) => {
+    const request = { ...PLAIN, renewable: true, lifetime };
+    const maker = { role: "user", clientAddress: "192.0.2.1" };
+    return contents(await issuer.issue({ kind: "authenticated", identity }, request, maker)).claims;
+  };
+  for (const lifetime of [undefined, 86_400, 2000]) {
+    const { exp, renewableUntil } = await issue(ANN, lifetime);
+    assert.deepEqual([exp, renewableUntil], [NOW + 1000, NOW + 1000], String(lifetime));
+  }
+  assert.equal((await issue(ANN, 500)).exp, NOW + 500);
+  const issuedToken = { issuer: "CN=auth", renewable: true, renewableUntil: NOW + 9000 };
+  state.now += 999;
+  assert.equal((await issue({ ...ANN, issuedToken })).exp, NOW + 1000);
+  state.now += 1;
+  for (const identity of [ANN, { ...ANN, issuedToken }]) {
+    await assertRefused(issue(identity), 403, "ERR_LOGIN_NOT_DERIVABLE");
+  }
 });

@@ -9,18 +9,21 @@ import { issuedToken } from "../../../src/authentication/issued_token/verify.ts"
 import { parseSignedToken } from "../../../src/authentication/signed_token.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../../src/model/identity.ts";
+import type { TlsMaterial } from "../../../src/model/tls_material.ts";
 import { isRefusal, refuse } from "../../../src/model/service_error.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
+import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { shownToken } from "../../../src/authentication/issued_token/booked_token.ts";
 import { signToken } from "../sign_token.ts";
 
 const NOW = 1_800_000_000;
 const SERVER = "CN=auth,O=Site";
 const CA = createAuthority({ subject: "CN=Test CA" });
-const [FIRST, SECOND, RENAMED] = [SERVER, SERVER, "CN=auth2,O=Site"].map((subject) => ({
+const [FIRST, SECOND, RENAMED] = [SERVER, SERVER, "CN=auth2,O=Site"].map((subject): TlsMaterial => ({
   ...CA.issue({ subject }),
-  anchors: [],
+  anchors: [CA.certificate],
 }));
 const ANN: Identity = { dn: "CN=Ann, O=Site", method: "PASSWORD_FILE", via: "PASSWORD", login: "ann" };
 const BOB: Identity = { ...ANN, dn: "CN=Bob, O=Site", login: "bob" };
@@ -59,7 +62,7 @@ async function site() {
       return state.tls;
     };
     const limits = { defaultLifetime: 3600, maxLifetime: 86_400, renewalPeriod: 86_400 * 30 };
-    const issuer = new TokenIssuer({ tls, clock, limits, book });
+    const issuer = new TokenIssuer({ tls, clock, limits, book, derivedUntil: () => Infinity });
     const standing = () => Promise.resolve({ kind: "cannot tell" as const });
     const check = issuedToken({ tls, clock, trustedIssuers: [], standing, book, log: SILENT });
     const accepts = async (token: string, clientAddress = FROM) => {
@@ -351,14 +354,97 @@ Deno.test("a token whose certificate was replaced counts as long as it is listed
     assert.ok(await each.accepts(limited));
     assert.equal(await each.accepts(forged), undefined);
   }
-  s.state.tls = RENAMED;
-  assert.ok(await two.accepts(listed));
-  const renewed = await two.renew(limited);
-  assert.equal(parseSignedToken(renewed).claims.get("aud"), "CN=auth2,O=Site");
   await one.book.revoke(owner(ANN), idOf(listed));
   assert.equal(await two.accepts(listed), undefined);
+  s.state.tls = RENAMED;
+  assert.equal(await two.accepts(limited), undefined, "nobody vouches for a certificate of another name");
+  s.state.tls = SECOND;
+  assert.ok(await two.accepts(limited));
   s.state.now += 3_700_000;
   assert.equal(await two.accepts(limited), undefined, "it has ended");
+});
+
+Deno.test("a row in the table of tokens makes no text a token, whatever its algorithm and its signer", async () => {
+  await using s = await site();
+  const { records, accepts, issue } = s.instance();
+  const genuine = parseSignedToken(await issue(ANN));
+  const claims = { ...Object.fromEntries(genuine.claims), jti: "forged", role: "admin" };
+  const stranger = createAuthority({ subject: "CN=Another CA" }).issue({ subject: SERVER });
+  const user = CA.issue({ subject: "CN=Ann,O=Site" });
+  const keyOf = ({ key }: { readonly key: string }) => createPrivateKey(key);
+  const unsigned = [{ alg: "none" }, claims].map((part) =>
+    new TextEncoder().encode(JSON.stringify(part)).toBase64({ alphabet: "base64url", omitPadding: true })
+  );
+  const forged = [
+    `${unsigned.join(".")}.AAAA`,
+    signToken({ header: { alg: "ES256" }, claims, key: keyOf(stranger) }),
+    signToken({ header: { alg: "ES256" }, claims, key: keyOf(user) }),
+    signToken({ header: { alg: "ES256" }, claims: { ...claims, iss: "CN=Ann,O=Site" }, key: keyOf(user) }),
+  ];
+  const [row] = await records.list("token");
+  assert.ok(row !== undefined && typeof row.content === "object");
+  const certificates = [stranger, user].flatMap(({ certificate }) => [certificate]);
+  for (const name of [SERVER, "CN=Ann,O=Site"].map(comparableForm)) {
+    for (const [i, pem] of certificates.entries()) {
+      const issuer = { key: `${name}${i}`, owner: name, made: NOW, ends: NOW + 9000, content: { pem } };
+      await records.put("token-issuer", issuer, 99);
+    }
+  }
+  for (const [i, text] of forged.entries()) {
+    const content = { ...row.content, digest: parseSignedToken(text).digest };
+    await records.put("token", { ...row, key: "forged", content }, 99);
+    assert.equal(await accepts(text), undefined, `forgery ${i}`);
+  }
+});
+
+Deno.test("a certificate that its authority has revoked vouches for no listed token any more", async () => {
+  await using s = await site();
+  const { accepts, issue } = s.instance();
+  const token = await issue(ANN);
+  s.state.tls = SECOND;
+  assert.ok(await accepts(token));
+  const list = CA.revoke([FIRST?.certificate ?? ""]).replaceAll(/-----.*-----|\s/g, "");
+  assert.ok(SECOND);
+  s.state.tls = { ...SECOND, revocation: { mode: "IF_VALID", lists: [list] } };
+  assert.equal(await accepts(token), undefined);
+});
+
+Deno.test("TokenBook.revokeAll() never makes valid what an earlier one revoked, though its clock is behind", async () => {
+  await using s = await site();
+  const [one, two] = [s.instance(), s.instance()];
+  s.state.now += 4000;
+  const unlisted = await one.issue(ANN);
+  await one.book.revokeAll(owner(ANN));
+  assert.equal(await two.accepts(unlisted), undefined);
+  s.state.now -= 4000;
+  for (const { book } of [one, two, one]) await book.revokeAll(owner(ANN));
+  for (const { accepts } of [one, two]) assert.equal(await accepts(unlisted), undefined);
+});
+
+Deno.test("TokenBook: a use that is written late puts no revoked token back into the list", async () => {
+  for (const revoke of ["revoke", "revokeAll"] as const) {
+    await using s = await site();
+    const { book, records, issue } = s.instance();
+    const shown = shownToken(parseSignedToken(await issue(ANN)));
+    const get = records.get.bind(records);
+    const written = Promise.withResolvers<void>();
+    let isFirst = true;
+    Object.defineProperty(records, "get", {
+      // The token is revoked between the reading of its record and the writing of the use.
+      value: async (...args: Parameters<typeof get>) => {
+        const found = await get(...args);
+        if (args[0] !== "token" || !isFirst) return found;
+        isFirst = false;
+        if (revoke === "revoke") await book.revoke(owner(ANN), shown.lineage.id);
+        else await book.revokeAll(owner(ANN));
+        setTimeout(written.resolve);
+        return found;
+      },
+    });
+    book.noteUse(shown, FROM);
+    await written.promise;
+    assert.deepEqual(await book.list(owner(ANN)), [], revoke);
+  }
 });
 
 const action = fc.oneof(

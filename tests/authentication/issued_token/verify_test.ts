@@ -206,7 +206,8 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
     },
   });
   assert.deepEqual((await accepted(own(claims), says({ kind: "known" }))).uidServers, ["HPC", "TWO"]);
-  assert.deepEqual(asked, [{ dn: ANN, via: "SSHKEY", login: "ann", uid: "ann" }]);
+  const user = { dn: ANN, via: "SSHKEY", login: "ann", uid: "ann" };
+  assert.deepEqual(asked, [{ ...user, credential: undefined, proved: NOW }]);
   const less = says({ kind: "known", servers: ["TWO", "MORE"] });
   assert.deepEqual((await accepted(own(claims), less)).uidServers, ["TWO"]);
   assert.deepEqual((await accepted(own({ ...claims, uidServers: undefined }), less)).uidServers, [
@@ -365,4 +366,28 @@ Deno.test("issuedToken() fails to start with a trusted issuer that cannot be use
     () => issuedToken({ ...DEFAULTS, trustedIssuers: [new X509Certificate(FRIEND.certificate).subject] }),
     TypeError,
   );
+});
+
+Deno.test("issuedToken() takes a token that is bound to an address from there alone", async () => {
+  const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, bounds: { address: "192.0.2.0/28" } });
+  const from = async (clientAddress: string) => {
+    const credentials = { ...bearer(token), clientAddress };
+    return (await issuedToken(DEFAULTS).authenticate(credentials, new AbortController().signal)).kind;
+  };
+  assert.equal(await from("192.0.2.15"), "accepted");
+  for (const elsewhere of ["192.0.2.16", "2001:db8::1", ""]) assert.equal(await from(elsewhere), "refused");
+});
+
+Deno.test("issuedToken() holds the very credential and the moment of the login against their source", async () => {
+  const asked: unknown[] = [];
+  const standing: IssuedTokenOptions["standing"] = (user) => {
+    asked.push([user.credential, user.proved]);
+    return Promise.resolve({ kind: "cannot tell" });
+  };
+  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), { standing });
+  assert.deepEqual([identity.credential, identity.proved], ["fingerprint", NOW - 60]);
+  assert.deepEqual(asked, [["fingerprint", NOW - 60]]);
+  for (const bad of [{ cred: 1 }, { cred: "" }, { proved: "now" }]) {
+    assert.equal((await ask(own(bad))).kind, "refused", JSON.stringify(bad));
+  }
 });

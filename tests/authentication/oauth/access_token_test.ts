@@ -4,7 +4,7 @@ import { createHmac, sign } from "node:crypto";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { CLIENT, type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner, encode, type TokenSigner } from "../../identity_provider/token_issuer.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { alsoClosing, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
@@ -60,6 +60,7 @@ async function withIssuer(
     d: "AAAA",
   });
   const http = httpsClient();
+  let elapsed = 0;
   const subject = new OAuth({
     ...OAUTH_CONFIG,
     issuer: provider.issuer,
@@ -68,13 +69,14 @@ async function withIssuer(
     identityTemplate: "CN=%sub%,O=test",
     requiredAudience: ["uftp"],
     ...config,
-  }, { http, clock: () => NOW, elapsed: () => 0, log: SILENT });
+  }, { http, clock: () => NOW, elapsed: () => elapsed, log: SILENT });
   try {
     await subject.warmUp();
     await run({
       provider,
       subject,
       async ask(token) {
+        elapsed += 31_000; // keys may be fetched again
         const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
         return "reason" in verdict ? verdict.reason ?? "skipped" : verdict.kind;
       },
@@ -347,9 +349,9 @@ Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make fo
         assert.notEqual(await ask(make(provider.issuer)), "accepted");
       });
     }
-    // None of them was worth a question but for keys, and that one time.
-    const paths = provider.server.seen.map(({ path }) => path);
-    assert.deepEqual(paths, ["/.well-known/openid-configuration", "/keys"]);
+    // None of them was worth a question but for keys.
+    const paths = new Set(provider.server.seen.map(({ path }) => path));
+    assert.deepEqual([...paths], ["/.well-known/openid-configuration", "/keys"]);
   });
 });
 
@@ -420,3 +422,66 @@ testAuthenticator({
 });
 
 const FIXED_ISSUER = "https://issuer.example/realm";
+
+const VICTIM = "https://b.example";
+
+/** Answers by which a provider speaks of a user of another one, of another user, or of another token. */
+const RESTATED: readonly (readonly [said: Readonly<Record<string, unknown>>, outcome: string])[] = [
+  [{ sub: "ann", iss: VICTIM }, "the provider's answer names another issuer"],
+  [{ sub: "victim" }, "the provider's answer is about another user"],
+  [{ sub: "victim", iss: VICTIM }, "the provider's answer names another issuer"],
+  [{ sub: ["ann"] }, "the provider's answer is about another user"],
+  [{ sub: "ann", aud: "uftp" }, "the token is not for the required audience"],
+  [{ sub: "ann", client_id: "portal" }, "the token was not made for the required client"],
+  [{ sub: "ann", azp: "portal" }, "the token was not made for the required client"],
+  [{ sub: "ann", appid: "portal" }, "the token was not made for the required client"],
+];
+
+Deno.test("an answer of the provider restates nothing that verification of the token decided", async () => {
+  const stranger = { aud: "other", client_id: "other", azp: "other", appid: "other" };
+  for (const [said, outcome] of RESTATED) {
+    const isOfClient = ["client_id", "azp", "appid"].some((name) => name in said);
+    const requires = "aud" in said
+      ? { requiredAudience: ["uftp"] }
+      : isOfClient
+      ? { requiredAudience: [], requiredClient: ["portal"] }
+      : { requiredAudience: [], acceptAnyAudience: true };
+    const identityTemplate = "CN=%sub%,O=%iss%";
+    await withIssuer({ askAlways: true, identityTemplate, ...requires }, async ({ ask, provider }) => {
+      const token = EC.sign({ ...claims(provider.issuer), ...stranger }, AT);
+      provider.tokens.set(token, said);
+      assert.equal(await ask(token), outcome, JSON.stringify(said));
+    });
+  }
+});
+
+Deno.test("an answer never prolongs, unbinds or renames a verified token", async () => {
+  const identityTemplate = "CN=%sub%,O=%iss%";
+  await withIssuer({ askAlways: true, identityTemplate }, async ({ ask, subject, provider }) => {
+    const bound = EC.sign({ ...claims(provider.issuer), cnf: { jkt: "A".repeat(43) } }, AT);
+    provider.tokens.set(bound, { sub: "ann", cnf: undefined });
+    assert.equal(await ask(bound), "it is bound to a key, and no proof was shown");
+    const good = EC.sign(claims(provider.issuer), AT);
+    provider.tokens.set(good, { sub: "ann", iss: provider.issuer, exp: SECONDS + 9_999, email: "a@b" });
+    const verdict = await subject.authenticate(bearer(good), new AbortController().signal);
+    assert(verdict.kind === "accepted");
+    assert.equal(verdict.identity.dn, `CN=ann,O=${provider.issuer}`);
+  });
+});
+
+for (const introspect of [false, true]) {
+  Deno.test(`an opaque token is of the issuer that was asked, whatever the ${introspect ? "introspection" : "userinfo"} answer says`, async () => {
+    const config = { opaqueTokens: true, requiredAudience: [], identityTemplate: "CN=%sub%,O=%iss%" };
+    const introspection = introspect ? CLIENT : undefined;
+    await withIssuer({ ...config, introspection }, async ({ ask, subject, provider }) => {
+      provider.tokens.set("evil", { sub: "victim", iss: VICTIM });
+      assert.equal(await ask("evil"), "the provider's answer names another issuer");
+      provider.tokens.set("list", { sub: "victim", iss: [VICTIM] });
+      assert.equal(await ask("list"), "the provider's answer names another issuer");
+      provider.tokens.set("good", { sub: "ann" });
+      const verdict = await subject.authenticate(bearer("good"), new AbortController().signal);
+      assert(verdict.kind === "accepted");
+      assert.equal(verdict.identity.dn, `CN=ann,O=${provider.issuer}`);
+    });
+  });
+}

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
+import { PossessionCheck } from "../../../src/authentication/oauth/confirmation.ts";
+import { SeenOnce } from "../../../src/model/seen_once.ts";
+import { bound } from "../sample_credentials.ts";
 import { verifyProof } from "../../../src/authentication/oauth/dpop_proof.ts";
 import { InvalidToken } from "../../../src/authentication/signed_token.ts";
 import { createDpopClient } from "../../identity_provider/dpop_client.ts";
@@ -109,5 +112,25 @@ Deno.test("verifyProof() makes of any text its own error", async () => {
   );
   await fc.assert(
     fc.asyncProperty(texts, (text) => assert.rejects(verifyProof(text, REQUEST), InvalidToken)),
+  );
+});
+
+Deno.test("PossessionCheck has room for other users, however many keys one user makes proofs with", async () => {
+  const check = new PossessionCheck(() => NOW, new SeenOnce({ all: 20, perOwner: 10 }, () => NOW));
+  const prove = async (user: string) => {
+    const { jkt, prove } = await createDpopClient();
+    const proof = { ...REQUEST, text: prove(SHOWN) };
+    await check.check(user, { jkt }, bound(REQUEST.token, proof));
+    return { jkt, proof };
+  };
+  const first = await prove("CN=greedy");
+  let refused = 0;
+  for (let i = 0; i < 20; i++) await prove("CN=greedy").catch(() => refused++);
+  assert(refused > 10);
+  await prove("CN=modest");
+  await assert.rejects(
+    check.check("CN=modest", { jkt: first.jkt }, bound(REQUEST.token, first.proof)),
+    new InvalidToken("the proof was shown before"),
+    "for whomever it is shown",
   );
 });

@@ -12,6 +12,7 @@ export const OAUTH_CONFIG: OAuthConfig = {
   introspection: undefined,
   signIn: undefined,
   askAlways: false,
+  derivedLifetime: 28_800,
   cacheSeconds: 300,
   assignments: assignments({}),
   identityTemplate: undefined,

@@ -130,6 +130,7 @@ Deno.test("OAuth makes an identity of the userinfo reply", () =>
       via: "SUBJECT",
       uid: "ann",
       groups: ["hpc", "users"],
+      proved: NOW / 1000,
     });
     const [seen] = provider.server.seen;
     assert.equal(seen?.method, "GET");
@@ -151,7 +152,8 @@ Deno.test("OAuth introspects with client id and secret in the header, encoded as
   withProvider(
     { introspect: true, introspection: { ...CLIENT, clientId: "uf tp:ä", inHeader: true } },
     async ({ ask, provider }) => {
-      provider.fault = (_request, response) => sendJson(response, { active: true, ...ANN });
+      provider.fault = (_request, response) =>
+        sendJson(response, { active: true, token_type: "Bearer", ...ANN });
       assert.equal(await ask(GOOD_TOKEN), "accepted");
       const [seen] = provider.server.seen;
       assert.equal(seen?.headers.authorization, `Basic ${btoa("uf+tp%3A%C3%A4:s%26cret+%2B%25")}`);
@@ -170,7 +172,8 @@ for (const [alg, { privateKey, publicKey }] of Object.entries(KEYS)) {
     const key = String(privateKey.export({ type: "pkcs8", format: "pem" }));
     const login = { clientId: "uftp", key, keyId: "k1" };
     return withProvider({ introspect: true, introspection: login }, async ({ ask, provider }) => {
-      provider.fault = (_request, response) => sendJson(response, { active: true, ...ANN });
+      provider.fault = (_request, response) =>
+        sendJson(response, { active: true, token_type: "Bearer", ...ANN });
       assert.equal(await ask(GOOD_TOKEN), "accepted");
       assert.equal(await ask("other"), "accepted");
       const ids = await Promise.all(provider.server.seen.map(async ({ body, headers }) => {
@@ -374,6 +377,27 @@ for (const introspect of [true, false]) {
       }
     }));
 }
+
+Deno.test("OAuth refuses tokens that the introspection endpoint reports without saying that they are for access", async () => {
+  const unmarked = { ...ANN, token_type: undefined, client_id: "portal", scope: "openid offline_access" };
+  await withProvider({ introspect: true }, async ({ ask, provider }) => {
+    provider.tokens.set("refresh", unmarked);
+    assert.match(await ask("refresh"), /does not say that it is an access token/);
+    const jwt = unsignedJwt({ iss: "https://idp.example", jti: "1", typ: "Bearer" });
+    provider.tokens.set(jwt, unmarked);
+    assert.equal(await ask(jwt), "accepted", "the token says it");
+    for (const [name, word] of [["typ", "Bearer"], ["token_use", "access"], ["token_type", "DPoP"]]) {
+      provider.tokens.set(`${name}`, { ...unmarked, [`${name}`]: word });
+      assert.equal(await ask(`${name}`), "accepted", name);
+    }
+  });
+  await withProvider({ introspect: true, requiredAudience: ["uftp"] }, async ({ ask, provider }) => {
+    provider.tokens.set("refresh", unmarked);
+    assert.match(await ask("refresh"), /^nothing says for whom the token was made/);
+    provider.tokens.set("access", { ...unmarked, aud: "uftp" });
+    assert.equal(await ask("access"), "accepted");
+  });
+});
 
 Deno.test("OAuth says why an opaque token is refused of which nobody says for whom it is", async () => {
   for (const [key, claim] of [["requiredAudience", "aud"], ["requiredClient", "client_id, azp"]] as const) {
@@ -599,7 +623,7 @@ Deno.test("OAuth is not thrown by hostile member names", () =>
     async ({ provider, identity }) => {
       provider.fault = (_request, response) =>
         response.end('{"sub":"a","__proto__":{"uid":"root"},"toString":"x"}');
-      assertAlike(await identity(), { dn: "UID=a", method: "OAUTH", via: "SUBJECT" });
+      assertAlike(await identity(), { dn: "UID=a", method: "OAUTH", via: "SUBJECT", proved: NOW / 1000 });
     },
   ));
 

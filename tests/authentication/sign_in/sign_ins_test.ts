@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { Standing } from "../../../src/authentication/standing.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
@@ -8,14 +10,18 @@ const ANN = { dn: "CN=Ann, O=Example", method: "PASSWORD_FILE", via: "PASSWORD",
 const NOW = 1_800_000_000;
 
 /** Browsers that are signed out after 30 minutes without a request, and after eight hours. */
-function opened(standing: () => Standing = () => ({ kind: "known" })) {
+function opened(standing: () => Standing = () => ({ kind: "known" }), derived = Infinity) {
   let now = NOW;
   const clock = () => now * 1000;
   const records = openRecordStore(IN_MEMORY, clock);
   const signIns = new SignIns({
     records: () => records,
     standing: () => Promise.resolve(standing()),
+    derivedUntil: () => derived,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    renew: () => Promise.reject(new Error("nobody asks")),
+    revokeGot: () => Promise.resolve(),
+    log: SILENT,
     clock,
   });
   const { signal } = new AbortController();
@@ -34,7 +40,9 @@ Deno.test("SignIns find again whom they have seen sign in, by 128 random bits th
   assert.match(token, /^[A-Za-z0-9_-]{22}$/);
   assert.notEqual(token, await at.signIns.begin({ identity: ANN }));
   const found = await at.find(token);
-  assert.deepEqual(found?.identity, { ...ANN, groups: ["hpc"] });
+  const { browser, ...identity } = found?.identity ?? {};
+  assert.deepEqual(identity, { ...ANN, groups: ["hpc"], proved: NOW });
+  assert.equal(browser?.ends, NOW + 28_800);
   assert.deepEqual([found?.userName, found?.ends], ["ann", NOW + 28_800]);
   const kept = JSON.stringify([await at.records.list("sign-in"), await at.records.list("sign-in-heard-of")]);
   assert(!kept.includes(token) && !kept.includes(found?.formToken ?? token), kept);
@@ -79,6 +87,19 @@ Deno.test("SignIns end with the proof by which they began", async () => {
   assert.equal(await at.find(token), undefined);
 });
 
+Deno.test("SignIns end when what is derived from the login may last no longer, and begin none that had ended", async () => {
+  using at = opened(undefined, NOW + 90.9);
+  const token = await at.signIns.begin({ identity: ANN });
+  at.later(89);
+  assert.equal((await at.find(token))?.ends, NOW + 90);
+  at.later(1);
+  assert.equal(await at.find(token), undefined);
+  await assert.rejects(
+    at.signIns.begin({ identity: ANN }),
+    (error) => isRefusal(error, "ERR_LOGIN_NOT_DERIVABLE"),
+  );
+});
+
 Deno.test("a browser that signs out while another request of it is under way stays signed out", async () => {
   let during: () => Promise<void> = () => Promise.resolve();
   const clock = () => NOW * 1000;
@@ -90,7 +111,11 @@ Deno.test("a browser that signs out while another request of it is under way sta
       await during();
       return { kind: "known" };
     },
+    derivedUntil: () => Infinity,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    renew: () => Promise.reject(new Error("nobody asks")),
+    revokeGot: () => Promise.resolve(),
+    log: SILENT,
     clock: () => clock() + ahead,
   });
   const token = await signIns.begin({ identity: ANN });

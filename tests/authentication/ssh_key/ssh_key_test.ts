@@ -10,8 +10,13 @@ import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
 import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
 
+import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
+import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import assert from "node:assert/strict";
 
+/** What the documented key is known by. */
+const KEY = hash("sha256", Buffer.from(SHEET_KEY_LINE.split(" ")[1] ?? "", "base64"), "base64");
 const NOW = 1_800_000_100_000;
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
 const SIGNAL = new AbortController().signal;
@@ -132,6 +137,8 @@ for (const text of SHEET_TOKENS) {
       uid: "ann",
       role: "user",
       uidServers: ["HPC"],
+      credential: credentialFingerprint(KEY, "key", "ann"),
+      authTime: 1_800_000_000,
     });
   });
 }
@@ -240,6 +247,8 @@ Deno.test("sshKey() gives the name of the line in the keys file, and asks no dae
       login: "ann",
       uid: "ann",
       role: "user",
+      credential: credentialFingerprint(KEY, "key", "ann"),
+      authTime: 1_800_000_000,
     });
     // The file overrides: a key that only the daemon has does not count, nor if the file's own cannot be used.
     for (const user of ["ann", "bob"]) {
@@ -447,4 +456,42 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
   const carl = { dn: "CN=carl,OU=ssh-local-users", login: "carl" };
   await assert.rejects(Promise.resolve(down.standingOf?.(carl, SIGNAL)), ServiceError);
   down.close();
+});
+
+Deno.test("sshKey() says when somebody logged in by when their token was made, never later than now", async () => {
+  const authTimeOf = async (claims: Record<string, unknown>) => {
+    const exp = NOW / 1000 + 300;
+    const options = { sources: [source("HPC", { ann: [publicLine("user_ed25519")] })] };
+    return identityOf(await ask(options, bearer(token("ann", "user_ed25519", "EdDSA", { exp, ...claims }))))
+      .authTime;
+  };
+  assert.equal(await authTimeOf({ iat: NOW / 1000 - 80_000 }), NOW / 1000 - 80_000);
+  assert.equal(await authTimeOf({ iat: NOW / 1000 + 50 }), NOW / 1000);
+  for (const iat of [undefined, "now"]) assert.equal(await authTimeOf({ iat }), undefined);
+});
+
+Deno.test("sshKey() knows a user by the key that was shown alone, in the file and at daemons", async () => {
+  const [own, other] = [publicLine("user_ed25519"), publicLine("other_ed25519")];
+  const atDaemon = (...lines: string[]) => ({ sources: [source("HPC", { ann: lines })] });
+  const identity = identityOf(await ask(atDaemon(own, other), bearer(token("ann", "user_ed25519", "EdDSA"))));
+  const { dn, login, uid, credential } = identity;
+  const standing = async (options: Partial<SshKeyOptions>) => {
+    const method = await sshKey({ ...DEFAULTS, ...options });
+    const said = await method.standingOf?.({ dn, login, uid, credential }, SIGNAL);
+    method.close();
+    return said?.kind;
+  };
+  const cases: [lines: string[], kind: string][] = [
+    [[other, own], "known"],
+    [[other], "gone"],
+    [[], "gone"],
+    [[`expiry-time="20200101" ${own}`, other], "gone"],
+    [[`from="192.0.2.77" ${own}`], "known"],
+  ];
+  for (const [lines, kind] of cases) {
+    assert.equal(await standing(atDaemon(...lines)), kind, `daemon: ${lines}`);
+    await withKeysFile(lines.map((line) => `ann:${line}:${dn}\n`).join(""), async (file) => {
+      assert.equal(await standing({ file, sources: [] }), kind, `file: ${lines}`);
+    });
+  }
 });

@@ -61,6 +61,7 @@ async function start(
     identityTemplate: undefined,
     assignments: assignments({ uid: "preferredUsername", groups: "memberOf" }),
     showCertificate: false,
+    derivedLifetime: 28_800,
     ...config,
   }, {
     http,
@@ -160,6 +161,7 @@ for (const kind of ["UnitySAMLAuthenticator", "UnityOAuthAuthenticator"] as cons
         via: "SUBJECT",
         uid: "ann",
         groups: ["hpc", "lab2"],
+        proved: Math.floor(NOW / 1000),
       });
     }));
 }
@@ -296,6 +298,20 @@ Deno.test("unitySaml() takes a SOAP fault for a refusal, not for an outage", () 
       );
     assert.equal(await ask(ANN), "the provider answered with a SOAP fault");
     assert.equal(subject.status().up, true);
+  }));
+
+Deno.test("unitySaml() takes status 400, Keycloak's answer about unknown users, for a refusal of this caller alone", () =>
+  within(start(), async ({ ask, provider, subject }) => {
+    provider.fault = (_request, response) => response.writeHead(400).end("<html>We are sorry</html>");
+    for (let i = 0; i < 5; i++) {
+      assert.equal(
+        await ask(basic(`nobody${i}`, "x", `192.0.2.${i}`)),
+        "the provider answered with status 400",
+      );
+    }
+    assert.equal(subject.status().up, true);
+    provider.fault = undefined;
+    assert.equal(await ask(ANN), "accepted");
   }));
 
 const OUTAGES: [string, Answer][] = [

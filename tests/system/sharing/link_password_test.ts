@@ -110,5 +110,10 @@ Deno.test("whoever guesses at the password of a link waits, with the right one a
   }
   assert.equal(status, 429);
   assert.equal((await sharing.fetch(id, { headers: basic(PASSWORD) })).status, 429);
+  for (const Accept of ["text/html", "application/json"]) {
+    const byForm = await post(`/link/HPC/${id}`, { headers: { Accept }, body: "password=x" });
+    assert.equal(byForm.status, 429, Accept);
+    assert.match(byForm.headers["retry-after"] ?? "", /^[1-9][0-9]*$/, Accept);
+  }
   assert.equal((await sharing.fetch(free)).status, 200);
 });

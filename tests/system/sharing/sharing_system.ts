@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { type Agent, request } from "node:https";
 import type { DaemonOptions } from "../../daemon_simulator/daemon.ts";
+import type { Authority } from "../../pki/authority.ts";
 import { LONG_AGO } from "../../sharing/site.ts";
 import {
   ALICE,
@@ -38,11 +39,14 @@ export interface SharingSetting {
   readonly passwords?: string;
   /** Further entries of the map file. */
   readonly map?: Readonly<Record<string, unknown>>;
+  /** As those of {@link createSite}. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly authority?: Authority;
 }
 
 /** A configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
 export async function createSharingSite(
-  { daemon = {}, properties = {}, passwords = "", map = {} }: SharingSetting = {},
+  { daemon = {}, properties = {}, passwords = "", map = {}, files, authority }: SharingSetting = {},
 ): Promise<Site & { readonly data: string }> {
   const data = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-data-" }));
   await Deno.mkdir(`${data}/d/sub`, { recursive: true });
@@ -51,6 +55,8 @@ export async function createSharingSite(
   // Of files that were just written no parts are given.
   for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${data}/d/${name}`, LONG_AGO, LONG_AGO);
   const site = await createSite({
+    files,
+    authority,
     servers: {
       HPC: [{
         users: { alice: { uid: 1000, home: data, groups: ["users", "hpc"] } },

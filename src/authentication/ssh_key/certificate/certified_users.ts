@@ -16,7 +16,7 @@ import { UnusableKey } from "../wire_reader.ts";
 import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
 import { CertificateBook, type OwnAuthorities, type UploadOutcome } from "./certificate_book.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
-import { readUserCertificate } from "./user_certificate.ts";
+import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
 /** OpenSSH certificates that count, and lists of keys that do not. */
 export interface CertificateOptions {
@@ -104,13 +104,22 @@ export class CertifiedUsers implements CertificateDesk {
     return { method: "SSHKEY", via: method, login: user, uid, role: "user", dn: this.#nameOf(user) };
   }
 
-  /** Whether a certificate that counts gives a user this name. */
-  async includes(login: string, dn: string): Promise<boolean> {
-    if (!sameName(this.#nameOf(login), dn)) return false;
-    return (await this.book.of(login)).some((certificate) => {
+  /** Returns the keys whose certificates count, wherever they are used, and give a user this name. */
+  async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
+    if (!sameName(this.#nameOf(login), dn)) return [];
+    return (await this.book.of(login)).flatMap((certificate) => {
       const verdict = this.book.judge(certificate);
-      return verdict.kind === "valid" && verdict.principals.includes(login);
+      return verdict.kind === "valid" && verdict.principals.includes(login) ? [keyOf(certificate)] : [];
     });
+  }
+
+  /** Returns the keys whose certificates count, wherever they are used, by authorities that a user's own keys name. */
+  async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
+    const own = ownAuthorities(login, keys);
+    if (own.authorities.size === 0) return [];
+    return (await this.book.of(login, own)).flatMap((certificate) =>
+      this.book.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
+    );
   }
 
   /** Keys for which certificates speak, now and from there; or why these cannot be read. */
@@ -144,6 +153,10 @@ export class CertifiedUsers implements CertificateDesk {
   #nameOf(user: string): string {
     return nameFromTemplate(this.naming.template, user);
   }
+}
+
+function keyOf({ publicKey }: UserCertificate): AuthorizedKey {
+  return { publicKey, conditions: {} };
 }
 
 function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAuthorities {

@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { unlessAbsent } from "../../../model/unless_absent.ts";
 import { CommandFailed } from "../../command.ts";
@@ -8,8 +9,13 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
   try {
     if (await isThere(path)) return false;
     await Deno.mkdir(dirname(path), { recursive: true });
-    await Deno.writeTextFile(path, text, { createNew: true, mode });
-    await Deno.chmod(path, mode); // whatever the umask is
+    const file = await open(path, "wx", mode);
+    try {
+      await file.chmod(mode); // whatever the umask is, and by the file: its folder may be another account's
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
     return true;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

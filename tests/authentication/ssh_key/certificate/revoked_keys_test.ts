@@ -118,3 +118,28 @@ Deno.test("SerialRanges has what was added, in whatever order", () => {
     }
   }));
 });
+
+Deno.test("readRevokedKeys() reads each form of serials to the last one, of 64 bits, and no neighbour", async () => {
+  const large = 2n ** 63n + 5n;
+  const forms: [what: string, part: Uint8Array, revoked: bigint[]][] = [
+    ["serials", section(0x20, Buffer.concat([7n, 9n, large].map(number))), [7n, 9n, large]],
+    ["a range", section(0x21, Buffer.concat([7n, large].map(number))), [7n, 8n, 2n ** 40n, large]],
+    ["a bitmap", section(0x22, Buffer.concat([number(large), wireString(Buffer.from([0x81, 0x06]))])), [
+      large + 1n,
+      large + 2n,
+      large + 8n,
+      large + 15n,
+    ]],
+  ];
+  for (const [what, part, revoked] of forms) {
+    const keys = await readRevokedKeys(
+      list(section(1, Buffer.concat([wireString(""), wireString(""), part]))),
+    );
+    const revokes = (serial: bigint) => keys.revokes({ ...certificate("by_ed25519"), serial });
+    for (const serial of revoked) assert(revokes(serial), `${what}: ${serial}`);
+    const ends = [revoked[0] ?? 0n, revoked.at(-1) ?? 0n];
+    for (const serial of [(ends[0] ?? 0n) - 1n, (ends[1] ?? 0n) + 1n, 0n]) {
+      assert(!revokes(serial), `${what}: ${serial}`);
+    }
+  }
+});

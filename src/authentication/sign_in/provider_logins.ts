@@ -1,0 +1,208 @@
+import { Buffer } from "node:buffer";
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { sameName } from "../../model/distinguished_name.ts";
+import { refuse } from "../../model/service_error.ts";
+import { SingleFlight } from "../../model/single_flight.ts";
+import { unlessAborted } from "../../model/unless_aborted.ts";
+import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts";
+import { isJsonObject } from "../json_object.ts";
+import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
+
+/** After so many seconds the provider is asked again about a browser that is used. */
+const RENEWED_S = 300;
+/** So many seconds a login counts that the provider vouched for last, while the provider cannot be asked. */
+export const UNREACHABLE_S = 900;
+
+/** Kinds of records: what keeps a login up to date; and by what name the provider knows it, where it may be ended. */
+const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
+/** Browsers of one user, or of one session, that are kept. */
+const MOST = 20;
+const NEVER = new AbortController().signal;
+
+/** A login that is kept up to date. */
+interface KeptLogin {
+  readonly identity: KeptIdentity;
+  /** Refresh token, sealed with what the browser shows. */
+  readonly sealed: string;
+  /** When the provider was asked last, in seconds since the epoch. */
+  readonly checked: number;
+}
+
+/** A browser whose login a provider has ended. */
+interface EndedBrowser {
+  readonly key: string;
+  /** Its user in comparable form. */
+  readonly owner: string;
+}
+
+/** What logins at providers are kept with. */
+export interface ProviderLoginParts {
+  readonly records: () => RecordStore;
+  /** Asks the provider that named an identity whether it still vouches for it. @throws {ServiceError} If it cannot be asked. */
+  readonly renew: (
+    identity: KeptIdentity,
+    session: RenewableSession,
+    signal: AbortSignal,
+  ) => Promise<Renewal>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A session that can be asked about. */
+export type RenewableSession = ProviderSession & { readonly refreshToken: string };
+
+/**
+ * Logins of browsers at providers. While a browser is used, the provider is asked about it every five minutes, and its answer
+ * decides what the user may. Refresh tokens are sealed with what the browser alone has: the store gives nobody one.
+ */
+export class ProviderLogins {
+  readonly #asking = new SingleFlight<KeptIdentity | undefined>();
+
+  constructor(readonly parts: ProviderLoginParts) {}
+
+  /** Keeps what the provider knows of a login. @param token What the browser shows. @throws {ERR_RECORD_STORE} */
+  async begin(
+    token: string,
+    identity: KeptIdentity,
+    { record: { key, ...record }, session }: {
+      readonly record: Omit<KeptRecord, "content">;
+      readonly session: ProviderSession;
+    },
+  ): Promise<void> {
+    const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
+    for (const name of names) {
+      const content = { key, owner: record.owner };
+      const atProvider = {
+        ...record,
+        key: `${key} ${name.slice(0, 3)}`,
+        owner: nameOf(identity.via, name),
+        content,
+      };
+      await this.parts.records().put(AT_PROVIDER, atProvider, MOST);
+    }
+    const { refreshToken } = session;
+    if (refreshToken === undefined) return;
+    await this.#keep(token, { key, ...record }, identity, { ...session, refreshToken });
+  }
+
+  /**
+   * Who is logged in as the provider says, asked anew if that is some minutes ago; `undefined` if it says nobody is.
+   * @param record Of the browser's sign-in.
+   * @throws {ERR_AUTHENTICATION_UNAVAILABLE} If nobody could be asked for too long. {ERR_RECORD_STORE}
+   */
+  async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
+    const kept = await this.#read(record.key);
+    if (kept === undefined || this.#now() - kept.checked < RENEWED_S) return kept?.identity;
+    // Nobody gives up on it: a refresh token may count once.
+    const answer = this.#asking.join(record.key, () => this.#ask(token, record, kept), NEVER);
+    return await unlessAborted(answer, signal);
+  }
+
+  /** @throws {ERR_RECORD_STORE} */
+  async forget(key: string): Promise<void> {
+    await this.parts.records().remove(RENEWAL, key);
+  }
+
+  /** Returns the browsers whose logins a provider has ended. @param via Name of the method. @throws {ERR_RECORD_STORE} */
+  async endedBy(via: string, { sub, sid }: EndedLogins): Promise<readonly EndedBrowser[]> {
+    const name = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
+    const records = await this.parts.records().list(AT_PROVIDER, name);
+    return records.flatMap(({ content }) => {
+      const { key, owner } = isJsonObject(content) ? content : {};
+      return typeof key === "string" && typeof owner === "string" ? [{ key, owner }] : [];
+    });
+  }
+
+  async #ask(token: string, record: KeptRecord, kept: KeptLogin): Promise<KeptIdentity | undefined> {
+    const { log, renew } = this.parts;
+    const session = unsealed(token, kept.sealed);
+    if (session === undefined) return undefined;
+    let renewal: Renewal;
+    try {
+      renewal = await renew(kept.identity, session, NEVER);
+    } catch (error) {
+      log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
+      if (this.#now() - kept.checked < UNREACHABLE_S) return kept.identity;
+      throw refuse(
+        "ERR_AUTHENTICATION_UNAVAILABLE",
+        { seconds: 30, reason: "provider away for too long" },
+        error,
+      );
+    }
+    if (renewal.kind === "renewed" && sameName(renewal.identity.dn, kept.identity.dn)) {
+      const { refreshToken, identity } = renewal;
+      const { authTime } = kept.identity;
+      const renewed = { ...identity, authTime: identity.authTime === "now" ? authTime : identity.authTime };
+      await this.#keep(token, record, renewed, { ...session, refreshToken });
+      return renewed;
+    }
+    const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
+    // Another instance may have asked at the same time, and has the token that counts now.
+    const now = await this.#read(record.key);
+    if (now !== undefined && now.sealed !== kept.sealed) return now.identity;
+    log.info("browser signed out, its provider vouches for the login no more", {
+      method: kept.identity.via,
+      reason,
+    });
+    return undefined;
+  }
+
+  async #keep(
+    token: string,
+    { key, owner, made, ends }: Omit<KeptRecord, "content">,
+    identity: KeptIdentity,
+    session: RenewableSession,
+  ): Promise<void> {
+    const content = { identity, sealed: sealed(token, session), checked: this.#now() };
+    await this.parts.records().put(RENEWAL, { key, owner, made, ends, content }, MOST);
+  }
+
+  async #read(key: string): Promise<KeptLogin | undefined> {
+    const record = await this.parts.records().get(RENEWAL, key);
+    const { identity, sealed, checked } = isJsonObject(record?.content) ? record.content : {};
+    if (!isKeptIdentity(identity) || typeof sealed !== "string" || typeof checked !== "number") {
+      return undefined;
+    }
+    return { identity, sealed, checked };
+  }
+
+  #now(): number {
+    return Math.floor(this.parts.clock() / 1000);
+  }
+}
+
+/** A name that a provider has for a login, as the store has it. */
+function nameOf(via: string, name: string): string {
+  return hash("sha256", JSON.stringify([via, name]), "base64url");
+}
+
+function keyOf(token: string): Uint8Array {
+  return createHmac("sha256", token).update("refresh token").digest();
+}
+
+function sealed(token: string, session: RenewableSession): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv("aes-256-gcm", keyOf(token), nonce);
+  const text = Buffer.concat([cipher.update(JSON.stringify(session), "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url");
+}
+
+/** What was sealed; `undefined` if somebody else has written it. */
+function unsealed(token: string, text: string): RenewableSession | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", keyOf(token), bytes.subarray(0, 12));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    const said: unknown = JSON.parse(
+      Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("utf8"),
+    );
+    const { sub, sid, refreshToken } = isJsonObject(said) ? said : {};
+    if (typeof sub !== "string" || typeof refreshToken !== "string") return undefined;
+    return { sub, sid: typeof sid === "string" ? sid : undefined, refreshToken };
+  } catch {
+    return undefined;
+  }
+}

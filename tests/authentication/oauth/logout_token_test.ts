@@ -1,0 +1,97 @@
+/** Logout tokens (OpenID Connect Back-Channel Logout 1.0, 2.4 and 2.6). */
+import assert from "node:assert/strict";
+import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
+import { InvalidToken } from "../../../src/authentication/signed_token.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { createSigner } from "../../identity_provider/token_issuer.ts";
+import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
+
+const NOW = 1_800_000_000;
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
+const [SIGNER, STRANGER] = [createSigner("ES256", "ec"), createSigner("ES256", "ec")];
+const { signal } = new AbortController();
+
+const provider = await startOidcProvider(PROVIDER_TLS);
+provider.keys.push(SIGNER.jwk);
+const issuer = provider.server.origin;
+const client = { clientId: "portal", clientSecret: "s", inHeader: false };
+const signIn = { client, title: undefined, scopes: ["openid"] };
+const time = { now: NOW * 1000 };
+const subject = new OAuth({ ...OAUTH_CONFIG, issuer, address: undefined, signIn }, {
+  http: httpsClient(),
+  clock: () => time.now,
+  log: SILENT,
+});
+Deno.test.afterAll(async () => {
+  subject.close();
+  await provider.server[Symbol.asyncDispose]();
+});
+
+let made = 0;
+const claims = () => ({
+  iss: issuer,
+  aud: "portal",
+  iat: NOW,
+  exp: NOW + 120,
+  jti: String(made++),
+  events: { [EVENT]: {} },
+  sub: "ann",
+  sid: "session 1",
+});
+const read = (text: string) =>
+  subject.browserLogin?.readLogout(text, signal) ?? Promise.reject(new TypeError());
+const sign = (more: Readonly<Record<string, unknown>>, header = {}) =>
+  SIGNER.sign({ ...claims(), ...more }, header);
+
+Deno.test("a logout token ends a session, or all of a subject", async () => {
+  assert.deepEqual(await read(sign({})), { sub: "ann", sid: "session 1" });
+  assert.deepEqual(await read(sign({ sid: undefined })), { sub: "ann", sid: undefined });
+  assert.deepEqual(await read(sign({ sub: undefined })), { sub: undefined, sid: "session 1" });
+  for (const typ of ["logout+jwt", "application/logout+jwt", "JWT"]) await read(sign({}, { typ }));
+  await read(sign({ aud: ["others", "portal"] }));
+});
+
+Deno.test("a logout token counts once", async () => {
+  const token = sign({});
+  await read(token);
+  await assert.rejects(read(token), InvalidToken);
+  const { jti } = claims();
+  await read(sign({ jti }));
+  await assert.rejects(read(sign({ jti, sub: "bob" })), InvalidToken, "another one of the same id");
+});
+
+const BAD: [what: string, claims: Readonly<Record<string, unknown>>, header?: object][] = [
+  ["a nonce, as ID tokens have it", { nonce: "n" }],
+  ["no events", { events: undefined }],
+  ["another event", { events: { "http://schemas.openid.net/event/other": {} } }],
+  ["an event that is no object", { events: { [EVENT]: "" } }],
+  ["events as a list", { events: [EVENT] }],
+  ["no jti", { jti: undefined }],
+  ["an empty jti", { jti: "" }],
+  ["neither sub nor sid", { sub: undefined, sid: undefined }],
+  ["a sub that is a number", { sub: 1 }],
+  ["another client", { aud: "others" }],
+  ["nobody's", { aud: undefined }],
+  ["another issuer", { iss: "https://others" }],
+  ["no iat", { iat: undefined }],
+  ["an old iat", { iat: NOW - 301 }],
+  ["an iat of later", { iat: NOW + 61 }],
+  ["no exp", { exp: undefined }],
+  ["over", { exp: NOW }],
+  ["an access token's type", {}, { typ: "at+jwt" }],
+  ["a type of its own", {}, { typ: "secevent+jwt" }],
+  ["no algorithm", {}, { alg: "none" }],
+];
+for (const [what, more, header] of BAD) {
+  Deno.test(`a logout token does not count: ${what}`, async () => {
+    await assert.rejects(read(sign(more, header)), InvalidToken);
+  });
+}
+
+Deno.test("what is signed by somebody else, or by nobody, is no logout token", async () => {
+  for (const text of [STRANGER.sign(claims()), sign({}).replace(/[^.]+$/, ""), "", "a.b.c"]) {
+    await assert.rejects(read(text), InvalidToken);
+  }
+});

@@ -1,0 +1,186 @@
+/** Browsers whose logins are kept up to date by their provider, and ended by it. */
+import assert from "node:assert/strict";
+import type { ProviderSession, Renewal } from "../../../src/authentication/authenticator.ts";
+import { UNREACHABLE_S } from "../../../src/authentication/sign_in/provider_logins.ts";
+import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { isRefusal, refuse } from "../../../src/model/service_error.ts";
+import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
+import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
+
+const NOW = 1_800_000_000;
+const ANN = { dn: "CN=Ann", method: "OAUTH", via: "OIDC", proved: NOW, role: "user" };
+const SESSION = { sub: "ann", sid: "session 1", refreshToken: "a-secret-refresh-token" };
+const { signal } = new AbortController();
+
+/** Instances with one store, and a provider that answers as the test says. */
+function site() {
+  const state = { now: NOW, asked: 0, tokens: [] as string[], revoked: [] as unknown[] };
+  const provider = {
+    answer: (): Promise<Renewal> => Promise.reject(new Error("nobody is asked")),
+  };
+  const clock = () => state.now * 1000;
+  const records = openRecordStore(IN_MEMORY, clock);
+  const instance = () =>
+    new SignIns({
+      records: () => records,
+      standing: ({ proved = 0 }) =>
+        Promise.resolve({ kind: proved + 28_800 > state.now ? "cannot tell" : "gone" }),
+      derivedUntil: ({ proved = state.now }) => proved + 28_800,
+      limits: { idleSeconds: 30_000, maxSeconds: 100_000 },
+      renew: (_identity, { refreshToken }) => {
+        state.asked++;
+        state.tokens.push(refreshToken);
+        return provider.answer();
+      },
+      revokeGot: (owner, browser) => Promise.resolve(void state.revoked.push([owner, browser])),
+      clock,
+      log: SILENT,
+    });
+  const vouches = (more: object = {}, refreshToken = `token ${state.asked + 1}`) => () =>
+    Promise.resolve<Renewal>({
+      kind: "renewed",
+      identity: { ...ANN, proved: state.now, ...more },
+      refreshToken,
+    });
+  const refuses = () => Promise.resolve<Renewal>({ kind: "refused", reason: "locked out" });
+  const begin = (signIns: SignIns, session: ProviderSession = SESSION) =>
+    signIns.begin({ identity: ANN, session });
+  return {
+    state,
+    provider,
+    records,
+    instance,
+    vouches,
+    refuses,
+    begin,
+    [Symbol.dispose]: () => records.close(),
+  };
+}
+
+Deno.test("SignIns ask the provider every five minutes while a browser is used, and believe its last answer", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  at.state.now += 299;
+  assert.equal((await signIns.find(token, signal))?.identity.role, "user");
+  assert.equal(at.state.asked, 0);
+  at.provider.answer = at.vouches({ role: "admin", groups: ["hpc"] });
+  at.state.now += 1;
+  const many = await Promise.all(Array.from({ length: 8 }, () => signIns.find(token, signal)));
+  assert.deepEqual(many.map((found) => found?.identity.role), Array(8).fill("admin"));
+  assert.equal(at.state.asked, 1, "a refresh token may count once");
+  at.state.now += 299;
+  assert.deepEqual((await signIns.find(token, signal))?.identity.groups, ["hpc"]);
+  assert.equal(at.state.asked, 1);
+  at.state.now += 1;
+  await signIns.find(token, signal);
+  assert.deepEqual(at.state.tokens, [SESSION.refreshToken, "token 1"], "the token that was given last");
+});
+
+Deno.test("SignIns last as long as the provider vouches for them, to their longest time", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  at.provider.answer = at.vouches();
+  for (let hours = 5; hours < 26; hours += 5) {
+    at.state.now = NOW + hours * 3600;
+    assert.ok(await signIns.find(token, signal), `${hours} hours`);
+  }
+  at.state.now = NOW + 100_000;
+  assert.equal(await signIns.find(token, signal), undefined);
+});
+
+Deno.test("SignIns end with what was got by them when the provider refuses, or names another user", async () => {
+  for (const what of ["refused", "another"] as const) {
+    using at = site();
+    const signIns = at.instance();
+    const token = await at.begin(signIns);
+    const { id } = (await signIns.find(token, signal))?.identity.browser ?? {};
+    at.provider.answer = what === "refused" ? at.refuses : at.vouches({ dn: "CN=Bob" });
+    at.state.now += 300;
+    assert.equal(await signIns.find(token, signal), undefined, what);
+    assert.deepEqual(at.state.revoked, [["cn=ann", id]]);
+    at.provider.answer = at.vouches();
+    assert.equal(await signIns.find(token, signal), undefined, "it stays so");
+    assert.deepEqual(await at.records.list("sign-in-renewal"), []);
+  }
+});
+
+Deno.test("SignIns keep a browser for 15 minutes after the last word of a provider that is away, then wait for it", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const token = await at.begin(signIns);
+  at.provider.answer = () => Promise.reject(refuse("ERR_REMOTE_UNAVAILABLE", { seconds: 1, reason: "away" }));
+  at.state.now += UNREACHABLE_S - 1;
+  assert.ok(await signIns.find(token, signal));
+  at.state.now += 1;
+  await assert.rejects(
+    signIns.find(token, signal),
+    (error) => isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"),
+  );
+  at.provider.answer = at.vouches();
+  assert.ok(await signIns.find(token, signal), "nothing is lost");
+});
+
+Deno.test("an instance whose refresh token another one has used believes that one's answer", async () => {
+  using at = site();
+  const [one, two] = [at.instance(), at.instance()];
+  const token = await at.begin(one);
+  at.state.now += 300;
+  const asked = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<Renewal>();
+  at.provider.answer = () => {
+    asked.resolve();
+    return late.promise;
+  };
+  const slow = one.find(token, signal);
+  await asked.promise;
+  at.provider.answer = at.vouches({ role: "admin" });
+  assert.equal((await two.find(token, signal))?.identity.role, "admin");
+  late.resolve(await at.refuses());
+  assert.equal((await slow)?.identity.role, "admin");
+});
+
+Deno.test("the store has no refresh token that could be used, and what somebody else has written there counts for nothing", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const [token, other] = [await at.begin(signIns), await at.begin(signIns)];
+  const kept = await at.records.list("sign-in-renewal");
+  assert.doesNotMatch(JSON.stringify(kept), /secret-refresh/);
+  const { id } = (await signIns.find(token, signal))?.identity.browser ?? {};
+  const own = kept.find(({ key }) => key === id);
+  const others = kept.find(({ key }) => key !== id);
+  assert.ok(own && others);
+  await at.records.put("sign-in-renewal", { ...own, content: others.content }, 9);
+  at.provider.answer = at.vouches();
+  at.state.now += 300;
+  assert.equal(await signIns.find(token, signal), undefined, "sealed for another browser");
+  assert.ok(await signIns.find(other, signal));
+});
+
+Deno.test("SignIns.endLogins() ends one session, or all of a subject, at that provider alone", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const begin = (session: ProviderSession, via = "OIDC") =>
+    signIns.begin({ identity: { ...ANN, via }, session });
+  const all = [
+    await begin(SESSION),
+    await begin({ ...SESSION, sid: "session 2" }),
+    await begin({ sub: "ann" }),
+    await begin({ sub: "bob", sid: "session 3" }),
+    await begin(SESSION, "OTHER"),
+    await begin({ sub: "session 1" }),
+  ];
+  const left = async () => {
+    const found = await Promise.all(all.map((token) => signIns.find(token, signal)));
+    return found.map((one) => one === undefined ? "-" : "x").join("");
+  };
+  assert.equal(await signIns.endLogins("OIDC", { sub: "ann", sid: "session 1" }), 1);
+  assert.equal(await left(), "-xxxxx");
+  await signIns.endLogins("OIDC", { sub: undefined, sid: "session 3" });
+  assert.equal(await left(), "-xx-xx");
+  await signIns.endLogins("OIDC", { sub: "ann", sid: undefined });
+  assert.equal(await left(), "----xx");
+  assert.equal(at.state.revoked.length >= 4, true);
+});

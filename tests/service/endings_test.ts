@@ -1,0 +1,393 @@
+/**
+ * What ends when something ends: walks the table in docs/security.md. Each row names what ends, each cell within what time
+ * that ends something else; a row or a cell that nobody tries here fails.
+ */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { inspect } from "../../src/command/diagnosis/inspect.ts";
+import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { comparableForm } from "../../src/model/distinguished_name.ts";
+import type { TlsMaterial } from "../../src/model/tls_material.ts";
+import { createService } from "../../src/service/service.ts";
+import { partsWith } from "../edge/edge_parts.ts";
+import { inTime } from "../fixtures/deadline.ts";
+import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
+import { createAuthority, type Credential } from "../pki/authority.ts";
+import { methodProperties } from "../system/every_method.ts";
+import { until } from "../system/several_instances.ts";
+import { ask, type Question } from "../system/ask.ts";
+import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
+import { createSharingSite } from "../system/sharing/sharing_system.ts";
+import { formToken, Visitor } from "../system/visitor.ts";
+
+const CERT_DN = "CN=Alice by certificate,O=Demo,C=EU";
+const HOUR = 3_600_000;
+/** More than all buffers on the way take. */
+const BIG = 64 * 1024 ** 2;
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const clients = createAuthority({ subject: "CN=Client CA,O=Demo,C=EU" });
+
+/** Service, edge and provider in this process, with one clock that the test turns. */
+async function start() {
+  const state = { offset: 0 };
+  const clock = () => Date.now() + state.offset;
+  const provider = await startCodeProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
+  Object.assign(provider, { now: clock, refreshing: true });
+  const issuerDn = `CN=alice,O=${provider.issuer}`;
+  const mapped = { role: "user", xlogin: "alice", group: ["hpc"] };
+  const map = { [ALICE_DN]: mapped, [CERT_DN]: mapped };
+  const site = await createSharingSite({
+    authority,
+    map,
+    files: { "conf/clients.pem": clients.certificate },
+    properties: {
+      "container.security.rest.authentication.order": "PASSWORD OIDC X509",
+      "container.security.rest.authentication.X509.class": "X509Authenticator",
+      ...methodProperties("OIDC", {
+        class: "OAuthAuthenticator",
+        issuer: provider.issuer,
+        signIn: "true",
+        clientID: CODE_CLIENT.id,
+        clientSecret: CODE_CLIENT.secret,
+        requiredClient: CODE_CLIENT.id,
+        identityTemplate: "CN=%sub%,O=%iss%",
+        uidAssign: "sub",
+        groupsClaim: "groups",
+        requiredGroups: "hpc",
+      }),
+      "container.httpServer.wantClientAuthn": "true",
+      "container.security.clientTruststore.type": "directory",
+      "container.security.clientTruststore.directoryLocations.1": "{folder}/conf/clients.pem",
+    },
+  });
+  using file = await Deno.create(`${site.data}/d/big`);
+  await file.truncate(BIG);
+  await Deno.mkdir(`${site.folder}/data`, { recursive: true });
+  const { setup, problems } = await inspect(site.main);
+  assert(setup?.material !== undefined, problems.map(({ expected }) => expected).join());
+  const { material } = setup;
+  const tls = (material: TlsMaterial): EdgeTls => ({
+    ...material,
+    anchors: material.clientAnchors ?? [],
+    revocation: material.clientRevocation,
+    clientCertificate: "want",
+    minVersion: "TLSv1.2",
+    maxVersion: "TLSv1.3",
+  });
+  const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, tls: tls(material) };
+  const made: { service?: Awaited<ReturnType<typeof createService>> } = {};
+  const parts = partsWith((request, signal) => {
+    assert(made.service !== undefined);
+    return made.service.answer(request, signal);
+  });
+  const edge = await HttpsEdge.start(options, { ...parts, clock });
+  const service = made.service = await createService(
+    { ...setup, generation: 1, upSince: 0, port: edge.port },
+    {
+      log: SILENT,
+      clock,
+    },
+  );
+  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls };
+}
+
+const at = await start();
+Deno.test.afterAll(async () => {
+  await at.edge.drain(100);
+  await at.service.close();
+  await at.site[Symbol.asyncDispose]();
+  await at.provider[Symbol.asyncDispose]();
+});
+
+const system = { port: at.edge.port, authority };
+const origin = `https://localhost:${at.edge.port}`;
+const send = (path: string, question: Question = {}) => ask(origin + path, authority.certificate, question);
+
+/** Somebody's way to log in. */
+interface Login {
+  /** What is shown with requests. */
+  readonly shown: Question;
+  readonly browser: Visitor;
+}
+
+async function byPassword(): Promise<Login> {
+  const browser = new Visitor(system);
+  assert.equal((await browser.signIn(ALICE)).status, 303);
+  return { shown: { as: ALICE }, browser };
+}
+
+async function byProvider(): Promise<Login> {
+  const browser = new Visitor(system);
+  const { headers: { location = "" } } = await browser.get("/login/OIDC");
+  assert.equal((await browser.get(at.provider.signIn(location, "alice"))).status, 303);
+  const now = Math.floor(at.clock() / 1000);
+  const claims = { iss: at.provider.issuer, sub: "alice", iat: now, exp: now + 300, auth_time: now };
+  const scope = {
+    aud: "uftp",
+    client_id: CODE_CLIENT.id,
+    scope: "openid",
+    groups: ["hpc"],
+    jti: crypto.randomUUID(),
+  };
+  const token = at.provider.signer.sign({ ...claims, ...scope });
+  return { shown: { headers: { Authorization: `Bearer ${token}` } }, browser };
+}
+
+let certificate: Credential;
+
+async function byCertificate(): Promise<Login> {
+  certificate = clients.issue({ subject: CERT_DN, notAfter: new Date(at.clock() + 2 * HOUR) });
+  const shown = { certificate };
+  const browser = new Visitor(system);
+  const page = await browser.get("/login", shown);
+  const fields = { token: formToken(page), way: "certificate" };
+  assert.equal((await browser.post("/login", fields, shown)).status, 303);
+  return { shown, browser };
+}
+
+/** Tries whether something still goes. */
+type Try = () => Promise<boolean>;
+
+/** All that somebody has by a login; each is tried by the title of its column. */
+interface Possessions {
+  readonly tries: ReadonlyMap<string, Try>;
+  readonly shareId: string;
+  readonly token: string;
+  readonly tokenId: string;
+  close(): void;
+}
+
+async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
+  const page = await browser.get("/tokens");
+  const made = await browser.post("/tokens", { token: formToken(page), name: "t", hours: "24" });
+  const token = /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(made.text)?.[0] ?? "";
+  assert.notEqual(token, "", made.text);
+  const bearer: Question = { headers: { Authorization: `Bearer ${token}` } };
+  const { tokens } = (await send("/rest/auth/tokens", bearer)).json();
+  const tokenId = Array.isArray(tokens) ? tokens.find(({ current }) => current === true)?.id : undefined;
+  const body = { path: `${at.site.data}/d/`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" };
+  const share = await send("/rest/share/HPC", { ...shown, body });
+  assert.equal(share.status, 201, share.text);
+  const shareId = share.headers.location?.split("/").at(-1) ?? "";
+  const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: authority.certificate });
+  const kept: Question = { ...(shown.as || shown.certificate ? shown : bearer), agent };
+  const isKnown = async (question: Question) => {
+    const reply = await send("/rest/auth", question);
+    if (reply.status !== 200) return false;
+    const { client } = reply.json();
+    return /"selected":"user"/.test(JSON.stringify(client));
+  };
+  assert.ok(await isKnown(kept), "the kept connection");
+  const download = await begin(`/rest/access/HPC/${shareId}/big`, shown);
+  return {
+    shareId,
+    token,
+    tokenId,
+    tries: new Map<string, Try>([
+      ["New logins", () => isKnown(shown)],
+      ["Browser sessions", async () => (await browser.get("/tokens")).status === 200],
+      ["Tokens of this service", () => isKnown(bearer)],
+      ["Shares made before", async () => (await send(`/rest/access/HPC/${shareId}/ten.txt`)).status === 200],
+      ["Kept connections", () => isKnown(kept)],
+      ["Transfers in progress", download.finish],
+    ]),
+    close() {
+      agent.destroy();
+      download.close();
+    },
+  };
+}
+
+/** Begins to read a file that is too big to be under way as a whole. */
+async function begin(path: string, { as, certificate, headers }: Question) {
+  const client = Deno.createHttpClient({
+    caCerts: [authority.certificate],
+    ...(certificate && { cert: certificate.certificate, key: certificate.key }),
+  });
+  const response = await fetch(origin + path, {
+    client,
+    headers: { ...headers, ...(as && { Authorization: `Basic ${btoa(as.join(":"))}` }) },
+  });
+  assert.equal(response.status, 200);
+  const finish = () => inTime(response.bytes().then(({ length }) => length === BIG, () => false), "the end");
+  return { finish, close: () => client.close() };
+}
+
+/** One row: how somebody logged in, how that ends, and how the next row finds everything as before. */
+interface Ending {
+  readonly login: () => Promise<Login>;
+  readonly end: (had: Possessions) => Promise<unknown>;
+  readonly restore?: () => unknown;
+}
+
+const password = (line: string) => at.site.replace("conf/users.txt", line);
+const soon = (condition: () => Promise<boolean>) => inTime(until(condition), "a file that is read again");
+const nobodyKnows = async (answer: number) => {
+  await soon(async () =>
+    (await send("/tokens", { as: ALICE, headers: { Accept: "text/html" } })).status === answer
+  );
+};
+const restorePassword = async () => {
+  await password(passwordLine(ALICE, ALICE_DN));
+  await soon(async () => JSON.stringify((await send("/rest/auth", { as: ALICE })).json()).includes(ALICE_DN));
+};
+const renewed = (material: TlsMaterial) => {
+  at.edge.renewTls(at.tls(material));
+  at.service.renewTls(material);
+};
+const logoutToken = () => {
+  const now = Math.floor(at.clock() / 1000);
+  const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+  const common = {
+    iss: at.provider.issuer,
+    aud: CODE_CLIENT.id,
+    iat: now,
+    exp: now + 120,
+    jti: crypto.randomUUID(),
+  };
+  return at.provider.signer.sign({ ...common, events, sub: "alice" });
+};
+const FORM = { "Content-Type": "application/x-www-form-urlencoded" };
+
+const ENDINGS: Readonly<Record<string, Ending>> = {
+  "password changed": {
+    login: byPassword,
+    async end() {
+      await password(passwordLine(["alice", "another-4712"], ALICE_DN));
+      await nobodyKnows(401);
+    },
+    restore: restorePassword,
+  },
+  "user removed": {
+    login: byPassword,
+    async end() {
+      await password("");
+      await nobodyKnows(401);
+    },
+    restore: restorePassword,
+  },
+  "locked out at the provider": {
+    login: byProvider,
+    end: () => Promise.resolve(at.provider.lockedOut.add("alice")),
+    restore: () => at.provider.lockedOut.clear(),
+  },
+  "logged out by the provider": {
+    login: byProvider,
+    async end() {
+      const body = new URLSearchParams({ logout_token: logoutToken() }).toString();
+      const reply = await send("/oidc/backchannel-logout", { method: "POST", headers: FORM, body });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.headers["cache-control"], "no-store");
+    },
+  },
+  "group left at the provider": {
+    login: byProvider,
+    end: () => Promise.resolve(at.provider.groups = ["others"]),
+    restore: () => at.provider.groups = ["hpc"],
+  },
+  "role taken away in the map": {
+    login: byPassword,
+    async end() {
+      await at.site.replace("conf/mapfile.json", "{}");
+      await nobodyKnows(403);
+    },
+    async restore() {
+      await at.site.replace("conf/mapfile.json", JSON.stringify(at.map));
+      await nobodyKnows(200);
+    },
+  },
+  "client certificate expired": {
+    login: byCertificate,
+    end: () => Promise.resolve(at.state.offset += 2 * HOUR + 2000),
+  },
+  "client certificate revoked": {
+    login: byCertificate,
+    end() {
+      const list = clients.revoke([certificate.certificate]).replaceAll(/-----.*-----|\s/g, "");
+      renewed({ ...at.material, clientRevocation: { mode: "IF_VALID", lists: [list] } });
+      return Promise.resolve();
+    },
+    restore: () => renewed(at.material),
+  },
+  "share ended": {
+    login: byPassword,
+    end: ({ shareId }) => send(`/rest/share/HPC/${shareId}`, { as: ALICE, method: "DELETE" }),
+  },
+  "token revoked": {
+    login: byProvider,
+    end: ({ token, tokenId }) =>
+      send(`/rest/auth/tokens/${tokenId}`, {
+        method: "DELETE",
+        headers: { Authorization: `Bearer ${token}` },
+      }),
+  },
+  "user banned": {
+    login: byPassword,
+    end: () => at.service.desk.answer({ about: "ban", subject: BAN, until: at.clock() + HOUR }),
+    restore: () => at.service.desk.answer({ about: "lift", subject: BAN }),
+  },
+};
+const BAN = { user: "alice", names: [comparableForm(ALICE_DN)] };
+
+/** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */
+const WITHIN: Readonly<Record<string, number | "never">> = {
+  "at once": 0,
+  "next request": 0,
+  "next use": 0,
+  "next list": 0,
+  "token's end": 301_000,
+  "5 minutes": 301_000,
+  "8 hours": 8 * HOUR,
+  "go on": "never",
+};
+
+/** The rows of the table, each with its cells by the titles of the columns. */
+async function table(): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const page = await Deno.readTextFile(new URL("../../docs/security.md", import.meta.url));
+  const lines = page.split("\n").filter((line) => line.startsWith("|"));
+  const cellsOf = (line: string) => line.split("|").slice(1, -1).map((cell) => cell.trim());
+  const first = lines.findIndex((line) => line.startsWith("| What ends "));
+  const [, ...titles] = cellsOf(lines[first] ?? "");
+  const rows = lines.slice(first + 2).map(cellsOf).filter(({ length }) => length === titles.length + 1);
+  return new Map(
+    rows.map(([name = "", ...cells]) => [name, new Map(titles.map((title, i) => [title, cells[i] ?? ""]))]),
+  );
+}
+
+const TABLE = await table();
+
+Deno.test("each row of the table of endings is tried, and nothing else", () => {
+  assert.deepEqual([...TABLE.keys()].sort(), Object.keys(ENDINGS).sort());
+});
+
+for (const [name, cells] of TABLE) {
+  Deno.test(`${name}: what came of it ends as the manual says`, async () => {
+    const ending = ENDINGS[name];
+    assert.ok(ending !== undefined, "no test tries this row");
+    const had = await possessionsOf(await ending.login());
+    assert.deepEqual([...cells.keys()].sort(), [...had.tries.keys()].sort(), "each column is tried");
+    try {
+      for (const [title, attempt] of had.tries) {
+        if (title !== "Transfers in progress") assert.ok(await attempt(), `before: ${title}`);
+      }
+      await ending.end(had);
+      const began = at.state.offset;
+      const due = [...cells].filter(([, cell]) => cell !== "–").map(([title, cell]) => {
+        const within = WITHIN[cell];
+        assert.ok(within !== undefined, `nobody knows what ${cell} means`);
+        return { title, cell, within };
+      });
+      const when = ({ within }: typeof due[number]) => within === "never" ? 0 : within;
+      for (const each of due.toSorted((one, other) => when(one) - when(other))) {
+        at.state.offset = Math.max(at.state.offset, began + when(each));
+        const goesOn = await had.tries.get(each.title)?.();
+        assert.equal(goesOn, each.within === "never", `${each.title}: ${each.cell}`);
+      }
+    } finally {
+      had.close();
+      await ending.restore?.();
+    }
+  });
+}
