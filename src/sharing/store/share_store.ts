@@ -27,7 +27,7 @@ export interface Part {
 /** Which shares are listed; an absent server or owner means all of them. */
 export interface Listed {
   readonly server?: string;
-  /** In comparable form. */
+  /** In canonical DN. */
   readonly owner?: string;
 }
 
