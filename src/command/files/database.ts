@@ -2,7 +2,7 @@ import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { hostZone } from "../../reservations/reservation_registry.ts";
-import { type Copied, type CopiedTable, copyRows } from "../../store/copy_rows.ts";
+import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import {
@@ -221,12 +221,22 @@ async function copied(
   try {
     const counted = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
     const progress = new Progress(what, Number(counted?.n), (line) => io.stderr(line));
-    return await copyRows(from, to, table, {
+    const copied = await copyRows(from, to, table, {
       progress: (done) => progress.report(done),
       first: FORGET_PLANS,
     });
+    if (table === SHARES) await copyUploads(from, to);
+    return copied;
   } finally {
     from.close();
+  }
+}
+
+/** Copies what is known of uploads to shares. */
+async function copyUploads(from: Database, to: Database): Promise<void> {
+  const uploads = await from.read(() => rows("SELECT * FROM share_upload", {}));
+  for (let begin = 0; begin < uploads.length; begin += 500) {
+    await to.change(() => insertRows("share_upload", uploads.slice(begin, begin + 500), "key"));
   }
 }
 
