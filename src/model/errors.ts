@@ -14,7 +14,7 @@ export interface ErrorRow {
 
 /**
  * Every error that a caller can meet. Codes are stable: tests, clients and the manual go by them, not by the text.
- * {@link refuse} makes errors of the rows.
+ * {@link httpError} makes errors of the rows.
  */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: {
@@ -211,7 +211,7 @@ export const ERRORS = {
   },
   ERR_INVALID_PATH: {
     status: 400,
-    text: "Invalid path: {problem}",
+    text: "Invalid path: {diagnostic}",
     meaning: "A path that no daemon is asked about.",
     remedy: "Use an absolute path without `..` that names a file or directory.",
   },
@@ -494,9 +494,9 @@ export const ERRORS = {
     meaning: "The server's own certificate does not allow to issue tokens now.",
     remedy: "Configure a certificate, or renew the one that expired.",
   },
-  ERR_TOKEN_BOUNDS: {
+  ERR_TOKEN_RESTRICTIONS: {
     status: 403,
-    text: "Your token is good for less: {bounds}",
+    text: "Your token is good for less: {restrictions}",
     meaning:
       "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
     remedy: "Ask for what the token is good for, or get another one with another login.",
@@ -541,7 +541,7 @@ export const ERRORS = {
     headers: { "Retry-After": "{seconds}" },
     meaning:
       "Not before some time. The caller's credentials were not looked at, and whether the user exists makes no difference.",
-    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.regulation`.",
+    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,

@@ -153,7 +153,7 @@ export const TEXTS = {
     ends: "Ends",
     lastUsed: "Last used",
     never: "never",
-    bounds: "For",
+    restrictions: "For",
     revoke: "Take back",
     revokeNamed: (name: string) => `Take ${name} back`,
     make: "Make a token",

@@ -1,4 +1,4 @@
-import { NotRunning } from "../../rooms/control/ask_service.ts";
+import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
@@ -17,8 +17,8 @@ const STATUS_MEMBERS = {
   "uptimeSeconds": "Seconds since then",
   "lastReload.at": "Time when the configuration was read last",
   "lastReload.ok": "Whether it was taken over; if not, the one before is in use",
-  "lastReload.problems[]": "What was wrong, a text each",
-  "coreProblem?":
+  "lastReload.diagnostics[]": "What was wrong, a text each",
+  "coreDiagnostic?":
     "Why the part that knows users and daemons does not answer; what only it knows is then missing",
   "servers[].name": "Logical server",
   "servers[].usable": "Whether a session can be created",
