@@ -16,6 +16,26 @@ export function hasForbiddenCharacter(text: string): boolean {
 }
 
 /**
+ * Characters by which a name looks like another one: of no width, for the direction of writing (UAX 9), fillers, and tags; a
+ * joiner (U+200D) only where it joins no pictures.
+ */
+const INVISIBLE =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+
+/** Whether a text has a character that cannot be seen, or that changes the direction of writing. */
+export function hasInvisibleCharacter(text: string): boolean {
+  return withInvisibleShown(text) !== text;
+}
+
+/** The text with each character that cannot be seen, or changes the direction of writing, as `\u{…}`. */
+export function withInvisibleShown(text: string): string {
+  return text.replace(
+    INVISIBLE,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/**
  * Brings an absolute path into its one normal form (rest-api.md 2.9): `.`, `..` and doubled slashes resolved, a
  * trailing slash kept. Backslashes are ordinary characters (D29). Symbolic links are not looked at.
  * @throws {ERR_INVALID_PATH} Not absolute, beyond the root, too long, or with control characters.

@@ -465,6 +465,12 @@ export const ERRORS = {
     remedy:
       "The log names the cause: mostly the disk of `persistence.directory` is full, or PostgreSQL cannot be reached.",
   },
+  ERR_STORAGE_FULL: {
+    status: 507,
+    text: "The disk to which the file is written is full, or its owner's quota there is used",
+    meaning: "The daemon could not write a file for lack of space, or beyond the disk quota of the account.",
+    remedy: "Make room on the daemon's disk, or raise the quota of the account.",
+  },
   ERR_STRONGER_LOGIN_NEEDED: {
     status: 403,
     text: "This server needs another login: {needed}",
@@ -494,13 +500,6 @@ export const ERRORS = {
     meaning: "The server's own certificate does not allow to issue tokens now.",
     remedy: "Configure a certificate, or renew the one that expired.",
   },
-  ERR_TOKEN_RESTRICTIONS: {
-    status: 403,
-    text: "Your token is good for less: {restrictions}",
-    meaning:
-      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
-    remedy: "Ask for what the token is good for, or get another one with another login.",
-  },
   ERR_TOKEN_LIFETIME: {
     status: 400,
     text:
@@ -519,6 +518,13 @@ export const ERRORS = {
     text: "The token cannot be renewed",
     meaning: "A caller who showed a token asked for another one, which that token does not allow.",
     remedy: "Authenticate anew, or ask for a renewable token the first time.",
+  },
+  ERR_TOKEN_RESTRICTIONS: {
+    status: 403,
+    text: "Your token is good for less: {restrictions}",
+    meaning:
+      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
+    remedy: "Ask for what the token is good for, or get another one with another login.",
   },
   ERR_TOKEN_SUBJECT: {
     status: 400,
@@ -560,8 +566,8 @@ export const ERRORS = {
     status: 429,
     text: "Too many uploads to this share are unfinished, please try again later",
     headers: { "Retry-After": "600" },
-    meaning: "As many files are being brought to one share, or were within a day, as are remembered.",
-    remedy: "Finish interrupted uploads, or wait until they are deleted, a day after they began.",
+    meaning: "500 uploads to one share have begun and not ended; files that are whole do not count.",
+    remedy: "Finish interrupted uploads, or wait until they are deleted, a day after their last byte.",
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,

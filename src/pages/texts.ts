@@ -355,6 +355,8 @@ export const TEXTS = {
       done: "Done",
       renamed: "Done, kept as {name}",
       failed: "Not possible: {reason}",
+      gone: "the file cannot be read any more",
+      again: "Try again",
       taken: "Not brought: there is a file of that name",
       replace: "Replace it",
       replaced: "Done, the other file is replaced",

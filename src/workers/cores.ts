@@ -54,7 +54,12 @@ export class Cores {
     this.#parts = parts;
     this.#throttling = new ThrottlingCopy(parts.snapshot().config.throttling);
     const { reports, changes } = parts;
-    this.#restartPolicy = new RestartPolicy({ what: "core", start: () => this.#call(), reports, changes });
+    this.#restartPolicy = new RestartPolicy({
+      what: "core",
+      start: () => this.#call(),
+      reports,
+      changes,
+    });
   }
 
   /** Counts them: 1 after the start, one more after each reload. */

@@ -334,5 +334,7 @@ Deno.test("authenticate() logs each refusal with its reason and nothing secret",
   await assert.rejects(ask({ authenticators: [authenticator(REFUSE)] }, basic("ann", "hunter2"), { log }), {
     code: "ERR_UNAUTHENTICATED",
   });
-  assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);
+  assert.deepEqual(lines, [
+    "1970-01-01T00:00:00.000Z info  credentials refused authenticator=M reason=wrong",
+  ]);
 });

@@ -81,7 +81,7 @@ export class Killer {
 }
 
 /**
- * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers are workers of the whole
+ * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers run in the whole
  * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
@@ -98,7 +98,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   ].map((name) => `tests/${name}_test.ts`),
   workers: [
     "workers",
-    "room_deaths",
+    "worker_deaths",
     "reload_again",
     "operator",
     "process",

@@ -20,7 +20,7 @@ const ACCEPT: AuthenticationResult = {
 };
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
-function authenticator(answer: Answer, looksAtCertificates?: true): Authenticator {
+function method(answer: Answer, looksAtCertificates?: true): Authenticator {
   return {
     name: "M",
     challenges: ["Basic"],
@@ -30,7 +30,7 @@ function authenticator(answer: Answer, looksAtCertificates?: true): Authenticato
   };
 }
 
-/** A service with these methods, where two failures are free. */
+/** A service with these authenticators, where two failures are free. */
 function service(authenticators: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
   const throttle = new LoginThrottle({
@@ -82,22 +82,22 @@ async function guesses(
 }
 
 Deno.test("recognise() counts wrong passwords and answers them as alone, whatever else the request shows, in every order", async () => {
-  const alone = await guesses([authenticator(REFUSE)]);
+  const alone = await guesses([method(REFUSE)]);
   assert.deepEqual(alone.map(({ status }) => status), [401, 401, 401, 429]);
   const other = fc.oneof(
-    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => authenticator(answer, true)),
-    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => authenticator(answer)),
+    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => method(answer, true)),
+    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => method(answer)),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(other, { maxLength: 5 }), fc.nat(5), async (others, at) => {
-      assert.deepEqual(await guesses(others.toSpliced(at, 0, authenticator(REFUSE))), alone);
+      assert.deepEqual(await guesses(others.toSpliced(at, 0, method(REFUSE))), alone);
     }),
   );
 });
 
 Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
   for (const answer of [SKIP, DOWN]) {
-    const { throttle, show } = service([authenticator(ACCEPT, true), authenticator(answer)]);
+    const { throttle, show } = service([method(ACCEPT, true), method(answer)]);
     throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
@@ -109,7 +109,7 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
-  const { throttle, show } = service([authenticator(answer.promise)], counted.resolve);
+  const { throttle, show } = service([method(answer.promise)], counted.resolve);
   const caller = new AbortController();
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);

@@ -266,7 +266,9 @@ Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
 Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
   const { throttle } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
-  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), { code: "ERR_TOO_MANY_AT_ONCE" });
+  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
+    code: "ERR_TOO_MANY_AT_ONCE",
+  });
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
