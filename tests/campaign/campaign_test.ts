@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { POSTGRES } from "../fixtures/postgres.ts";
+import { note } from "../long/results.ts";
+import { runCampaign } from "./campaign.ts";
+
+const SEED = Number(Deno.env.get("AUTHSERVER_CAMPAIGN_SEED") ?? 1);
+const MINUTES = Number(Deno.env.get("AUTHSERVER_CAMPAIGN_MINUTES") ?? 0.3);
+
+Deno.test({
+  name: `several instances keep their promises under random faults, seed ${SEED}`,
+  ignore: POSTGRES === undefined,
+}, async () => {
+  const { faults, shares, uses, recoveries, broken } = await runCampaign(SEED, MINUTES * 60_000);
+  const longest = Math.max(...recoveries.map(({ ms }) => ms)) / 1000;
+  const outcome = `${broken.length} broken promises; serving again ${
+    longest.toFixed(1)
+  } s after a fault at most`;
+  console.log(`${faults.length} faults, ${shares} shares, ${uses} uses: ${outcome}`);
+  assert.deepEqual(broken, [], `seed ${SEED}: ${faults.join("; ")}`);
+  assert.ok(faults.length > 0 && shares > 10 && uses > 10, "something was done");
+  note("instances", {
+    trial: `random faults to three instances and their database, seed ${SEED}`,
+    done: `${MINUTES} minutes: ${faults.length} faults, ${shares} shares, ${uses} uses by six clients`,
+    outcome,
+  });
+});
