@@ -141,6 +141,8 @@ complete -c authserver -n '__fish_seen_subcommand_from share' -l help -d 'Show t
 complete -c authserver -n '__fish_seen_subcommand_from share; and not __fish_seen_subcommand_from list show remove chown import' -a 'list' -d 'List the shares of all owners'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l server -x -d 'Only shares of this logical server'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l owner -x -d 'Only shares of this owner'
+complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l limit -x -d 'At most so many shares; without it all'
+complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l after -x -d 'Begin behind this share, such as the last one that was listed'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l config -r -F -d 'Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l json -d 'Print JSON: one value, as the manual describes it'
 complete -c authserver -n '__fish_seen_subcommand_from share; and __fish_seen_subcommand_from list' -l help -d 'Show this text'
