@@ -117,7 +117,7 @@ async function copySome(
     if (table.first !== undefined) yield* rows(table.first, {});
     const made = yield* insertRows(name, found.filter(isWhole), inner);
     const news = new Set(made.map((row) => String(row[inner])));
-    if (details !== undefined && detailRows.length > 0) {
+    if (details !== undefined) {
       const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) =>
         row
       );
@@ -146,13 +146,14 @@ function selection(
 }
 
 /** Puts rows into a table that has their columns. @returns The column of those that were not there before. */
-export function insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
+export function* insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
+  if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
   for (const row of all) for (const column of columns) checkPlain(row[column], column);
   const sql = `INSERT INTO ${table} (${columns.join(", ")}) SELECT ${
     columns.map((column) => `value ->> '${column}'`).join(", ")
   } FROM json_each(:rows) WHERE TRUE ON CONFLICT DO NOTHING RETURNING ${returned}`;
-  return rows(sql, { rows: JSON.stringify(all) });
+  return yield* rows(sql, { rows: JSON.stringify(all) });
 }
 
 /** @throws {TypeError} */

@@ -195,3 +195,44 @@ for (const [what, text, messages] of BAD) {
       assert.deepEqual(await listed(administration), []);
     }));
 }
+
+Deno.test("ShareAdministration lists in pages, from any share on, and says where more begin", () =>
+  withStore(async (administration) => {
+    const { store } = administration;
+    for (let i = 0; i < 7; i++) await store.put(i % 2 === 0 ? "A" : "B", { ...DRAFT, path: `/${i}` });
+    for (const list of [{}, { server: "A" }, { owner: DRAFT.owner }, { server: "B", owner: DRAFT.owner }]) {
+      const all = (await listed(administration, list)).map(({ id }) => id);
+      assert.equal(all.length, list.server === undefined ? 7 : list.server === "A" ? 4 : 3);
+      const found: string[] = [];
+      let after: Pick<Share, "server" | "id"> | undefined;
+      do {
+        let next: typeof after;
+        for await (const page of administration.list(list, { after, most: 2 })) {
+          assert.ok(page.shares.length <= 2);
+          found.push(...page.shares.map(({ id }) => id));
+          next = page.next;
+        }
+        after = next;
+      } while (after !== undefined);
+      assert.deepEqual(found, all);
+    }
+    await assert.rejects(
+      listed(administration, { owner: DRAFT.owner }, { after: { server: "A", id: "gone" } }),
+      /There is no share gone on A any more/,
+    );
+  }));
+
+Deno.test("ShareAdministration finds a share by its key, and reads no others", () =>
+  withStore(async ({ store }) => {
+    const { id } = await store.put("A", DRAFT);
+    const unlisted = new Proxy(store, {
+      get(target, name) {
+        if (name === "page") throw new Error("lists shares to find one");
+        return Reflect.get(target, name).bind(target);
+      },
+    });
+    const administration = new ShareAdministration(unlisted, () => NOW);
+    for (const server of [undefined, "A"]) assert.equal((await administration.show(id, server)).share.id, id);
+    await assert.rejects(administration.show(id, "B"), /There is no share/);
+    assert.equal((await administration.remove(id)).id, id);
+  }));

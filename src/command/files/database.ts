@@ -5,6 +5,7 @@ import { hostZone } from "../../reservations/reservation_registry.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
+import { copyProgress } from "./copy_progress.ts";
 import {
   type Command,
   CommandFailed,
@@ -15,7 +16,6 @@ import {
 } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { Progress } from "../progress.ts";
 import { openSharedDatabase, optionsOf } from "./shared_database.ts";
 
 const migrate = defineCommand({
@@ -53,8 +53,8 @@ const importAll = defineCommand({
   summary: "Copy shares, tokens, certificates from persistence.directory, and reservations, into PostgreSQL",
   details: [
     "Stop the service that uses the folder first: what it does afterwards is not copied. What is there already stays as",
-    "it is, so that it can be run again after it was interrupted. The files stay where they are.",
-    "Progress and the time left are printed to standard error every five seconds.",
+    "it is, so that it can be run again after it was interrupted. The files stay where they are. What lasts longer than a",
+    "second is told while it goes on, with the time that is left.",
     "Reservations that are not over come from the files of the servers; they count as soon as reservations.file is gone.",
   ],
   operands: {},
@@ -176,41 +176,40 @@ async function copyReservations(
   return all;
 }
 
-/** Copies what there is in the folder, and reports on the way. */
+/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
+const FORGET_PLANS = "DISCARD PLANS";
+
+/** Copies what there is in the folder. */
 async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
   const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
   const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
   const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
+  const records = { name: "record", key: ["kind", "key"] } as const;
+  const copy = (what: string, table: CopiedTable) => async (from: Database) => {
+    const count = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
+    const progress = copyProgress(io, what, Number(count?.["n"]));
+    return await copyRows(from, to, table, { progress, first: FORGET_PLANS });
+  };
+  const shares = async (from: Database) => {
+    const result = await copy("Shares", shareTable)(from);
+    const uploads = await from.read(() => rows("SELECT * FROM share_upload", {})); // those of a day
+    await to.change(() => insertRows("share_upload", uploads, "key"));
+    return result;
+  };
   return {
-    shares: await copied("Shares", { directory, name: SHARE_DATABASE, schema: SHARE_SCHEMA }, SHARES, to, io),
-    records: await copied(
-      "Tokens and others",
-      { directory, name: RECORD_DATABASE, schema: RECORD_SCHEMA },
-      RECORDS,
-      to,
-      io,
-    ),
+    shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, shares),
+    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, copy("Tokens and others", records)),
   };
 }
 
-const SHARES: CopiedTable = { name: "share", key: ["server", "id"], details: "share_use" };
-const RECORDS: CopiedTable = { name: "record", key: ["kind", "key"] };
-
-/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
-const FORGET_PLANS = "DISCARD PLANS";
-
-/** Copies a table of a file in the folder, if there are both. */
+/** Copies what there is in a file of the folder, if there are both. */
 async function copied(
-  what: string,
-  { directory, name, schema }: {
-    readonly directory: string | undefined;
-    readonly name: string;
-    readonly schema: Schema;
-  },
-  table: CopiedTable,
-  to: Database,
-  io: CommandIo,
+  directory: string | undefined,
+  name: string,
+  schema: Schema,
+  copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
   if (directory === undefined || await unlessAbsent(Deno.stat(file)) === undefined) {
@@ -219,24 +218,9 @@ async function copied(
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
-    const counted = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
-    const progress = new Progress(what, Number(counted?.n), (line) => io.stderr(line));
-    const copied = await copyRows(from, to, table, {
-      progress: (done) => progress.report(done),
-      first: FORGET_PLANS,
-    });
-    if (table === SHARES) await copyUploads(from, to);
-    return copied;
+    return await copy(from);
   } finally {
     from.close();
-  }
-}
-
-/** Copies what is known of uploads to shares. */
-async function copyUploads(from: Database, to: Database): Promise<void> {
-  const uploads = await from.read(() => rows("SELECT * FROM share_upload", {}));
-  for (let begin = 0; begin < uploads.length; begin += 500) {
-    await to.change(() => insertRows("share_upload", uploads.slice(begin, begin + 500), "key"));
   }
 }
 

@@ -31,9 +31,11 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
     .replace(/ INDEXED BY \w+/g, "")
     .replace(
       /\(SELECT count\(\*\) FROM (\w+)\)/g,
-      `(SELECT CASE WHEN n < ${COUNTED_ROWS} THEN n ELSE
-          greatest(n, (SELECT reltuples::bigint FROM pg_class WHERE oid = '$1'::regclass)) END
-         FROM (SELECT count(*) AS n FROM (SELECT 1 FROM $1 LIMIT ${COUNTED_ROWS}) AS first_ones) AS counted)`,
+      // As many rows in each page as when the table was looked at last; one that never was is counted.
+      `(SELECT CASE WHEN n < ${COUNTED_ROWS} THEN n WHEN reltuples <= 0 OR relpages = 0 THEN (SELECT count(*) FROM $1)
+         ELSE (reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint END
+         FROM (SELECT * FROM pg_class WHERE oid = '$1'::regclass) AS table_of,
+              (SELECT count(*) AS n FROM (SELECT 1 FROM $1 LIMIT ${COUNTED_ROWS}) AS first_ones) AS counted)`,
     )
     .replace(
       /INSERT INTO (\w+) \(([^)]*)\) SELECT (?:value ->> '\w+'(?:, )?)* FROM json_each\(:(\w+)\) WHERE TRUE/g,

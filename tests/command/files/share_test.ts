@@ -227,6 +227,8 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
     /dump\.csv:2: server: expected a server with sharing: A, B/,
   ],
   ["an unknown option", ["list", "--all"], 2, /--all/],
+  ["a limit that is no number", ["list", "--limit", "0"], 2, /Expected a number from 1 with --limit/],
+  ["a place that is none", ["list", "--after", "ID"], 2, /Expected SERVER\/ID with --after/],
 ];
 
 for (const [what, args, status, message] of BAD) {
@@ -308,4 +310,15 @@ Deno.test("share list, show and remove print nothing of users that steers a term
     if (command.includes("--json")) assert(JSON.stringify(JSON.parse(out)).includes(JSON.stringify(path)));
     else assert(out.includes(shown), out);
   }
+});
+
+Deno.test("share list ends after --limit, says how to go on, and begins --after a share", async () => {
+  await using place = new Place();
+  for (let i = 0; i < 5; i++) await place.store.put("A", { ...DRAFT, path: `/${i}` });
+  const all: { id: string }[] = JSON.parse((await place.run("list", "--json")).out);
+  const first = await place.run("list", "--json", "--limit", "2");
+  assert.deepEqual(JSON.parse(first.out), all.slice(0, 2));
+  assert.equal(first.err, `There may be more: --after A/${all[1]?.id}\n`);
+  const rest = await place.run("list", "--json", "--after", `A/${all[1]?.id}`);
+  assert.deepEqual([JSON.parse(rest.out), rest.err], [all.slice(2), ""]);
 });

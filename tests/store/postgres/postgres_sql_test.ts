@@ -39,5 +39,5 @@ Deno.test("forPostgres() puts rows of JSON into a table with the types of its co
 Deno.test("forPostgres() counts a whole table up to a bound, and estimates beyond it", () => {
   const { text } = forPostgres("SELECT (SELECT count(*) FROM share) AS shares", false);
   assert.match(text, /FROM \(SELECT 1 FROM share LIMIT 10000\)/);
-  assert.match(text, /reltuples::bigint FROM pg_class WHERE oid = 'share'::regclass/);
+  assert.match(text, /FROM pg_class WHERE oid = 'share'::regclass/);
 });
