@@ -22,8 +22,16 @@ export interface CampaignReport {
   readonly broken: readonly string[];
 }
 
-/** Runs a campaign. @param ms How long faults go on; the last is seen to its end. */
-export async function runCampaign(seed: number, ms: number): Promise<CampaignReport> {
+/**
+ * Runs a campaign.
+ * @param ms How long faults go on; the last is seen to its end.
+ * @param servesAgainMs How soon after a fault each instance has to serve again.
+ */
+export async function runCampaign(
+  seed: number,
+  ms: number,
+  servesAgainMs: number,
+): Promise<CampaignReport> {
   await using cluster = await Cluster.start();
   const campaign = new Campaign(cluster);
   for (let i = 0; i < INSTANCES; i++) await campaign.serves(i);
@@ -34,7 +42,7 @@ export async function runCampaign(seed: number, ms: number): Promise<CampaignRep
     campaign.over = true;
     await Promise.all(clients);
   }
-  return await campaign.report();
+  return await campaign.report(servesAgainMs);
 }
 
 class Campaign {
@@ -79,7 +87,7 @@ class Campaign {
     while (performance.now() < end && !await this.#make(this.#instance(number), () => 0)) await delay(50);
   }
 
-  async report(): Promise<CampaignReport> {
+  async report(servesAgainMs: number): Promise<CampaignReport> {
     const { server, database } = this.cluster.several;
     const found = await server.sql(
       database,
@@ -99,7 +107,7 @@ class Campaign {
       recoveries: this.#recoveries,
       broken: [
         ...this.#shares.flatMap((share) => checkShare(share, rows.get(share.id))),
-        ...checkRecoveries(this.#recoveries),
+        ...checkRecoveries(this.#recoveries, servesAgainMs),
       ],
     };
   }
