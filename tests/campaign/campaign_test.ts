@@ -20,9 +20,7 @@ Deno.test({
   const [slowest] = recoveries.toSorted((a, b) => b.ms - a.ms);
   assert.ok(slowest);
   const longest = `${(slowest.ms / 1000).toFixed(1)} s after a fault at most (${slowest.fault})`;
-  const outcome = `${broken.length} broken promises; serving again ${
-    longest.toFixed(1)
-  } s after a fault at most`;
+  const outcome = `${broken.length} broken promises; serving again ${longest}`;
   console.log(`${faults.length} faults, ${shares} shares, ${uses} uses: ${outcome}`);
   assert.deepEqual(broken, [], `seed ${SEED}: ${faults.join("; ")}`);
   assert.ok(faults.length > 0 && shares > 10 && uses > 10, "something was done");
