@@ -3,7 +3,8 @@ import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
-import { parseShareDump } from "./import/share_dump.ts";
+import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { readShareDump, type ReadShares } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
 import { parseTarget } from "./target.ts";
@@ -19,6 +20,22 @@ const LOOK = 50_000;
 export class AdministrationError extends Error {
   override readonly name = "AdministrationError";
 }
+
+/** What an import did; a share for several servers counts once. */
+export interface Imported {
+  readonly added: number;
+  /** Ids that were there already. */
+  readonly present: readonly string[];
+  /** Shares that had expired. */
+  readonly ended: number;
+  /** Shares that were not taken. */
+  readonly refused: number;
+  /** Why not. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Shares added in one transaction. */
+const ADDED_AT_A_TIME = 200;
 
 /** What an administrator can say of a share; a path that ends in a slash is a directory. */
 type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
@@ -112,20 +129,32 @@ export class ShareAdministration {
   }
 
   /**
-   * `import`: takes shares from a dump; nothing of it if anything in it is wrong. Ids that are there already stay as they
-   * are and are reported.
+   * `import`: takes shares from a dump. Ids that are there already stay as they are and are reported.
+   * @param source.partial Takes what can be taken; without it, nothing is taken if anything in the dump is wrong.
    * @throws {InvalidFile}
    */
   async import(
     text: string,
-    source: { readonly file: string; readonly server?: string; readonly servers: readonly string[] },
-  ): Promise<{ readonly added: number; readonly present: readonly string[] }> {
-    const shares = parseShareDump(text, { ...source, now: this.clock() });
-    const present: string[] = [];
-    for (const share of shares) {
-      if (!await this.store.add(share)) present.push(share.id);
+    { partial = false, ...source }: {
+      readonly file: string;
+      readonly server?: string;
+      readonly servers: readonly string[];
+      readonly partial?: boolean;
+    },
+  ): Promise<Imported> {
+    const read = readShareDump(text, { ...source, now: this.clock() });
+    if (read.diagnostics.length > 0 && !partial) throw new InvalidFile(read.diagnostics);
+    return await this.take(read);
+  }
+
+  /** Takes what was read of a dump. */
+  async take({ shares, ...left }: ReadShares): Promise<Imported> {
+    const added = new Set<string>();
+    for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
+      for (const { id } of await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME))) added.add(id);
     }
-    return { added: shares.length - present.length, present };
+    const present = new Set(shares.map(({ id }) => id)).difference(added);
+    return { added: added.size, present: [...present], ...left };
   }
 
   async #find(id: string, server?: string): Promise<Share> {

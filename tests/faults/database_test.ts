@@ -424,3 +424,39 @@ Deno.test({
     after: "over as soon as they are alike, by a reload",
   });
 });
+
+Deno.test({
+  name:
+    "a ban that other instances cannot hear of is reported, with their names, and reaches them afterwards",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 2 });
+  const { instances: [one, two], server } = several;
+  assert.ok(one && two);
+  const ban = async (address: string) => {
+    const io = recordedIo();
+    const status = await runCommand(["ban", "add", "--address", address, "--config", one.main], io);
+    return { status, err: io.err };
+  };
+  const listed = async () => {
+    const io = recordedIo();
+    await runCommand(["ban", "list", "--config", two.main], io);
+    return io.out;
+  };
+  await until(async () => (await states(one)).length === 2);
+  assert.deepEqual(await ban("192.0.2.7"), { status: 0, err: "" });
+  await server.stop();
+  const told = await ban("192.0.2.8");
+  assert.equal(told.status, 3);
+  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${two.port}\\n`));
+  assert.doesNotMatch(await listed(), /192\.0\.2\.8/);
+  await server.run();
+  await until(async () => (await listed()).includes("192.0.2.8"));
+  note({
+    section: SECTION,
+    fault: "the operator bans an address while the database is down",
+    caller: "it is kept out by the instance that was asked",
+    log: "nothing; `ban add` names the instances that do not know yet, and ends with 3",
+    after: "the ban holds on all instances",
+  });
+});

@@ -79,7 +79,7 @@ const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires
 Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
   withStore(async (administration) => {
     const result = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
-    assert.deepEqual(result, { added: 2, present: [] });
+    assert.deepEqual(result, { added: 2, present: [], ended: 1, refused: 0, diagnostics: [] });
     const [first, second] = await listed(administration);
     assertAlike(first, {
       server: "A",
@@ -99,7 +99,7 @@ Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired"
     });
     assert.deepEqual([second?.usesLeft, second?.expires, second?.gid], [1, 1800000000, undefined]);
     const again = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
-    assert.deepEqual(again, { added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
+    assert.deepEqual(again, { ...result, added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
   }));
 
 Deno.test("ShareAdministration imports a JSON dump", () =>
@@ -122,11 +122,32 @@ Deno.test("ShareAdministration imports a JSON dump", () =>
     assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
   }));
 
+Deno.test("ShareAdministration takes what can be taken of a dump of the Java service, once for all servers", () =>
+  withStore(async (administration) => {
+    const fixture = new URL("../fixtures/java_shares/h2_2.4.csv", import.meta.url);
+    const text = await Deno.readTextFile(fixture);
+    const source = { file: "dump.csv", servers: SERVERS };
+    await assert.rejects(administration.import(text, source), InvalidFile);
+    assert.deepEqual(await listed(administration), []);
+    const { added, present, ended, refused, diagnostics } = await administration.import(text, {
+      ...source,
+      partial: true,
+    });
+    assert.deepEqual([added, present, ended, refused, diagnostics.length], [4, [], 1, 2, 3]);
+    const [first, ...others] = await listed(administration);
+    assert(first);
+    assert.equal(others.filter(({ id, server }) => id === first.id && server === "B").length, 1);
+    const again = await administration.import(text, { ...source, partial: true });
+    assert.deepEqual([again.added, again.present.length], [0, 4]);
+    await administration.remove(first.id, "B");
+    assert.equal((await listed(administration)).some(({ id }) => id === first.id), false);
+  }));
+
 Deno.test("ShareAdministration takes a share by its id alone where there is one, and asks for the server where there are two", () =>
   withStore(async (administration) => {
     const share = await administration.store.put("A", DRAFT);
     assert.equal((await administration.show(share.id)).share.server, "A");
-    assert.equal(await administration.store.add({ ...share, server: "B" }), true);
+    assert.equal((await administration.store.addAll([{ ...share, server: "B" }])).length, 1);
     await assert.rejects(
       administration.show(share.id),
       (error) =>

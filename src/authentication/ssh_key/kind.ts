@@ -20,6 +20,7 @@ export const sshKey = authenticatorKind({
       help: "How long these keys are used before the daemons are asked again",
       default: 600,
       min: 1,
+      zero: "to ask for each login",
       unit: "seconds",
     }),
     certificateAuthorities: optional(path({

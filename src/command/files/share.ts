@@ -1,6 +1,7 @@
 import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
+import { IMPORTED, importedReport } from "./imported_shares.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
@@ -131,32 +132,30 @@ const chown = defineCommand({
 
 const importShares = defineCommand({
   name: "share import",
-  summary: "Take shares from a dump: all of it, or nothing if anything in it is wrong",
+  summary: "Take shares from a dump: without --partial all of it, or nothing if anything in it is wrong",
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
     "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
     "accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group:",
-    "and a Unix group. Shares whose id is there already stay as they are; those that have ended are left out.",
+    "and a Unix group. Shares whose id is there already stay as they are; those that have ended are left out. The dump of",
+    "a table of the Java service, also in SQL, is for all servers with sharing unless one is named.",
   ],
   operands: { file: "The dump, UTF-8" },
-  options: { server: { ...SERVER, help: "Logical server of entries that name none" } },
-  json: { "added": "Number of shares that were taken", "present[]": "Ids that were there already" },
+  options: {
+    server: { ...SERVER, help: "Logical server of entries that name none" },
+    partial: { help: "Take what can be taken, and report the rest" },
+  },
+  json: IMPORTED,
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const file = given.operand("file");
     const server = serverOf(given, servers);
     const text = await readText(file);
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-    const { added, present } = await administration.import(text, {
-      file,
-      servers,
-      server,
-    });
-    for (const id of present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
-    tell(given, io, {
-      value: { added, present },
-      text: `${counted(added, "share", "shares")} imported\n`,
-    });
+    const partial = given.flag("partial");
+    const done = await administration.import(text, { file, servers, server, partial });
+    for (const id of done.present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
+    tell(given, io, importedReport(done));
     return 0;
   }, { create: true }));
 
@@ -167,7 +166,7 @@ export const share: Command = defineCommands({
   details: ["Run these as the account that the service runs as."],
   examples: {
     "sudo -u authserver authserver share list": "All shares, of a service that systemd starts",
-    "authserver share import shares.csv --server HPC": "Takes shares over from the Java service",
+    "authserver share import shares.csv": "Takes shares over from the Java service",
   },
   commands: [list, show, remove, chown, importShares],
 });

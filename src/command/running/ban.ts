@@ -7,6 +7,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, numberAt, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
 const SUBJECT_OPTIONS = {
@@ -57,6 +58,8 @@ const add = defineCommand({
     "A user is kept out with all credentials that name them: by user name, account or distinguished name.",
     "The ban outlives reloads of the configuration, but not a restart of the service. Where several instances share a\n" +
     "database it holds on all of them, and outlives restarts too.",
+    "Exit status 3: the ban holds here, but instances that are named do not know of it yet. They learn of it as soon as\n" +
+    "the database connects them again.",
   ],
   operands: {},
   options: {
@@ -69,6 +72,7 @@ const add = defineCommand({
     "address?": "As given, in canonical form",
     "until": "Time of the end, as 2026-01-05T09:15:00.123Z",
     "names[]?": "Distinguished names of the user, by which other credentials name them",
+    "unaware[]?": "Instances of the service, host:port, that do not know of the ban yet",
     "reversed?": "Nobody is known by the name, but somebody by this one, with its parts in the other order",
   },
 }, async (given, io) => {
@@ -94,7 +98,10 @@ const add = defineCommand({
         `which is another name and not banned: ${reversed}\n`,
     );
   }
-  return 0;
+  const unaware = listAt(answer, "unaware").map(String);
+  if (unaware.length === 0) return 0;
+  io.stderr(`Warning: these instances do not know of the ban yet: ${printable(unaware.join(", "))}\n`);
+  return 3;
 });
 
 const remove = defineCommand({

@@ -110,13 +110,15 @@ export class DatabaseShareStore implements ShareStore {
 
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
     return this.#change(function* () {
-      return (yield* all("removeByPath", { server, owner, path, target })).length;
+      const found = yield* all("withPath", { server, owner, path, target });
+      for (const row of found) yield* all("remove", { server, id: text(row, "id") });
+      return found.length;
     });
   }
 
   claim(server: string, id: string, { who, address, kind, path }: UseStart): Promise<Claim | undefined> {
     return this.#change(function* () {
-      const taken = yield* first("take", { server, id });
+      const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
       if (taken === undefined) return undefined;
       const record = yield* first("record", { server, id, who, address, kind, path });
       yield* all("trimUses", { server, id });
@@ -193,10 +195,14 @@ export class DatabaseShareStore implements ShareStore {
     return this.#change(() => share("amend", { server, id, ...to }), server);
   }
 
-  add(share_: Share): Promise<boolean> {
+  addAll(given: readonly Share[]): Promise<readonly Share[]> {
     return this.#change(function* () {
-      return (yield* first("insert", shareColumns(share_))) !== undefined;
-    }, share_.server);
+      const added: Share[] = [];
+      for (const each of given) {
+        if ((yield* first("insert", shareColumns(each))) !== undefined) added.push(each);
+      }
+      return added;
+    });
   }
 
   async purge(): Promise<number> {
@@ -244,8 +250,9 @@ function* shares(name: Statement, values: Values): Work<Share[]> {
   return (yield* all(name, values)).map(toShare);
 }
 
+/** The share of the server that is asked about: a statement can change it on other servers, too. */
 function* share(name: Statement, values: Values): Work<Share | undefined> {
-  return (yield* shares(name, values))[0];
+  return (yield* shares(name, values)).find(({ server }) => server === values.server);
 }
 
 /** Servers that have shares, in their order. @param first Those before it are left out. */

@@ -108,8 +108,8 @@ export interface ShareStore {
     id: string,
     to: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined>;
-  /** Adds a share under a given id, as an import does; false if the id is taken. */
-  add(share: Share): Promise<boolean>;
+  /** Adds shares under given ids, as an import does: all that can be. @returns Those whose ids were not taken. */
+  addAll(shares: readonly Share[]): Promise<readonly Share[]>;
   /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
   purge(): Promise<number>;
   close(): void;

@@ -69,7 +69,7 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   const dump = place.file("dump.json", (await place.run("list", "--json")).out);
   await place.store.remove("A", id);
   const imported = await place.run("import", dump);
-  assert.deepEqual([imported.status, imported.out], [0, "1 share imported\n"]);
+  assert.deepEqual([imported.status, imported.out], [0, "1 share imported, 1 there already\n"]);
   assert.match(imported.err, /^warning: share \w+ is there already and stays as it is\n$/);
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
