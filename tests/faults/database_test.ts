@@ -1,11 +1,12 @@
 /** The database of several instances is away, slow or full; an instance is frozen, or of another version than the tables. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { PostgresConnection } from "../../src/store/postgres/postgres_connection.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE } from "../system/running_service.ts";
-import { type Instance, SeveralInstances, until } from "../system/several_instances.ts";
+import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { note } from "./fault_table.ts";
 import { mountSmallDisk } from "./small_disk.ts";
 

@@ -2,19 +2,19 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { runCommand } from "../../src/command/run_command.ts";
-import { SHARE_DATABASE } from "../../src/resource/share/open_sharing.ts";
-import { RECORD_DATABASE } from "../../src/service/assembly/records.ts";
+import { SHARE_DATABASE } from "../../src/sharing/store/schema.ts";
 import { DatabaseShareStore } from "../../src/sharing/store/database_share_store.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { DatabaseRecordStore } from "../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
-import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
+import { openRecordStore, RECORD_DATABASE } from "../../src/store/sqlite_record_store.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { until } from "../fixtures/deadline.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { note } from "../long/results.ts";
 import { DRAFT, USE } from "../sharing/store/conformance.ts";
 import { record } from "../store/conformance.ts";
-import { SeveralInstances, until } from "./several_instances.ts";
+import { SeveralInstances } from "./several_instances.ts";
 
 const MILLION = 1_000_000;
 /** Expired shares, all of which wait to be purged. */

@@ -47,6 +47,7 @@ complete -c authserver -n '__fish_seen_subcommand_from config; and __fish_seen_s
 complete -c authserver -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from show' -l json -d 'Print JSON: one value, as the manual describes it'
 complete -c authserver -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from show' -l help -d 'Show this text'
 complete -c authserver -n '__fish_use_subcommand' -a 'whoami-test' -d 'Explain step by step what the service makes of a user'
+complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l socket -r -F -d 'Control socket of the service; without it, the configuration says where it is'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l key -r -F -d 'Sign in with a token signed by this private SSH key'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l password -d 'Sign in with a password, which is asked for'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l token -x -d 'Sign in with this bearer token; - reads it from standard input'

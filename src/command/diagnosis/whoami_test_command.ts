@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
+import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
@@ -9,6 +10,10 @@ import type { Explanation } from "../../service/explanation/explanation.ts";
 import type { ExplainedCaller } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
+import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
+import { listAt, numberAt, textAt } from "../running/reply_value.ts";
+import type { Ban } from "../../throttling/ban.ts";
+import { NotRunning } from "../../workers/control/ask_service.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
@@ -44,15 +49,25 @@ const EXPLANATION_MEMBERS = {
   "servers[].includes?": "Patterns of the only paths that can be reached",
   "servers[].excludes?": "Patterns of paths that cannot",
   "servers[].reservations[]?": "Reservations that name the account",
+  "bans[].user?":
+    "Of the running service: a ban or waiting time that concerns the user; bans is missing if none answers",
+  "bans[].address?": "IP address; of IPv6 a /64",
+  "bans[].names[]?": "Of a ban by hand: distinguished names of the user",
+  "bans[].reason": "passwords, tokens or operator (by hand)",
+  "bans[].failures": "Failed logins that were counted",
+  "bans[].until": "Time of the end, in milliseconds since 1970",
   "refusal?": "The first reason why no session would be opened; missing if one would",
 } as const;
+
+/** Longest wait for the bans of the running service, in milliseconds. */
+const BANS_MS = 5000;
 
 /** `authserver whoami-test`: why a user gets in, or does not. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain step by step what the service makes of a user",
   details: [
-    "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run. Opens no session, and failures do not count as failed logins.",
+    "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run; where it does, its bans and waiting times count. Opens no session, and failures do not count as failed logins.",
     "Without --key, --certificate, --password and --token authentication is left out: the user is then a distinguished name, or a user name of a password or keys file.",
     "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
   ],
@@ -64,6 +79,7 @@ export const whoamiTestCommand = defineCommand({
   },
   operands: { user: "User name, or distinguished name; not looked at with --token" },
   options: {
+    ...SERVICE_OPTIONS,
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
     password: { help: "Sign in with a password, which is asked for" },
     token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
@@ -99,10 +115,31 @@ export const whoamiTestCommand = defineCommand({
   const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
+    bans: await runningBans(given),
   }, { log, clock: Date.now });
   tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
   return explanation.refusal === undefined ? 0 : 1;
 });
+
+/** Asks the running service for its bans. @returns `undefined` if none answers. */
+async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
+  let answer: unknown;
+  try {
+    answer = await askRunning(given, { command: "ban list" }, BANS_MS);
+  } catch (error) {
+    if (error instanceof NotRunning || error instanceof CommandFailed) return undefined;
+    throw error;
+  }
+  return listAt(answer, "bans").flatMap((ban): Ban[] => {
+    const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];
+    if (Number.isNaN(until) || (reason !== "operator" && reason !== "passwords" && reason !== "tokens")) {
+      return [];
+    }
+    const names = listAt(ban, "names").filter((name) => typeof name === "string");
+    const failures = numberAt(ban, "failures") ?? 0;
+    return [{ user: textAt(ban, "user"), address: textAt(ban, "address"), names, reason, until, failures }];
+  });
+}
 
 /** By what the user is to be recognised. */
 type Proof =
@@ -164,7 +201,7 @@ async function credentialsOf(
 /** @throws {CommandFailed} */
 async function readText(file: string, what: string): Promise<string> {
   try {
-    return await Deno.readTextFile(file);
+    return utf8Text(await readRegularFile(file), file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandFailed(`The ${what} in ${file} cannot be read: ${reason}`, { cause });

@@ -181,10 +181,8 @@ const FORGET_PLANS = "DISCARD PLANS";
 
 /** Copies what there is in the folder. */
 async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
-  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
-  const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
-  const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
   const records = { name: "record", key: ["kind", "key"] } as const;
   const copy = (what: string, table: CopiedTable) => async (from: Database) => {

@@ -31,7 +31,7 @@ export async function withShareDatabase<T>(
   if (config.sharing.database !== undefined) {
     return await withShared(config, config.sharing.database, servers, work);
   }
-  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
+  const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
   const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
