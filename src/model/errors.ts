@@ -1,21 +1,17 @@
-/** What the answer, the manual and the types know of an error code. */
+/** Facts about an error code for response, manual and types. */
 export interface ErrorRow {
-  /** HTTP status of the answer. */
   readonly status: number;
-  /** All that the caller reads, with `{parameters}`: free of addresses, paths, accounts and internals. */
+  /** Text for the caller, with `{parameters}`; contains no addresses, paths, accounts or internals. */
   readonly text: string;
-  /** Further headers of the answer, with `{parameters}`. */
+  /** Further response headers, with `{parameters}`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the manual: what happened. */
+  /** Manual: what happened. */
   readonly meaning: string;
-  /** For the manual: what to do about it. */
+  /** Manual: what to do. */
   readonly remedy: string;
 }
 
-/**
- * Every error that a caller can meet. Codes are stable: tests, clients and the manual go by them, not by the text.
- * {@link httpError} makes errors of the rows.
- */
+/** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: {
     status: 403,
@@ -640,5 +636,5 @@ export const ERRORS = {
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;
 
-/** One of the codes. */
+/** Error code. */
 export type ErrorCode = keyof typeof ERRORS;

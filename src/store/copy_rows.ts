@@ -1,9 +1,9 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
-/** What became of rows that were to be copied. */
+/** Counts of a copy. */
 export interface Copied {
   readonly added: number;
-  /** Those that were there already, and stay as they are. */
+  /** Already there, and left unchanged. */
   readonly present: number;
 }
 

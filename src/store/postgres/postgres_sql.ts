@@ -1,13 +1,13 @@
 import type { Values } from "../database.ts";
 import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
 
-/** A statement in the dialect of PostgreSQL, with the names of its parameters in their order: `$1` is the first. */
+/** PostgreSQL statement; names of its parameters in order from `$1`. */
 interface PostgresStatement {
   readonly text: string;
   readonly names: readonly string[];
 }
 
-/** What `:now` and `:clock` stand for: the clock that all instances share. */
+/** Expressions for `:now` and `:clock`: the database's clock. */
 const TIME: ReadonlyMap<string, string> = new Map([
   ["now", "(floor(extract(epoch FROM statement_timestamp()))::bigint)"],
   ["clock", "(floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)"],
@@ -54,7 +54,7 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
   return { text, names: [...numbers.keys()] };
 }
 
-/** The values of the parameters, in their order. @throws {TypeError} If one is missing. */
+/** Orders parameter values. @throws {TypeError} If one is missing. */
 export function inOrder(names: readonly string[], values: Values): (string | number | null)[] {
   return names.map((name) => {
     const value = values[name];
