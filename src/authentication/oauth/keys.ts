@@ -12,7 +12,7 @@ import {
 } from "../../config/key.ts";
 import { ALLOW_PLAIN_HTTP, ASSIGNED, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
-/** What is configured of it. */
+/** Configuration keys of OAuth. */
 export const KEYS = {
   issuer: optional(url({
     help:

@@ -111,7 +111,7 @@ export const sshKey = authenticatorKind({
   },
 });
 
-/** Certificates need a place where they are kept, and keys of their own to go by. */
+/** Requires a store for certificates, and keys for `only`. */
 function checkCertificates(
   { certificateAuthorities, certificateIdentity, only }: {
     readonly certificateAuthorities: string | undefined;
