@@ -1,6 +1,6 @@
 import { httpError } from "../model/http_error.ts";
 
-/** What the caller wants to be, where there is a choice. */
+/** Caller's choice among allowed values. */
 export interface Preferences {
   readonly uid?: string;
   readonly group?: string;

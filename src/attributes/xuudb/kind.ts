@@ -47,7 +47,6 @@ async function create(
   return new XuudbSource({ name, form, address, gcid, cache, http, clock, log });
 }
 
-/** Name that nobody has. */
 const NOBODY = { dn: "CN=authserver check", method: "CHECK", via: "CHECK" };
 
 async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswer> {
@@ -59,7 +58,7 @@ async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswe
     : { ok: false, found: `knows a user ${NOBODY.dn}, whom there should not be` };
 }
 
-/** XUUDB (authentication.md 7.6), in its SOAP and its JSON form. */
+/** XUUDB (authentication.md 7.6) by SOAP and JSON. */
 export const xuudb = attributeSourceKind({
   title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
   classes: {
