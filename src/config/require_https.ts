@@ -1,11 +1,7 @@
 import { addressInRange, canonicalAddress } from "../model/address.ts";
 import type { Place } from "./kind.ts";
 
-/**
- * Sees to it that passwords and tokens go to another system encrypted: by `https://`, or by `http://` within this machine,
- * or where the operator says so in so many words, by the key `allowPlainHttp` beside the address.
- * @param key Of the address, below the place.
- */
+/** Requires `https://` for credentials, unless the host is local or `allowPlainHttp` is set beside `key`. */
 export function requireHttps(
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
   key: string,

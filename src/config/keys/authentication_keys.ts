@@ -1,7 +1,7 @@
 import { className, flag, list, optional } from "../key.ts";
 import { section } from "../section.ts";
 
-/** Which methods authenticate users (specification 5; authentication.md 1.1). */
+/** Authenticators (specification 5; authentication.md 1.1). */
 export const AUTHENTICATION = section({
   prefix: "container.security.rest.authentication.",
   title: "Authentication",
@@ -16,7 +16,7 @@ export const AUTHENTICATION = section({
   },
 });
 
-/** What each method has, whatever its kind. */
+/** Keys of every authenticator. */
 export const METHOD = section({
   prefix: "container.security.rest.authentication.<method>.",
   title: "One method of authentication",

@@ -105,7 +105,7 @@ export const LOGGING = section({
   },
 });
 
-/** Decisions, and who they were about. */
+/** Audit log. */
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
@@ -123,7 +123,7 @@ export const AUDIT = section({
   },
 });
 
-/** Where the operator's commands reach the service. */
+/** Control socket for commands. */
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",

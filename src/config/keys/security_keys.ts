@@ -36,7 +36,7 @@ export const SECURITY = section({
   },
 });
 
-/** A gateway in front of the service (authentication.md 9). */
+/** Gateway (authentication.md 9). */
 export const GATEWAY = section({
   prefix: "container.security.gateway.",
   title: "Gateway",
@@ -65,7 +65,7 @@ export const GATEWAY = section({
   },
 });
 
-/** Tokens that this service issues, and those of others that it accepts (authentication.md 4). */
+/** Issued and accepted tokens (authentication.md 4). */
 export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",
@@ -98,7 +98,7 @@ export const ISSUED_TOKENS = section({
   },
 });
 
-/** People who sign in with a browser. */
+/** Browser sign-in. */
 export const BROWSERS = section({
   prefix: "container.security.browser.",
   title: "Browsers that are signed in",
@@ -123,7 +123,7 @@ export const BROWSERS = section({
   },
 });
 
-/** How guessing of passwords is slowed down. */
+/** Login throttling. */
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",

@@ -15,7 +15,7 @@ import {
 } from "../key.ts";
 import { section } from "../section.ts";
 
-/** Which daemons the service fronts (specification 2.1). */
+/** Logical servers (specification 2.1). */
 export const AUTHSERVICE = section({
   prefix: "authservice.",
   title: "Transfer servers",
@@ -58,7 +58,7 @@ const INSTANCE_KEYS = {
   }),
 };
 
-/** What a logical server has, however many daemons. */
+/** Keys of every logical server. */
 export const LOGICAL_KEYS = {
   description: text({ help: "What users read about the server", default: "n/a" }),
   reservations: flag({
@@ -99,7 +99,7 @@ export const LOGICAL_KEYS = {
   }),
 };
 
-/** A logical server with one daemon. */
+/** Logical server with one daemon. */
 export const SINGLE_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "One transfer server",
@@ -108,7 +108,7 @@ export const SINGLE_SERVER = section({
   keys: { ...LOGICAL_KEYS, ...INSTANCE_KEYS },
 });
 
-/** A logical server with several daemons: what stays at the logical level. */
+/** Logical server with several daemons. */
 export const GROUPED_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "Group of transfer servers",

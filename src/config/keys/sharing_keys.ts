@@ -40,7 +40,7 @@ const SQLITE = "shares are kept in a SQLite database in persistence.directory";
 
 const OURS = "the service deals with its database in its own way";
 
-/** Where shares and records are kept. */
+/** Storage of shares and records. */
 export const PERSISTENCE = section({
   prefix: "persistence.",
   title: "Share store",
@@ -70,7 +70,7 @@ export const PERSISTENCE = section({
   },
 });
 
-/** What is read in the place of {@link POSTGRES} if that is not chosen: Java configurations have keys for each database. */
+/** Keys read instead of {@link POSTGRES} if it is not chosen: Java configurations have keys for each database. */
 export const NO_POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",
@@ -88,7 +88,7 @@ export const NO_POSTGRES = section({
   },
 });
 
-/** The database that several instances share; read only if it is chosen. */
+/** Shared database, if chosen. */
 export const POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",

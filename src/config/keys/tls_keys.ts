@@ -82,7 +82,7 @@ export const TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** Who is trusted to name clients, if not the common truststore. */
+/** Truststore for clients. Default: the common one. */
 export const CLIENT_TRUSTSTORE = section({
   prefix: "container.security.clientTruststore.",
   title: "Trusted certificates of clients",
@@ -91,7 +91,7 @@ export const CLIENT_TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** The same of identity providers and XUUDB servers. */
+/** Truststore for identity providers and XUUDB. */
 export const PROVIDER_TRUSTSTORE = section({
   prefix: "container.security.providerTruststore.",
   title: "Trusted certificates of identity providers",
@@ -100,7 +100,7 @@ export const PROVIDER_TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** The same of the daemons of one server. */
+/** Truststore for the daemons of one server. */
 export const SERVER_TRUSTSTORE = section({
   prefix: "authservice.server.<server>.truststore.",
   title: "Trusted certificates of the daemons of a server",
