@@ -96,7 +96,7 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
 }
 
-/** @throws {ERR_USER_ATTRIBUTE} If one of the groups cannot be one. */
+/** @throws {ERR_USER_ATTRIBUTE} If a group name is invalid. */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
   const groups = groupNames(text);

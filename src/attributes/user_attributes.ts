@@ -12,7 +12,7 @@ export interface UserAttributes {
   readonly uid?: string;
   readonly availableUids: readonly string[];
   readonly group?: string;
-  /** Groups that go with `group`, as `group` of a map entry can name several. */
+  /** Further groups of a map entry's `group`. */
   readonly furtherGroups?: readonly string[];
   /** Unique values of `group`, then `supplementaryGroups`; empty without an account. */
   readonly availableGroups: readonly string[];

@@ -106,7 +106,7 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
   return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
-/** A key whose value may be left out, and counts as left out if it does not fit, with a warning. @param holds Then. */
+/** Declares an optional key whose invalid value counts as absent, with a warning. @param holds What applies then. */
 export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
   const fits = (text: string) => {
     try {

@@ -26,7 +26,7 @@ export function readSecurity(reader: KeyReader): Parts | undefined {
   };
 }
 
-/** Keys that stand in configurations of the Java service alone. */
+/** Keys of the Java service only. */
 const JAVAS = [
   "container.security.sessionsEnabled",
   "container.client.digitalSigningEnabled",

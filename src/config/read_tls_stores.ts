@@ -104,7 +104,7 @@ function readRevocation(
   return { mode, locations, origin: reader.origin(first) };
 }
 
-/** The first of some keys that is in the file. */
+/** Returns the first present key. */
 function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }

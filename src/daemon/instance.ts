@@ -8,7 +8,7 @@ export class Instance {
 
   readonly #host: string;
   /** Port that the daemon last reported. */
-  #told: number | undefined;
+  #reportedPort: number | undefined;
 
   /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
   constructor(
@@ -21,15 +21,15 @@ export class Instance {
 
   /** `host:port` of the listen socket, or `host` while the port is unknown. */
   get address(): string {
-    const port = this.listen.port ?? this.#told;
+    const port = this.listen.port ?? this.#reportedPort;
     if (port !== undefined) return `${this.#host}:${port}`;
     return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
   }
 
   /** Stores the reported port, unless configured. */
   listensAt(port: number): void {
-    if (this.listen.port === undefined && this.#told !== port) {
-      this.#told = port;
+    if (this.listen.port === undefined && this.#reportedPort !== port) {
+      this.#reportedPort = port;
       this.#made = undefined;
     }
   }

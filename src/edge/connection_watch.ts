@@ -13,17 +13,17 @@ interface Watched {
 /** Cuts silent and idle connections, checking all at once: timers of `node:http` cost time per request. */
 export class ConnectionWatch {
   readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;
-  readonly #told: (socket: Socket) => void;
+  readonly #onCut: (socket: Socket) => void;
   readonly #watched = new Map<Socket, Watched>();
   readonly #timer: ReturnType<typeof setInterval>;
 
-  /** @param limits May be exceeded by half. @param told Called for cuts, except of idle connections. */
+  /** @param limits May be exceeded by half. @param onCut Called for cuts, except of idle connections. */
   constructor(
     limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
-    told: (socket: Socket) => void,
+    onCut: (socket: Socket) => void,
   ) {
     this.#limits = limits;
-    this.#told = told;
+    this.#onCut = onCut;
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
     this.#timer = setInterval(() => this.#look(performance.now()), interval);
   }
@@ -60,7 +60,7 @@ export class ConnectionWatch {
       } else if (!watched.underWay) {
         if (since >= keepAliveMs) socket.destroy();
       } else if (since >= silentMs) {
-        this.#told(socket);
+        this.#onCut(socket);
         socket.destroy();
       }
     }

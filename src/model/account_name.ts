@@ -9,7 +9,7 @@ export function isPrivilegedAccount(name: string): boolean {
   return own === "root" || own === "toor" || /^0+$/.test(own);
 }
 
-/** Names of groups with colons between, as daemons take them: the first is the primary group. Not checked, each once. */
+/** Splits unchecked group names by colons, primary group first, without duplicates. */
 export function groupNames(text: string): readonly string[] {
   const names = text.split(":").filter((name) => name !== "");
   return names.length === 0 ? [text] : [...new Set(names)];

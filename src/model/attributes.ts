@@ -16,7 +16,7 @@ export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 /** Allowed values of one standard attribute, and its default. */
 export interface AttributeValues {
   readonly allowed: readonly string[];
-  /** First allowed value, of `group` with those that go with it; all for `supplementaryGroups`; empty if there are none. */
+  /** First allowed value, for `group` with its further groups, for `supplementaryGroups` all; may be empty. */
   readonly preferred: readonly string[];
 }
 
@@ -30,10 +30,7 @@ export interface AttributeSet {
 /** Attributes of an unknown user. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
-/**
- * Returns the values of a standard attribute with its default (authentication.md 7.4). A value of a group can be a list
- * with colons, wherever it comes from.
- */
+/** Returns a standard attribute's values with its default (authentication.md 7.4). Groups may be colon lists. */
 export function attributeValues(name: StandardAttribute, values: readonly string[]): AttributeValues {
   const isGroup = name === "group" || name === "supplementaryGroups";
   const allowed = isGroup ? [...new Set(values.flatMap(groupNames))] : values;

@@ -50,8 +50,8 @@ type Details<Code extends ErrorCode> = Parameters<(typeof ERRORS)[Code]> extends
  * Returns the error of a code. The caller sees the parameters; reason and cause are for the log.
  * @example throw httpError("ERR_HEADER_TOO_LONG", { name: "Authorization", limit: 8000 });
  */
-export function httpError<Code extends ErrorCode>(code: Code, ...[told, cause]: Details<Code>): HttpError {
-  return new HttpError(code, typeof told === "object" ? told : { reason: told }, cause);
+export function httpError<Code extends ErrorCode>(code: Code, ...[details, cause]: Details<Code>): HttpError {
+  return new HttpError(code, typeof details === "object" ? details : { reason: details }, cause);
 }
 
 /** Reports whether a thrown value is the error of a code. */

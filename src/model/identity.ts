@@ -64,7 +64,7 @@ export interface IssuedTokenFacts {
   readonly renewableUntil?: number;
   /** Restrictions, which derived tokens inherit. */
   readonly restrictions?: TokenRestrictions;
-  /** What it was got with; absent if another service issued it. */
+  /** Absent if another service issued it. */
   readonly family?: TokenFamily;
 }
 

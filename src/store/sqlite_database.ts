@@ -35,8 +35,8 @@ export class SqliteDatabase implements Database {
   readonly #clock: Clock;
 
   /**
-   * Opens a file, which is made if it is not there, or {@link IN_MEMORY}, and brings it to the newest schema.
-   * @throws {UnknownDatabase} If the file is damaged, not of this schema, or newer than this service.
+   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
+   * @throws {UnknownDatabase} If the file is damaged, foreign or newer than this service.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
@@ -149,13 +149,12 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
   return version;
 }
 
-/** Longest part of a database file that is examined, in bytes. */
+/** Bytes. */
 const MOST_EXAMINED = 16 * 1024 ** 2;
 
 /**
- * Returns why a database file cannot be used, `undefined` if it can. Examines a copy, since SQLite makes files beside
- * those it reads. All pages are examined of a file up to {@link MOST_EXAMINED} without a write-ahead log; with one they may
- * be older than the log.
+ * Returns why a database file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; all
+ * pages up to {@link MOST_EXAMINED} without a write-ahead log, which may be newer than them.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
@@ -199,7 +198,7 @@ function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Whether SQLite finds the file damaged; unlike a lock or a full disk that lasts. Deno 2.9.6 tells no number of the error. */
+/** Reports whether SQLite finds the file damaged, which is permanent. Deno 2.9.6 exposes no error code. */
 function isDamage(error: unknown): error is Error {
   return isOfSqlite(error) && /not a database|malformed/.test(error.message);
 }

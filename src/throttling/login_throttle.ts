@@ -182,24 +182,24 @@ export class LoginThrottle {
   /** Returns a place with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
   #judge({ places, known }: Limiter): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
-    let crowded: Place | undefined;
+    let busy: Place | undefined;
     for (const place of places) {
       const { waitMs, full } = place.table.state(place.key, { ownOnly: known });
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
-      if (full) crowded ??= place;
+      if (full) busy ??= place;
     }
     if (longest.waitMs > 0) throw tooManyFailures(longest.waitMs, longest.scope);
-    return crowded;
+    return busy;
   }
 
   #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
     const limiter = this.#enabled ? own : { ...own, places: [] };
-    const crowded = this.#judge(limiter);
-    return crowded === undefined ? this.#begin(limiter) : this.#inTurn(limiter, crowded, signal);
+    const busy = this.#judge(limiter);
+    return busy === undefined ? this.#begin(limiter) : this.#inTurn(limiter, busy, signal);
   }
 
   /** Waits while too many attempts are running, and checks again whenever one ends. */
-  #inTurn(limiter: Limiter, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
+  #inTurn(limiter: Limiter, busy: Place, signal: AbortSignal | undefined): Promise<Attempt> {
     const until = performance.now() + this.#maxWaitMs;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -207,7 +207,7 @@ export class LoginThrottle {
         try {
           const next = this.#judge(limiter);
           if (next === undefined) resolve(this.#begin(limiter));
-          else if (late) reject(crowd());
+          else if (late) reject(tooMany());
           else queue(next);
         } catch (error) {
           reject(error);
@@ -221,9 +221,9 @@ export class LoginThrottle {
           called: () => decide(false),
           left: (why) => why === "aborted" ? reject(signal?.reason) : decide(true),
         });
-        if (!joined) reject(crowd());
+        if (!joined) reject(tooMany());
       };
-      queue(crowded);
+      queue(busy);
     });
   }
 
@@ -311,10 +311,10 @@ export class LoginThrottle {
 
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
-const crowd = () =>
+const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
-/** Returns what bans are compared with. */
+/** Returns the facts to compare with bans. */
 export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,

@@ -11,7 +11,7 @@ export interface Attempted {
   readonly address: string;
 }
 
-/** Whether a ban concerns an attempt. */
+/** Reports whether a ban concerns an attempt. */
 export function concerns(ban: BanSubject, { users, name, address }: Attempted): boolean {
   const isUser = ban.user === undefined || users.includes(ban.user) ||
     (name !== undefined && ban.names?.includes(name) === true);

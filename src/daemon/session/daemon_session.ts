@@ -134,14 +134,13 @@ export class DaemonSession {
   }
 
   /**
-   * Writes a file, which is created or replaced, or from `first` on what is behind that, and checks afterwards that it is
-   * as long as what was sent: the daemon takes an upload that ended early for a success.
-   * @param body Read when the daemon waits for it, and not before.
-   * @param options.first Where it begins, default 0; above, `length` must be known.
-   * @param options.length Announced length, if there is one.
-   * @param options.most Bytes that may come, by default the announced length; an upload of more ends before it goes beyond.
-   * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
-   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
+   * Writes a file, or its part from `first`, and checks the length afterwards: the daemon accepts truncated uploads.
+   * @param body Read once the daemon is ready.
+   * @param options.first Default: 0; otherwise `length` is required.
+   * @param options.most Limit in bytes; default: `length`. A longer upload ends before it.
+   * @param options.progress Called with the bytes sent: 0 at the start, then after each chunk.
+   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may be
+   * incomplete.
    */
   async upload(
     path: string,
@@ -185,7 +184,7 @@ export class DaemonSession {
     }
   }
 
-  /** Throws what the daemon says of an upload whose data it no longer takes, such as that its disk is full. */
+  /** Throws the daemon's reason for an aborted upload, such as a full disk. */
   async #whyEnded(error: unknown): Promise<never> {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);

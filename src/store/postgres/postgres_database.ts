@@ -151,8 +151,7 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Tries out whether instances hear of each other: notifies itself over another connection than the one that listens.
-   * @throws {DatabaseFailure} If it does not, as with a pooler that shares sessions between connections.
+   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares sessions.
    */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
@@ -262,7 +261,7 @@ function nameOf(sql: string): string {
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
 
-/** What an instance notifies itself with. */
+/** Payload of a self-notification. */
 const CHECKED = "connection_check";
 
 /** Primary key of the change ids. */

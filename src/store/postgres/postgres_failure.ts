@@ -34,7 +34,7 @@ export function meaningOf({ code, message }: PostgresError): Meaning {
   return LOST.test(code) || !OF_SERVER.test(code) ? "lost" : "refused";
 }
 
-/** No room, no time, ended by somebody, the system's own: for these no statement is to blame. */
+/** Resources, operator and system errors, which no statement causes. */
 const OF_CIRCUMSTANCES = /^(?:5[3578]|XX)/;
 
 /** Reports whether the statement itself or missing rights caused an error. */

@@ -12,10 +12,10 @@ const PING_MS = 2_000;
 /** Pause between reconnects. */
 const PAUSE_MS = 250;
 
-/** Asks whether the server takes changes, and which process of it answers. */
+/** Query for read-only state and backend process. */
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
 
-/** What is wrong if a connection has no session of its own. */
+/** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
   "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
@@ -50,7 +50,7 @@ export class PostgresWatch {
   readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
-  /** Called with each table that is heard of. */
+  /** Listeners for table changes. */
   readonly #heard = new Set<Heard>();
 
   constructor(servers: Servers, parts: WatchParts) {
@@ -69,7 +69,7 @@ export class PostgresWatch {
     return this.#listening.promise;
   }
 
-  /** Resolves the next time that a table is heard of. */
+  /** Resolves on the next notification about a table. */
   heard(table: string): Promise<void> {
     return new Promise((resolve) => {
       const hear = (other: string) => {

@@ -145,8 +145,8 @@ export class SharedThrottling {
     await this.#read(pending);
   }
 
-  /** @param told Bans that are now published. */
-  async #read(told: readonly Ban[] = []): Promise<void> {
+  /** @param published Bans that are now published. */
+  async #read(published: readonly Ban[] = []): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
     const version = this.#bans.version();
@@ -161,7 +161,7 @@ export class SharedThrottling {
       failures: 0,
       until: now + lastsMs,
     }));
-    const pending = pendingOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
+    const pending = pendingOf(memory).filter((ban) => !published.some((other) => isSameBan(ban, other)));
     const allBans = [...shared, ...pending];
     // At its first read, an instance follows the orders since its start.
     const ownAgeMs = this.#readAt - this.#startedAt;
