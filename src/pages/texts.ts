@@ -27,8 +27,7 @@ export const TEXTS = {
     certificate: "Your browser has a certificate for",
     byProvider: (title: string) => `Sign in with ${title}`,
     byCertificate: "Sign in with this certificate",
-    noCertificate:
-      "You can also sign in with a certificate. Your browser has not sent one.",
+    noCertificate: "You can also sign in with a certificate. Your browser has not sent one.",
     wrong: "Wrong user name or password.",
     signedInAs: "Signed in as",
     until: "until",
@@ -131,7 +130,8 @@ export const TEXTS = {
     liftNamed: (name: string) => `Unban ${name.trim()}`,
     ban: "Ban",
     userHelp: "User name, account or distinguished name. Leave empty to ban everyone at the address.",
-    addressHelp: "IP address; a ban of an IPv6 address covers its /64. Leave empty to ban the user everywhere.",
+    addressHelp:
+      "IP address; a ban of an IPv6 address covers its /64. Leave empty to ban the user everywhere.",
     howLong: "Duration",
     terms: { "1h": "1 hour", "1d": "1 day", "7d": "7 days", "30d": "30 days" },
     failures: "Recent failed logins",
@@ -271,7 +271,8 @@ export const TEXTS = {
   listing: {
     bring: "Upload files",
     bringAndLeave: "Existing files are not replaced. You can resume an interrupted upload within one day.",
-    bringAndAsk: "This page asks you before it replaces a file. You can resume an interrupted upload within one day.",
+    bringAndAsk:
+      "This page asks you before it replaces a file. You can resume an interrupted upload within one day.",
     anew: "Reload the list",
     sharedBy: "Shared by",
     until: "until",
@@ -328,7 +329,8 @@ export const TEXTS = {
     password: "Password",
     wrong: "Wrong password.",
     open: "Open",
-    help: "Ask the person who sent you the link for the password. Your browser remembers it until you close it.",
+    help:
+      "Ask the person who sent you the link for the password. Your browser remembers it until you close it.",
   },
 
   upload: {
@@ -345,9 +347,9 @@ export const TEXTS = {
     more: "Upload more",
     filesLeft: (count: number) => `You can upload ${counted(count, "more file", "more files")}.`,
     bytesLeft: (bytes: string) => `You can upload up to ${bytes}.`,
-    noScript:
-      "Enable JavaScript to see progress, upload whole folders and resume after a lost connection.",
-    promise: "Existing files are neither shown nor replaced. You can resume an interrupted upload within one day.",
+    noScript: "Enable JavaScript to see progress, upload whole folders and resume after a lost connection.",
+    promise:
+      "Existing files are neither shown nor replaced. You can resume an interrupted upload within one day.",
     /** Messages of the upload script, which fills in the names in braces. */
     script: {
       waiting: "Waiting",

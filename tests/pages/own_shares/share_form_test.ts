@@ -55,7 +55,10 @@ Deno.test("changeFields() keeps the lifetime unless another one is chosen, and c
 
 Deno.test("changeFields() says what an empty password means, and takes away only what is there", () => {
   const words = (password?: string) => wordsOf(String(changeFields({ password }, DAY))).slice(4);
-  assert.deepEqual(words(), ["Password for the link", "Leave empty for no password. Send the password separately from the link."]);
+  assert.deepEqual(words(), [
+    "Password for the link",
+    "Leave empty for no password. Send the password separately from the link.",
+  ]);
   assert.deepEqual(words("…"), [
     "New password for the link",
     "Leave empty to keep the password. After a change, every browser asks for the new one.",
