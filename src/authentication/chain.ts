@@ -19,40 +19,119 @@ export interface AuthenticationChain {
   readonly metadata?: string;
 }
 
+/** Result of the authenticators for one credential of a request. */
+type CredentialResult =
+  | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
+  /** Wrong; the reason is for the log. */
+  | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp }
+  /** No authenticator takes credentials of this kind; the reason is for the log. */
+  | { readonly kind: "skipped"; readonly reason: string }
+  /** Nobody could say. */
+  | { readonly kind: "undecided"; readonly error: ServiceError };
+
+/** Results for the credentials of one request. */
+interface Authentication {
+  /** Result for the `Authorization` header, whatever else the request shows: login throttling counts this. */
+  readonly authorization: CredentialResult["kind"];
+  /** The caller, or the 401 or 503 that answers the request. */
+  readonly caller: Caller | ServiceError;
+}
+
 /**
- * Asks the methods in order; the first to accept decides, a refusal does not end the search (authentication.md 1.5).
- * Credentials of a kind that no method handles are refused: only a caller who shows none is anonymous.
- * @throws {ERR_UNAUTHENTICATED} 401, whatever the cause.
- * @throws {ERR_AUTHENTICATION_UNAVAILABLE} 503, if a method is out of order that might have accepted, and none did.
+ * Judges each credential of a request by itself. A refused or undecided `Authorization` decides, whatever certificate comes
+ * with it; of two credentials that are accepted, the configured order decides (authentication.md 1.5). Credentials of a kind
+ * that no authenticator handles are refused: only a caller who shows none is anonymous.
  * @throws The signal's reason, if the caller has gone.
  */
 export async function authenticate(
   chain: AuthenticationChain,
   credentials: Credentials,
-  { log, signal }: { log: Logger; signal: AbortSignal },
-): Promise<Caller> {
+  listening: Listening,
+): Promise<Authentication> {
+  const { methods } = chain;
+  const shown = await judgeAuthorization(chain, credentials, listening);
+  const decides = shown.kind === "refused" || shown.kind === "undecided";
+  const last = shown.kind === "accepted" ? Math.max(0, methods.indexOf(shown.by)) : Infinity;
+  const earlier = methods.slice(0, decides ? 0 : last).filter((method) => method.looksAtCertificates);
+  const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
+  const isLeft = shown.kind === "skipped" && certificate.kind !== "skipped";
+  const deciding = isLeft || certificate.kind === "accepted" ? certificate : shown;
+  return { authorization: shown.kind, caller: callerOf(chain, deciding, credentials.authorization) };
+}
+
+function callerOf(
+  chain: AuthenticationChain,
+  result: CredentialResult,
+  authorization: Authorization,
+): Caller | ServiceError {
+  if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
+  if (result.kind === "undecided") return result.error;
+  if (result.kind === "refused") {
+    return unauthenticated(chain, result.reason, problemOf(authorization, result.stepUp));
+  }
+  if (authorization.kind !== "none") return unauthenticated(chain, result.reason, problemOf(authorization));
+  return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
+}
+
+/** Judges the `Authorization` header. What the check of issued tokens refuses, no other authenticator sees (1.4, step 2). */
+async function judgeAuthorization(
+  { issuedTokens, methods }: AuthenticationChain,
+  credentials: Credentials,
+  listening: Listening,
+): Promise<CredentialResult> {
   const { authorization } = credentials;
-  const nobody = (reason: string, stepUp?: StepUp) =>
-    unauthenticated(chain, reason, problemOf(authorization, stepUp));
-  if (authorization.kind === "malformed") throw nobody(authorization.reason);
+  if (authorization.kind === "malformed") return { kind: "refused", reason: authorization.reason };
+  if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
+  const issued = await judge(issuedTokens === undefined ? [] : [issuedTokens], credentials, listening);
+  if (issued.kind !== "skipped") return issued;
+  const others = methods.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
+  return await judge(concerned(others, credentials), credentials, listening);
+}
 
-  if (chain.issuedTokens !== undefined) {
-    const verdict = await askIssuedTokens(chain.issuedTokens, credentials, { log, signal });
-    if (verdict.kind === "accepted") return authenticated(verdict.identity);
-    if (verdict.kind === "refused") throw nobody(verdict.reason);
+/**
+ * Asks authenticators about one credential, in order: the first to accept decides, a refusal does not end the search.
+ * Where some refuse and another is out of order, a password counts as refused, as it would without the other: else an
+ * outage, which a caller can cause, would make guesses free. Tokens and keys cannot be guessed; they are undecided then.
+ */
+async function judge(
+  methods: readonly Authenticator[],
+  credentials: Credentials,
+  { log, signal }: Listening,
+): Promise<CredentialResult> {
+  let refused: Extract<CredentialResult, { kind: "refused" }> | undefined;
+  const skipped: string[] = [];
+  const failed: string[] = [];
+  let failure: unknown;
+  for (const method of methods) {
+    let verdict: Verdict;
+    try {
+      verdict = await method.authenticate(credentials, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error("method of authentication out of order", { method: method.name, error });
+      failed.push(method.name);
+      failure = error;
+      continue;
+    }
+    signal.throwIfAborted();
+    if (verdict.kind === "accepted") {
+      return { kind: "accepted", identity: completed(verdict.identity, credentials), by: method };
+    }
+    if (verdict.kind === "skipped") {
+      if (verdict.reason !== undefined) skipped.push(`${method.name}: ${verdict.reason}`);
+      continue;
+    }
+    log.info("credentials refused", { method: method.name, reason: verdict.reason });
+    refused = {
+      kind: "refused",
+      reason: "no method accepts the credentials",
+      stepUp: verdict.stepUp ?? refused?.stepUp,
+    };
   }
-
-  const outcome = await askMethods(chain.methods, credentials, { log, signal });
-  if (outcome.accepted !== undefined) {
-    return authenticated(withAuthTime(withLogin(outcome.accepted, credentials), credentials));
-  }
-  if (outcome.failed.length > 0) throw outOfOrder(outcome.failed, outcome.failure);
-  if (outcome.refused) throw nobody("no method accepts the credentials", outcome.stepUp);
-  if (authorization.kind !== "none") {
-    throw nobody(["no method for credentials of this kind", ...outcome.skipped].join("; "));
-  }
-  if (chain.failOnMissingCredentials) throw nobody("no credentials");
-  return { kind: "anonymous" };
+  const isGuessable = credentials.authorization.kind === "basic";
+  if (refused !== undefined && (isGuessable || failed.length === 0)) return refused;
+  if (failed.length > 0) return { kind: "undecided", error: outOfOrder(failed, failure) };
+  return { kind: "skipped", reason: ["no method for credentials of this kind", ...skipped].join("; ") };
 }
 
 /** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
@@ -87,7 +166,7 @@ export function unauthenticated(
 }
 
 /** What is said of a token, if one was shown. */
-function problemOf(authorization: Authorization, stepUp: StepUp | undefined): TokenProblem | undefined {
+function problemOf(authorization: Authorization, stepUp?: StepUp): TokenProblem | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp };
 }
@@ -95,54 +174,6 @@ function problemOf(authorization: Authorization, stepUp: StepUp | undefined): To
 interface Listening {
   readonly log: Logger;
   readonly signal: AbortSignal;
-}
-
-interface Outcome {
-  readonly accepted?: Identity;
-  /** Whether some method saw credentials of its kind. */
-  readonly refused: boolean;
-  /** By what other login one of these methods would have accepted. */
-  readonly stepUp?: StepUp;
-  /** Why methods did not look at the credentials, where that needs a word. */
-  readonly skipped: readonly string[];
-  /** Names of the methods that are out of order, and what the last of them threw. */
-  readonly failed: readonly string[];
-  readonly failure?: unknown;
-}
-
-async function askMethods(
-  methods: readonly Authenticator[],
-  credentials: Credentials,
-  { log, signal }: Listening,
-): Promise<Outcome> {
-  let refused = false;
-  let stepUp: StepUp | undefined;
-  let failure: unknown;
-  const failed: string[] = [];
-  const skipped: string[] = [];
-  for (const method of concerned(methods, credentials)) {
-    let verdict: Verdict;
-    try {
-      verdict = await method.authenticate(credentials, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      log.error("method of authentication out of order", { method: method.name, error });
-      failed.push(method.name);
-      failure = error;
-      continue;
-    }
-    signal.throwIfAborted();
-    if (verdict.kind === "accepted") return { accepted: verdict.identity, refused, failed, skipped };
-    if (verdict.kind === "skipped" && verdict.reason !== undefined) {
-      skipped.push(`${method.name}: ${verdict.reason}`);
-    }
-    if (verdict.kind === "refused") {
-      log.info("credentials refused", { method: method.name, reason: verdict.reason });
-      refused = true;
-      stepUp = verdict.stepUp ?? stepUp;
-    }
-  }
-  return { refused, failed, failure, skipped, stepUp };
 }
 
 /** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
@@ -155,34 +186,12 @@ function concerned(
   return ofIssuer.length === 0 ? methods : ofIssuer;
 }
 
-/** As for a method, but what goes wrong here is not made good by another. */
-async function askIssuedTokens(
-  issuedTokens: Authenticator,
-  credentials: Credentials,
-  { log, signal }: Listening,
-): Promise<Verdict> {
-  try {
-    const verdict = await issuedTokens.authenticate(credentials, signal);
-    if (verdict.kind === "refused") log.info("issued token refused", { reason: verdict.reason });
-    return verdict;
-  } catch (error) {
-    signal.throwIfAborted();
-    log.error("check of issued tokens out of order", { error });
-    throw outOfOrder([issuedTokens.name], error);
-  }
-}
-
-/** Whoever typed a name is known by it, whatever the method: so a ban of that name finds their tokens too. */
-function withLogin(identity: Identity, { authorization }: Credentials): Identity {
-  if (identity.login !== undefined || authorization.kind !== "basic") return identity;
-  return { ...identity, login: authorization.user };
-}
-
-/** Whoever shows what they know or have logs in now; a token stands for a login of before, of which its authenticator knows. */
-function withAuthTime(identity: Identity, { authorization }: Credentials): Identity {
-  return authorization.kind === "bearer" ? identity : { ...identity, authTime: "now" };
-}
-
-function authenticated(identity: Identity): Caller {
-  return { kind: "authenticated", identity };
+/**
+ * Adds what the credential itself says: a name that was typed, by which a ban of it finds tokens too, and that the login is
+ * now. Tokens stand for an earlier login, of which their authenticator knows.
+ */
+function completed(identity: Identity, { authorization }: Credentials): Identity {
+  const typed = authorization.kind === "basic" ? authorization.user : undefined;
+  const isOfBefore = authorization.kind === "bearer";
+  return { ...identity, login: identity.login ?? typed, authTime: isOfBefore ? identity.authTime : "now" };
 }

@@ -48,6 +48,11 @@ async function readPostgres(reader: KeyReader): Promise<DatabaseConfig | undefin
   const read = reader.read(POSTGRES);
   if (read === undefined) return undefined;
   const { hosts, ports, tls, authorities, certificate, key, ...others } = read;
+  if (others.digestSecret === undefined && others.password === "") {
+    const expected =
+      "expected a secret, the same for all instances: the database could be searched for typed names";
+    reader.warn("persistence.digestSecret", expected);
+  }
   const names = hostsOf(hosts);
   const [first = 5432] = ports;
   if (ports.length > 1 && ports.length !== names.length) {

@@ -206,10 +206,12 @@ interface SharingConfig
 }
 
 /** A PostgreSQL database. */
-export interface DatabaseConfig
-  extends
-    Pick<Values<typeof POSTGRES>, "database" | "user" | "password" | "connections" | "timeoutMs">,
-    Pick<Values<typeof POSTGRES>, "outageGraceSeconds" | "outageTokenSeconds"> {
+export interface DatabaseConfig extends
+  Pick<
+    Values<typeof POSTGRES>,
+    "database" | "user" | "password" | "digestSecret" | "connections" | "timeoutMs"
+  >,
+  Pick<Values<typeof POSTGRES>, "outageGraceSeconds" | "outageTokenSeconds"> {
   /** Of which one takes changes; at least one. */
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Files that are read for each connection, so that they can be renewed; absent: no TLS. */

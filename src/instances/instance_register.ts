@@ -93,7 +93,7 @@ export class InstanceRegister {
 
   /** This one ends: the others need not wait until it is silent. @throws {DatabaseFailure} */
   async leave(): Promise<void> {
-    this.close();
+    await this.#following.end(); // an announcement under way would come after the end
     const { database, own: { id } } = this.parts;
     await database.change(() => row(SQL.leave, { id }), LOOSELY);
   }

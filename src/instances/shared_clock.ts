@@ -62,9 +62,12 @@ export class SharedClock {
 
   async #look(): Promise<void> {
     const { database, clock, elapsed, learned = () => {}, log } = this.parts;
+    const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
-    const time = Number(found?.["now"]);
-    this.#asOf = { time, at: elapsed() };
+    const at = elapsed();
+    // The answer says what the time was about half way between question and answer.
+    const time = Number(found?.["now"]) + (at - asked) / 2;
+    this.#asOf = { time, at };
     const aheadMs = clock() - time;
     learned(-aheadMs);
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;

@@ -157,7 +157,18 @@ export const FAMILIES = {
   },
   authserver_database_up: {
     type: "gauge",
-    help: "1 if the database that instances share answers, else 0",
+    help: "1 if the service can work with the database that instances share, else 0",
+    labels: [],
+  },
+  authserver_database_degraded: {
+    type: "gauge",
+    help:
+      "1 if the database refuses further connections, or changes of other instances are not heard of, else 0",
+    labels: [],
+  },
+  authserver_database_defects_total: {
+    type: "counter",
+    help: "Statements that the database refused as wrong: defects of the service, which the log names",
     labels: [],
   },
   authserver_certificate_expiry_timestamp_seconds: {

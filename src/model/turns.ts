@@ -16,6 +16,8 @@ export interface TurnLimits extends LaneLimits {
   readonly atOnce: number;
   /** How many of these only known ones may have; none, if left out. */
   readonly forKnown?: number;
+  /** How many turns known ones have for each of strangers while both wait; 1, if left out. */
+  readonly knownTurns?: number;
   /** Of one lane; as many as there are, if left out. */
   readonly atOncePerLane?: number;
   /** Longest time to wait for a turn, in milliseconds; for ever, if left out. */
@@ -26,7 +28,7 @@ export interface TurnLimits extends LaneLimits {
 export interface TurnSeeker {
   /** Lanes take turns. */
   readonly lane: string;
-  /** Known ones have lanes apart and every other turn, so that however many strangers come, these do not wait for them. */
+  /** Known ones have lanes and turns apart, so that however many strangers come, these do not wait for them. */
   readonly known: boolean;
   /** Gives up waiting; work that has begun has to look at it itself. */
   readonly signal: AbortSignal;
@@ -42,7 +44,8 @@ export class Turns {
   #count = 0;
   /** How many of those under way are strangers'. */
   #strange = 0;
-  #nextIsKnown = true;
+  /** Turns of known ones since the last of a stranger. */
+  #knownInRow = 0;
 
   /** @param limits Those on waiting hold for known ones and for strangers, each. */
   constructor(limits: TurnLimits) {
@@ -112,10 +115,11 @@ export class Turns {
   }
 
   #callNext(): boolean {
-    for (const known of [this.#nextIsKnown, !this.#nextIsKnown]) {
+    const isForKnown = this.#knownInRow < (this.#limits.knownTurns ?? 1);
+    for (const known of [isForKnown, !isForKnown]) {
       const may = (lane: string) => this.#mayRun({ lane, known });
       if (!(known ? this.#known : this.#strangers).callNext(may)) continue;
-      this.#nextIsKnown = !known;
+      this.#knownInRow = known ? this.#knownInRow + 1 : 0;
       return true;
     }
     return false;

@@ -11,7 +11,7 @@ import { InvalidToken } from "../authentication/signed_token.ts";
 import { readForm } from "../resource/form.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import type { Call } from "../resource/call.ts";
-import { regulated } from "../resource/regulated.ts";
+import { regulate } from "../regulation/regulate.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
@@ -40,7 +40,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   if (again !== undefined || !sameSecret(state, expected.state)) {
     throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
   }
-  const outcome = await regulated(call, parts, async () => {
+  const outcome = await regulate(parts.admit(call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;

@@ -12,7 +12,7 @@ import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { type Asked, Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
-import type { RegulatedParts } from "../resource/regulated.ts";
+import type { Regulator } from "../regulation/regulator.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
 interface WaysToSignIn {
@@ -24,7 +24,9 @@ interface WaysToSignIn {
 }
 
 /** What signing in is made of. */
-export interface SignInParts extends RegulatedParts {
+export interface SignInParts {
+  /** See {@link Regulator.admitKey}. */
+  readonly admit: Regulator["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;

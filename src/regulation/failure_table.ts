@@ -65,6 +65,8 @@ export class FailureTable<S> {
   readonly #underWay = new Map<string, number>();
   /** Those who wait for an attempt to end. */
   readonly #queues = new Map<string, Lanes>();
+  /** The same object for all records of a key since it was forgotten last. */
+  readonly #series = new WeakMap<FailureRecord<S>, object>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
@@ -94,6 +96,12 @@ export class FailureTable<S> {
   /** How many failures are known of a key; 0 if what there were is forgotten. */
   failuresOf(key: string): number {
     return this.#recordOf(key)?.failures ?? 0;
+  }
+
+  /** Reports whether the failures of a record still count: the key was not forgotten since. */
+  counts(key: string, record: FailureRecord<S>): boolean {
+    const now = this.#recordOf(key);
+    return now !== undefined && this.#series.get(now) === this.#series.get(record);
   }
 
   /** Milliseconds to wait after so many failures under a key. */
@@ -171,9 +179,7 @@ export class FailureTable<S> {
       this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
       return undefined;
     }
-    const record = this.#next(before, subject, this.#policyOf(key));
-    this.#put(key, record);
-    return record;
+    return this.#continue(key, before, this.#next(before, subject, this.#policyOf(key)));
   }
 
   /**
@@ -184,13 +190,8 @@ export class FailureTable<S> {
   learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
     if (before === undefined && !this.#makeRoom()) return undefined;
-    const record = this.#next(
-      { until: before?.until ?? 0, failures: failures - 1 },
-      subject,
-      this.#policyOf(key),
-    );
-    this.#put(key, record);
-    return record;
+    const known = { until: before?.until ?? 0, failures: failures - 1 };
+    return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
 
   /** Forgets the failures of a key, a running wait included. @returns Whether there were any. */
@@ -278,6 +279,16 @@ export class FailureTable<S> {
       return undefined;
     }
     if (record.until <= this.#elapsed() && this.#waiting.has(key)) this.#put(key, record);
+    return record;
+  }
+
+  #continue(
+    key: string,
+    before: FailureRecord<S> | undefined,
+    record: FailureRecord<S>,
+  ): FailureRecord<S> {
+    this.#series.set(record, (before && this.#series.get(before)) ?? {});
+    this.#put(key, record);
     return record;
   }
 

@@ -1,6 +1,7 @@
 import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
 import type { Counted, RegulationMemory } from "./memory.ts";
+import { userKey } from "./user_key.ts";
 
 /** A subject in a table where it is counted. */
 export interface Place {
@@ -10,6 +11,8 @@ export interface Place {
   readonly table: FailureTable<BanSubject>;
   readonly key: string;
   readonly subject: BanSubject;
+  /** The user's name as it was typed, which may be somebody's password. */
+  readonly typed?: string;
   /** In which those wait who want an attempt here. */
   readonly lane: string;
 }
@@ -22,8 +25,9 @@ export interface Gate {
   readonly known: boolean;
 }
 
-/** Of a name with a password. */
-export function passwordGate(memory: RegulationMemory, user: string, address: string): Gate {
+/** Returns the gate for a name with a password. */
+export function passwordGate(memory: RegulationMemory, typed: string, address: string): Gate {
+  const user = userKey(typed);
   const pair = `${address}\0${user}`;
   const known = memory.known.has(pair);
   const { pairs, addresses, users } = memory.tables;
@@ -33,6 +37,7 @@ export function passwordGate(memory: RegulationMemory, user: string, address: st
     table: pairs,
     key: pair,
     subject: { user, address },
+    typed,
     lane: "",
   };
   const others: Place[] = [
@@ -44,7 +49,7 @@ export function passwordGate(memory: RegulationMemory, user: string, address: st
       subject: { address },
       lane: user,
     },
-    { counted: "users", scope: "user", table: users, key: user, subject: { user }, lane: address },
+    { counted: "users", scope: "user", table: users, key: user, subject: { user }, typed, lane: address },
   ];
   return { places: known ? [own] : [own, ...others], pair, known };
 }

@@ -1,30 +1,41 @@
-import type { Credentials } from "../model/credentials.ts";
 import { ServiceError } from "../model/service_error.ts";
-import type { Regulator } from "./regulator.ts";
+import type { Attempt } from "./regulator.ts";
+
+/** Codes that say that what was shown is wrong, and not that something is out of order. */
+const WRONG: ReadonlySet<string> = new Set([
+  "ERR_CERTIFICATE_REFUSED",
+  "ERR_LINK_PASSWORD",
+  "ERR_NOT_FOUND",
+  "ERR_UNAUTHENTICATED",
+]);
+
+/** How an attempt ends; `skipped` if nobody looked at what was shown. */
+type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
 
 /**
- * Has credentials checked under regulation: a 401 counts as a failure, a result as a success, anything else as neither.
- * @param check Finds out who is calling, by the credentials and with what is known of their user.
- * @param signal Gives up waiting for leave.
- * @throws {ERR_TOO_MANY_FAILURES | ERR_TOO_MANY_AT_ONCE} 429, without asking `check`.
- * @throws What `check` throws.
+ * Runs a check that an attempt admits, and ends the attempt by its result.
+ * @param check Its parameter is the attempt's `knownAs`.
+ * @param endOf Reads the end from the result; without it, a result is a success, and an error that names the credential wrong
+ *   a failure.
+ * @throws What `admitted` and `check` throw.
  */
 export async function regulate<T>(
-  regulator: Regulator,
-  credentials: Credentials,
-  check: (credentials: Credentials) => Promise<T>,
-  signal?: AbortSignal,
+  admitted: Attempt | Promise<Attempt>,
+  check: (knownAs: string | undefined) => Promise<T>,
+  endOf: (result: T) => AttemptEnd = () => "accepted",
 ): Promise<T> {
-  const admitted = regulator.admit(credentials, signal);
   const attempt = admitted instanceof Promise ? await admitted : admitted;
+  let end: AttemptEnd = "undecided";
   try {
-    const { knownAs } = attempt;
-    const result = await check(knownAs === undefined ? credentials : { ...credentials, knownAs });
-    attempt.succeeded();
+    const result = await check(attempt.knownAs);
+    end = endOf(result);
     return result;
   } catch (error) {
-    if (error instanceof ServiceError && error.status === 401) attempt.failed();
-    else attempt.undecided();
+    if (error instanceof ServiceError && WRONG.has(error.code)) end = "refused";
     throw error;
+  } finally {
+    if (end === "accepted") attempt.succeeded();
+    else if (end === "refused") attempt.failed();
+    else attempt.undecided();
   }
 }

@@ -75,15 +75,26 @@ export class Regulator {
   readonly #log: Logger;
   readonly #enabled: boolean;
   readonly #patienceMs: number;
+  readonly #shown: (name: string) => string | undefined;
   readonly #issuers: ReadonlySet<string>;
   readonly #learned: (news: RegulationNews) => void;
   readonly #others: Others | undefined;
 
   constructor(
-    { log, patienceMs = PATIENCE_MS, issuers = new Set(), learned = () => {}, others, ...parts }:
+    {
+      log,
+      shown = () => undefined,
+      patienceMs = PATIENCE_MS,
+      issuers = new Set(),
+      learned = () => {},
+      others,
+      ...parts
+    }:
       & MemoryParts
       & {
         readonly log: Logger;
+        /** Returns what the log shows for a name that was typed; default: the log shows none. */
+        readonly shown?: (name: string) => string | undefined;
         /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
         readonly issuers?: ReadonlySet<string>;
         readonly patienceMs?: number;
@@ -95,6 +106,7 @@ export class Regulator {
   ) {
     this.memory = new RegulationMemory(parts);
     this.#patienceMs = patienceMs;
+    this.#shown = shown;
     this.#issuers = issuers;
     this.#learned = learned;
     this.#others = others;
@@ -115,9 +127,8 @@ export class Regulator {
       case "malformed":
         return FREE; // nothing that a method would look at
       case "basic": {
-        const user = userKey(authorization.user);
-        this.memory.operator.admit({ users: [user], address });
-        return this.#enter(passwordGate(this.memory, user, address), signal);
+        this.memory.operator.admit({ users: [userKey(authorization.user)], address });
+        return this.#enter(passwordGate(this.memory, authorization.user, address), signal);
       }
       case "bearer":
         return this.#enter(
@@ -273,11 +284,11 @@ export class Regulator {
     const failed: FailedPlace[] = [];
     let isNewName = true;
     for (const place of places) {
-      const { counted, scope, table, key, subject } = place;
+      const { counted, table, key, subject } = place;
       if (counted === "addresses" && !isNewName) continue;
       const record = table.fail(key, subject);
       if (counted === "pairs" && record !== undefined) isNewName = record.failures === 1;
-      this.#tell(scope, record);
+      this.#tell(place, record);
       if (record !== undefined) failed.push({ place, record });
     }
     this.#pass(failed);
@@ -288,13 +299,14 @@ export class Regulator {
 
   /** What all instances together counted holds in place of what was counted here. */
   #adoptTotals(failed: readonly FailedPlace[], totals: readonly (number | undefined)[]): void {
-    const changed = failed.flatMap(({ place, record: { failures } }, i) => {
+    const changed = failed.flatMap(({ place, record: before }, i) => {
+      const { failures } = before;
       const total = totals[i];
-      if (total === undefined || total === failures) return [];
+      if (total === undefined || total === failures || !place.table.counts(place.key, before)) return [];
       const since = place.table.failuresOf(place.key);
       if (since > failures && since >= total) return []; // it came late: more is known by now
       const record = place.table.learn(place.key, place.subject, total);
-      this.#tell(place.scope, record);
+      this.#tell(place, record);
       return record === undefined ? [] : [{ place, record }];
     });
     if (changed.length > 0) this.#pass(changed);
@@ -307,10 +319,11 @@ export class Regulator {
     this.#learned({ asOf: this.memory.steady(), ...news });
   }
 
-  #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {
+  #tell({ scope, typed, subject: { address } }: Place, record: FailureRecord<BanSubject> | undefined): void {
     if (record === undefined || record.until === 0) return;
-    const { subject, failures, at, until } = record;
-    this.#log.warn("too many failed attempts", { scope, ...subject, failures, waitMs: until - at });
+    const { failures, at, until } = record;
+    const user = typed === undefined ? undefined : this.#shown(typed);
+    this.#log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
 import type { Schedule } from "../model/schedule.ts";
-import { type Database, row, rows, type Work } from "../store/database.ts";
+import { BATCH, type Database, deleteInBatches, rows } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 import { toReservation } from "./database_reservation_store.ts";
 import type { Reservation } from "./reservation.ts";
@@ -20,7 +20,8 @@ const TABLE = "reservation";
 
 const SQL = {
   all: `SELECT * FROM reservation WHERE ends > :clock ORDER BY starts, name, id`,
-  purge: `DELETE FROM reservation WHERE ends <= :clock - :kept`,
+  purge: `DELETE FROM reservation WHERE id IN (
+    SELECT id FROM reservation WHERE ends <= :clock - :kept ORDER BY ends LIMIT ${BATCH}) RETURNING id`,
 } as const;
 
 /** All of each logical server, as they were known at a moment, for whoever follows while the database may be away. */
@@ -99,8 +100,6 @@ export class SharedReservations {
     const { database, elapsed } = this.parts;
     if (elapsed() - this.#purgedAt < PURGE_MS) return;
     this.#purgedAt = elapsed();
-    await database.change(function* (): Work<void> {
-      yield* row(SQL.purge, { kept: KEPT_MS });
-    });
+    await deleteInBatches(database, SQL.purge, { kept: KEPT_MS });
   }
 }

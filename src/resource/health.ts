@@ -24,7 +24,7 @@ export interface TogetherHealth {
   /** Those that are known, and those of them that serve. */
   readonly instances: { readonly total: number; readonly serving: number };
   readonly configurationsDiffer: boolean;
-  /** Whether the database that they share is away: what needs it is refused meanwhile. */
+  /** Whether the database that they share is away or degraded: some of what needs it is refused meanwhile. */
   readonly degraded: boolean;
 }
 

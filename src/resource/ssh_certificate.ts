@@ -5,14 +5,16 @@ import { addressGroup } from "../model/address_group.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
 import { refuse } from "../model/service_error.ts";
+import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import type { Call } from "./call.ts";
-import { regulated, type RegulatedParts } from "./regulated.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
 /** Where certificates are shown, and who slows down those who try. */
-export interface CertificateParts extends RegulatedParts {
+export interface CertificateParts {
+  /** See {@link Regulator.admitKey}. */
+  readonly admit: Regulator["admitKey"];
   /** Those of the methods that take certificates; the first that accepts one keeps it. */
   readonly desks: readonly CertificateDesk[];
 }
@@ -49,7 +51,7 @@ export async function showCertificate(
   { line, account }: { readonly line: string; readonly account: string | undefined },
   parts: CertificateParts,
 ): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
-  return await regulated(call, parts, async () => {
+  return await regulate(parts.admit(call.clientAddress, call.signal), async () => {
     let reason = "";
     const lane = addressGroup(call.clientAddress);
     const owner = account === undefined ? undefined : { account, lane, known: false, signal: call.signal };
@@ -73,7 +75,7 @@ export async function showCertificate(
  */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
-  return await regulated(call, parts, async () => {
+  return await regulate(parts.admit(call.clientAddress, call.signal), async () => {
     let wasThere = false;
     try {
       for (const desk of parts.desks) {

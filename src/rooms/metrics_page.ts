@@ -56,13 +56,15 @@ function samplesOfCore({ servers, providers, certificate, bans, shares, together
 }
 
 function samplesOfInstances(
-  { instances, configurationsDiffer, databaseAwayMs }: NonNullable<CoreStatus["together"]>,
+  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["together"]>,
 ): Sample[] {
   const serving = instances.filter(({ alive }) => alive).length;
   return [
     sample("authserver_instances", { state: "serving" }, serving),
     sample("authserver_instances", { state: "silent" }, instances.length - serving),
     sample("authserver_instances_differ", {}, configurationsDiffer ? 1 : 0),
-    sample("authserver_database_up", {}, databaseAwayMs > 0 ? 0 : 1),
+    sample("authserver_database_up", {}, database.kind === "away" ? 0 : 1),
+    sample("authserver_database_degraded", {}, database.kind === "degraded" ? 1 : 0),
+    sample("authserver_database_defects_total", {}, database.defects),
   ];
 }

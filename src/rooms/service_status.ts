@@ -23,7 +23,14 @@ interface ServiceStatus {
   readonly certificate?: { readonly dn: string; readonly expires: string; readonly daysLeft: number };
   readonly shares?: number;
   /** Absent: this instance is alone. */
-  readonly database?: { readonly state: "up" | "away"; readonly awaySeconds: number };
+  readonly database?: {
+    readonly state: "up" | "degraded" | "away";
+    /** Why it is not up. */
+    readonly reason?: string;
+    readonly awaySeconds: number;
+    /** Statements that it refused as wrong. */
+    readonly defects: number;
+  };
   readonly instances?: readonly InstanceEntry[];
   /** Whether instances of the same version are configured differently. */
   readonly configurationsDiffer?: boolean;
@@ -128,13 +135,14 @@ function knownToCore({ servers, providers, certificate, shares, bans, together }
 }
 
 function ofInstances(
-  { instances, configurationsDiffer, databaseAwayMs }: NonNullable<CoreStatus["together"]>,
+  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["together"]>,
 ) {
-  const away = databaseAwayMs > 0;
   return {
     database: {
-      state: away ? "away" as const : "up" as const,
-      awaySeconds: Math.round(databaseAwayMs / 1000),
+      state: database.kind,
+      reason: database.kind === "up" ? undefined : database.reason,
+      awaySeconds: Math.round(database.awayMs / 1000),
+      defects: database.defects,
     },
     instances: instances.map((each): InstanceEntry => ({
       name: each.name,

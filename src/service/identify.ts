@@ -14,7 +14,9 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { refuse } from "../model/service_error.ts";
+import { refuse, ServiceError } from "../model/service_error.ts";
+import { unlessAborted } from "../model/unless_aborted.ts";
+import { NEVER } from "../outgoing/probed_kind.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import type { Route } from "./http/router.ts";
@@ -98,30 +100,25 @@ export async function recognise(
   parts: IdentityParts,
   { claimed, known, log, signal }: Identifying,
 ): Promise<IdentifiedUser> {
-  const { authorization } = credentials;
+  const { authorization, clientAddress } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
-  const caller = await regulate(
-    parts.regulator,
-    credentials,
-    async (credentials) => {
-      const caller = await authenticate(parts.chain, credentials, { log, signal });
-      if (caller.kind === "authenticated") {
-        parts.regulator.admitCaller(caller.identity, credentials.clientAddress);
-      }
-      return caller;
-    },
-    signal,
+  // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
+  const judging = authorization.kind === "basic" ? NEVER : signal;
+  const judged = regulate(
+    parts.regulator.admit(credentials, signal),
+    (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
+    (result) => result.authorization,
   );
+  const { caller } = await unlessAborted(judged, signal);
+  if (caller instanceof ServiceError) throw caller;
+  if (caller.kind === "authenticated") parts.regulator.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.regulator.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
-  return {
-    caller,
-    userName: authorization.kind === "basic" ? authorization.user : undefined,
-    user: found,
-  };
+  parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
+  return { caller, userName, user: found };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DatabaseStatus } from "../store/postgres/postgres_database.ts";
 import type { TokenBook } from "../authentication/issued_token/token_book.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
@@ -104,8 +105,7 @@ interface TogetherStatus {
   readonly instances: readonly RegisteredInstance[];
   /** Whether some that serve with the same version have other configurations. */
   readonly configurationsDiffer: boolean;
-  /** Milliseconds for which the database has been away; 0 if it is there. */
-  readonly databaseAwayMs: number;
+  readonly database: DatabaseStatus;
 }
 
 /** Most bans that are listed. */
@@ -239,11 +239,11 @@ export class OperatorDesk {
   }
 }
 
-function togetherStatus({ register, outage }: Together): TogetherStatus {
+function togetherStatus({ register, database }: Together): TogetherStatus {
   return {
     instances: register.known,
     configurationsDiffer: register.differ,
-    databaseAwayMs: outage.awayMs,
+    database: database(),
   };
 }
 

@@ -49,6 +49,29 @@ export class DatabaseFailure extends Error {
   override readonly name = "DatabaseFailure";
 }
 
+/** Nobody answers who takes changes: what was to be done may be tried later. */
+export class DatabaseAway extends DatabaseFailure {}
+
+/** Rows that one statement of {@link deleteInBatches} deletes at most: far less work than a statement may take time. */
+export const BATCH = 1000;
+
+/**
+ * Deletes rows until none are left, each batch in a transaction of its own, so that however many there are none takes long.
+ * @param sql Deletes at most {@link BATCH} rows, by an index, and returns a row for each.
+ * @returns How many rows were deleted. @throws {DatabaseFailure} Batches that were deleted before stay so.
+ */
+export async function deleteInBatches(
+  database: Pick<Database, "change">,
+  sql: string,
+  values: Values = {},
+): Promise<number> {
+  for (let all = 0;;) {
+    const { length } = await database.change(() => rows(sql, values), { loosely: true });
+    all += length;
+    if (length < BATCH) return all;
+  }
+}
+
 /** One step that gives its rows. */
 export function* rows(sql: string, values: Values): Work<readonly Row[]> {
   return yield { sql, values };
@@ -60,11 +83,15 @@ export function* row(sql: string, values: Values): Work<Row | undefined> {
 }
 
 /**
- * Both databases read text only up to the first NUL, or not at all: a path could come back as another one. There are none.
+ * Refuses values that one of the databases would change or refuse: both read text only up to the first NUL, or not at all,
+ * and PostgreSQL takes whole numbers alone where we bind numbers. Clocks tell fractions of a millisecond: round them.
  * @throws {TypeError}
  */
 export function checkValues(values: Values): void {
-  for (const value of Object.values(values)) {
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      throw new TypeError(`${name} is no whole number: ${value}`);
+    }
     if (typeof value === "string" && value.includes("\0")) {
       throw new TypeError("NUL in a value for the database");
     }

@@ -1,5 +1,14 @@
 import { refuse } from "../model/service_error.ts";
-import { type Database, DatabaseFailure, type Row, row, rows, type Work } from "./database.ts";
+import {
+  BATCH,
+  type Database,
+  DatabaseFailure,
+  deleteInBatches,
+  type Row,
+  row,
+  rows,
+  type Work,
+} from "./database.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
 const TABLE = "record";
@@ -24,7 +33,8 @@ const SQL = {
   owned: `SELECT * FROM record WHERE kind = :kind AND owner = :owner AND ends > :now ORDER BY made, key`,
   remove: `DELETE FROM record WHERE kind = :kind AND key = :key AND ends > :now RETURNING key`,
   removeOf: `DELETE FROM record WHERE kind = :kind AND owner = :owner AND ends > :now RETURNING key`,
-  purge: `DELETE FROM record WHERE ends <= :now RETURNING key`,
+  purge: `DELETE FROM record WHERE (kind, key) IN (
+            SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
 
 /** Records in a database that has their table. */
@@ -84,10 +94,14 @@ export class DatabaseRecordStore implements RecordStore {
     });
   }
 
-  purge(): Promise<number> {
-    return this.#change(function* () {
-      return (yield* rows(SQL.purge, {})).length;
-    });
+  async purge(): Promise<number> {
+    try {
+      return await deleteInBatches(this.#database, SQL.purge);
+    } catch (error) {
+      return refused(error);
+    } finally {
+      this.#changes++;
+    }
   }
 
   close(): void {

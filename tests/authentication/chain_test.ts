@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
 import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
 
 type Answer = Verdict | Error;
@@ -33,16 +35,27 @@ function method(answer: Answer, challenges: Authenticator["challenges"] = ["Basi
   return { ...authenticator, shown };
 }
 
-function ask(
+/** A method that looks at certificates alone. */
+function certificate(answer: Answer) {
+  return { ...method(answer, []), looksAtCertificates: true as const };
+}
+
+async function ask(
   chain: Partial<AuthenticationChain>,
   credentials: Credentials,
-  signal?: AbortSignal,
+  { signal = new AbortController().signal, log = SILENT } = {},
 ): Promise<Caller> {
-  return authenticate(
+  const { caller } = await authenticate(
     { methods: [], failOnMissingCredentials: false, realm: "AUTH", ...chain },
     credentials,
-    { log: SILENT, signal: signal ?? new AbortController().signal },
+    { log, signal },
   );
+  if (caller instanceof ServiceError) throw caller;
+  return caller;
+}
+
+function dnOf(caller: Caller): string | undefined {
+  return caller.kind === "authenticated" ? caller.identity.dn : undefined;
 }
 
 type Expected = "anonymous" | 401 | 503 | { dn: string };
@@ -60,13 +73,12 @@ const RULES: [string, Answer[], Credentials, Expected][] = [
   ["a skip does not end the search", [SKIP, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
   ["refused by all is refused", [REFUSE, REFUSE], basic("ann", "x"), 401],
   ["refused by one and skipped by others is refused", [SKIP, REFUSE, SKIP], basic("ann", "x"), 401],
-  ["refused without Authorization, a consignor say, is refused", [REFUSE], NO_CREDENTIALS, 401],
-  ["a certificate may decide without Authorization", [ACCEPT("CN=c")], NO_CREDENTIALS, { dn: "CN=c" }],
   ["out of order does not end the search", [BROKEN, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
   ["out of order alone is unavailable", [BROKEN], basic("ann", "x"), 503],
-  ["out of order beats refused, before", [BROKEN, REFUSE], basic("ann", "x"), 503],
-  ["out of order beats refused, after", [REFUSE, BROKEN], basic("ann", "x"), 503],
-  ["out of order is never anonymous", [BROKEN, SKIP], NO_CREDENTIALS, 503],
+  ["a refused password beats out of order, before", [BROKEN, REFUSE], basic("ann", "x"), 401],
+  ["a refused password beats out of order, after", [REFUSE, BROKEN], basic("ann", "x"), 401],
+  ["out of order beats a refused token, before", [BROKEN, REFUSE], bearer("x"), 503],
+  ["out of order beats a refused token, after", [REFUSE, BROKEN], bearer("x"), 503],
 ];
 
 for (const [rule, answers, credentials, expected] of RULES) {
@@ -76,12 +88,89 @@ for (const [rule, answers, credentials, expected] of RULES) {
     else if (expected === 503) await assert.rejects(asked, { code: "ERR_AUTHENTICATION_UNAVAILABLE" });
     else if (expected === "anonymous") assert.deepEqual(await asked, { kind: "anonymous" });
     else {
-      const caller = await asked;
-      assert.equal(caller.kind, "authenticated");
-      if (caller.kind === "authenticated") assert.equal(caller.identity.dn, expected.dn);
+      assert.equal(dnOf(await asked), expected.dn);
     }
   });
 }
+
+/** Methods are those of certificates where their answer is in brackets. */
+const TWO_CREDENTIALS: [string, (Answer | [Answer])[], Credentials, Expected][] = [
+  ["a certificate may decide without Authorization", [SKIP, [ACCEPT("CN=c")]], NO_CREDENTIALS, {
+    dn: "CN=c",
+  }],
+  ["a refused certificate, or consignor, is refused", [[REFUSE]], NO_CREDENTIALS, 401],
+  ["a certificate that cannot be judged is never anonymous", [[BROKEN], SKIP], NO_CREDENTIALS, 503],
+  [
+    "a wrong password beside a good certificate is refused",
+    [[ACCEPT("CN=c")], REFUSE],
+    basic("ann", "x"),
+    401,
+  ],
+  ["and so it is in the other order", [REFUSE, [ACCEPT("CN=c")]], basic("ann", "x"), 401],
+  ["a password that cannot be judged is unavailable", [[ACCEPT("CN=c")], BROKEN], basic("ann", "x"), 503],
+  ["of two good credentials the order decides", [[ACCEPT("CN=c")], ACCEPT("CN=a")], basic("ann", "x"), {
+    dn: "CN=c",
+  }],
+  ["which may be the other one", [ACCEPT("CN=a"), [ACCEPT("CN=c")]], basic("ann", "x"), { dn: "CN=a" }],
+  ["a good password makes good for a refused certificate", [[REFUSE], ACCEPT("CN=a")], basic("ann", "x"), {
+    dn: "CN=a",
+  }],
+  ["and for one that cannot be judged", [[BROKEN], ACCEPT("CN=a")], basic("ann", "x"), { dn: "CN=a" }],
+  ["a certificate decides beside what no method takes", [SKIP, [ACCEPT("CN=c")]], bearer("x"), {
+    dn: "CN=c",
+  }],
+];
+
+for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
+  Deno.test(`authenticate(): ${rule}`, async () => {
+    const methods = answers.map((answer) => Array.isArray(answer) ? certificate(answer[0]) : method(answer));
+    const asked = ask({ methods }, credentials);
+    if (typeof expected === "number") await assert.rejects(asked, { status: expected });
+    else assert.equal(dnOf(await asked), typeof expected === "object" ? expected.dn : undefined);
+  });
+}
+
+Deno.test("authenticate() gives the owner of a certificate no name that was typed", async () => {
+  const typed = basic("victim", "right");
+  const byCertificate = await ask({ methods: [certificate(ACCEPT("CN=c")), method(ACCEPT("CN=v"))] }, typed);
+  assertAlike(byCertificate, {
+    kind: "authenticated",
+    identity: { dn: "CN=c", method: "TEST", via: "T", authTime: "now" },
+  });
+  const byPassword = await ask({ methods: [method(ACCEPT("CN=v"))] }, typed);
+  assert.ok(byPassword.kind === "authenticated" && byPassword.identity.login === "victim");
+});
+
+/** What a caller can tell of a request. */
+async function seen(chain: Partial<AuthenticationChain>, credentials: Credentials): Promise<unknown> {
+  try {
+    return dnOf(await ask(chain, credentials)) ?? "anonymous";
+  } catch (error) {
+    assert.ok(error instanceof ServiceError);
+    const { status, code, publicMessage, headers } = error;
+    return { status, code, publicMessage, headers };
+  }
+}
+
+Deno.test("authenticate() refuses a wrong password as it would alone, beside all other methods in every order", async () => {
+  const answer = fc.constantFrom<Answer>(ACCEPT("CN=c"), REFUSE, SKIP, BROKEN);
+  const other = fc.oneof(
+    answer.map(certificate),
+    fc.constantFrom<Answer>(REFUSE, SKIP, BROKEN).map((answer) => method(answer, ["Bearer"])),
+  );
+  const order = fc.tuple(fc.array(other, { maxLength: 5 }), fc.nat(5));
+  const listening = { log: SILENT, signal: new AbortController().signal };
+  await fc.assert(fc.asyncProperty(order, async ([others, at]) => {
+    const wrong = basic("ann", "x");
+    const methods = others.toSpliced(at, 0, method(REFUSE));
+    const silent = methods.map((one, i) =>
+      i === Math.min(at, others.length) ? one : method(SKIP, one.challenges)
+    );
+    assert.deepEqual(await seen({ methods }, wrong), await seen({ methods: silent }, wrong));
+    const chain = { methods, failOnMissingCredentials: false, realm: "AUTH" };
+    assert.equal((await authenticate(chain, wrong, listening)).authorization, "refused");
+  }));
+});
 
 Deno.test("authenticate() asks nobody after the first to accept", async () => {
   const second = method(REFUSE);
@@ -100,7 +189,7 @@ Deno.test("authenticate() shows malformed credentials to no method", async () =>
 Deno.test("authenticate() refuses missing credentials where some are needed", async () => {
   const chain = { methods: [method(SKIP)], failOnMissingCredentials: true };
   await assert.rejects(ask(chain, NO_CREDENTIALS), { code: "ERR_UNAUTHENTICATED" });
-  const accepting = { methods: [method(ACCEPT("CN=1"))], failOnMissingCredentials: true };
+  const accepting = { methods: [certificate(ACCEPT("CN=1"))], failOnMissingCredentials: true };
   assert.equal((await ask(accepting, NO_CREDENTIALS)).kind, "authenticated");
 });
 
@@ -219,7 +308,7 @@ Deno.test("authenticate() ends with the signal's reason when the caller has gone
   const gone = new Error("gone");
   for (const answer of [REFUSE, ACCEPT("CN=1"), BROKEN]) {
     const chain = { methods: [method(answer), method(answer)] };
-    await assert.rejects(ask(chain, basic("ann", "x"), AbortSignal.abort(gone)), gone);
+    await assert.rejects(ask(chain, basic("ann", "x"), { signal: AbortSignal.abort(gone) }), gone);
     assert.equal(chain.methods[1]?.shown.length, 0);
   }
 });
@@ -227,9 +316,7 @@ Deno.test("authenticate() ends with the signal's reason when the caller has gone
 Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line), { clock: () => 0 });
-  const chain = { methods: [method(REFUSE)], failOnMissingCredentials: false, realm: "AUTH" };
-  const { signal } = new AbortController();
-  await assert.rejects(authenticate(chain, basic("ann", "hunter2"), { log, signal }), {
+  await assert.rejects(ask({ methods: [method(REFUSE)] }, basic("ann", "hunter2"), { log }), {
     code: "ERR_UNAUTHENTICATED",
   });
   assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);

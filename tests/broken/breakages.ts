@@ -597,12 +597,19 @@ const DATABASE: readonly Breakage[] = [
     only: "keeps all of a change or nothing",
   },
   {
+    rows: ["the database has no connection left"],
+    broken: "a refused connection keeps the database out of use for ever",
+    file: "src/model/circuit_breaker.ts",
+    change: instead("this.#until = now + pauseOf(this.#pauseMs);", "this.#until = Infinity;"),
+    tests: ["tests/model/circuit_breaker_test.ts", "tests/store/postgres/refused_connections_test.ts"],
+  },
+  {
     rows: ["the database takes no changes (read-only)"],
     broken: "a server that takes no changes any more passes for one that is there",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead(
-      "this.#connection?.destroy(); this.#connection = undefined; this.#hears = false; await",
-      "await",
+      'this.#parts.unusable?.(); this.#ends("the server takes no changes any more");',
+      "",
     ),
     tests: ["tests/store/postgres/postgres_outage_test.ts"],
     only: "leaves a server that takes no changes any more",

@@ -54,6 +54,14 @@ for (const kind of ["", "persistence.class=x.H2Persist\n"]) {
   });
 }
 
+Deno.test("names of failed logins need a secret that the database does not have", async () => {
+  const said = async (lines: string) =>
+    (await load(CHOSEN + lines)).warnings.filter((line) => line.includes("digestSecret")).length;
+  assert.equal(await said("persistence.password=hidden\n"), 0);
+  assert.equal(await said(`persistence.digestSecret=${"x".repeat(32)}\n`), 0);
+  assert.equal(await said(""), 1);
+});
+
 /** What is written -> what is said of it. */
 const REFUSED: readonly [string, RegExp][] = [
   [
@@ -67,6 +75,7 @@ const REFUSED: readonly [string, RegExp][] = [
   ],
   [`${CHOSEN}persistence.pgsql.ssl.rootcert=x.pem`, /pgsql\.ssl\.rootcert: cannot read \/x\.pem/],
   [`${CHOSEN}persistence.max_connections=0`, /expected a whole number from 1 to 1000/],
+  [`${CHOSEN}persistence.digestSecret=hidden`, /expected a secret of at least 32 bytes/],
   [`${CHOSEN}persistence.port=5432;`, /expected a port number from 1 to 65535, or several/],
   [`${CHOSEN}persistence.pgsql.useSsl=no`, /unknown key, did you mean persistence\.pgsql\.useSSL/],
 ];

@@ -56,10 +56,15 @@ const FAULTS: readonly Fault[] = [
       const first = await server.connect(database);
       held.push(first);
       await takeAll(server, database);
-      await first.run(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'authserver' AND query NOT LIKE 'SET search_path%'",
-      );
-      await takeAll(server, database);
+      // Instances come back between the end of their connections and the moment when all are taken: then once more.
+      const theirs = `FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'authserver'
+        AND query NOT LIKE 'SET search_path%'`;
+      for (let tries = 0; tries < 100; tries++) {
+        const [found] = await first.run(`SELECT count(pg_terminate_backend(pid)) AS n ${theirs}`);
+        if (Number(found?.["n"]) === 0) return;
+        await takeAll(server, database);
+      }
+      throw new Error("instances always came back");
     },
     end: release,
     away: true,

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { InstanceRegister } from "../../src/instances/instance_register.ts";
-import { OutageWatch } from "../../src/instances/outage_watch.ts";
 import { INSTANCE_TABLES } from "../../src/store/postgres/shared_tables.ts";
 import { createLogger } from "../../src/logging/logger.ts";
-import { type Database, DatabaseFailure } from "../../src/store/database.ts";
+import { type Database, DatabaseAway } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 
 const SCHEMA = {
@@ -22,7 +21,7 @@ function create() {
   const database: Database = {
     isOpen: true,
     read: (work) => memory.read(work),
-    change: (work) => state.away ? Promise.reject(new DatabaseFailure("away")) : memory.change(work),
+    change: (work) => state.away ? Promise.reject(new DatabaseAway("away")) : memory.change(work),
     version: () => 0,
     close: () => {},
   };
@@ -118,25 +117,6 @@ Deno.test("InstanceRegister keeps what it knew while the database is away", asyn
   for (const each of [one, two]) each.close();
 });
 
-Deno.test("OutageWatch knows for how long the database has been away", async () => {
-  const { schedule, later, clock } = create();
-  const database = { isReachable: false };
-  const watch = new OutageWatch({ database, schedule, elapsed: () => clock.now });
-  assert.equal(watch.awayMs, 0, "it had no time to answer yet");
-  database.isReachable = true;
-  await later(1000);
-  assert.equal(watch.awayMs, 0);
-  database.isReachable = false;
-  await later(500);
-  assert.equal(watch.awayMs, 1);
-  await later(60_000);
-  assert.equal(watch.awayMs, 60_000);
-  database.isReachable = true;
-  await later(500);
-  assert.equal(watch.awayMs, 0);
-  watch.close();
-});
-
 Deno.test("InstanceRegister tells how long ago each was seen", async () => {
   const { register, later } = create();
   const ages = ({ known }: InstanceRegister) => known.map(({ name, ageMs }) => `${name} ${ageMs}`);
@@ -188,7 +168,7 @@ Deno.test("InstanceRegister does not come back by itself after it left, and says
   await later(60_000);
   assert.deepEqual(names(one), ["a:1 own"]);
   state.away = true;
-  await assert.rejects(one.leave(), DatabaseFailure);
+  await assert.rejects(one.leave(), DatabaseAway);
 });
 
 Deno.test("InstanceRegister lists by name, those of one name by their start, and sees one that differs", async () => {

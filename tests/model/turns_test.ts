@@ -74,6 +74,16 @@ Deno.test("Turns gives known ones every other turn", async () => {
   await Promise.all(all);
 });
 
+Deno.test("Turns gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
+  const setting = create({ atOnce: 1, knownTurns: 2 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
+  all.push(...["x1", "y1", "z1", "x2", "y2"].map((name) => come(name, { known: true })));
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "x1", "y1", "b1", "z1", "x2", "c1", "y2", "d1"]);
+  await Promise.all(all);
+});
+
 Deno.test("Turns has room for known ones when strangers have taken all of theirs", async () => {
   const setting = create();
   const { come, begun } = setting;

@@ -134,13 +134,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",
   },
   {
-    file: "src/store/postgres/postgres_watch.ts",
-    at: "cleared = 0;",
-    change: "0 → 1",
-    equivalent: true,
-    why: "it grows by two seconds, and is compared with ten minutes",
-  },
-  {
     file: "src/sharing/share_id.ts",
     at: "for (const byte of crypto.getRandomValues(new Uint8Array(32))) {",
     change: "32 → 64",
@@ -270,7 +263,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/store/postgres/postgres_database.ts",
-    at: "if (!maybeLater || !this.#isOpen || this.#servers.areAway || deadline.left() <= pause) throw error;",
+    at: "if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {",
     change: "deadline.left() <= pause → (deadline.left() < pause)",
     equivalent: true,
     why: "a pause to the end of the time and none come to the same end",
@@ -362,13 +355,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "this.#waiting.delete(take); → ;",
     equivalent: true,
     why: "who is told again has settled already",
-  },
-  {
-    file: "src/rooms/service_status.ts",
-    at: "const away = databaseAwayMs > 0;",
-    change: "0 → 1",
-    equivalent: true,
-    why: "nothing is away for a millisecond",
   },
   {
     file: "src/resource/access/download.ts",

@@ -34,6 +34,7 @@ function create(
   const regulator = new Regulator({
     config: { ...CONFIG, ...config },
     log,
+    shown: (name) => name === "ann" ? name : "unknown",
     steady: () => clock.now,
     patienceMs,
     issuers,
@@ -616,12 +617,17 @@ Deno.test("Regulator counts waits without a list of them, and lists as many as a
   assert.deepEqual(regulator.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
-Deno.test("Regulator tells the log of each wait, without secrets", () => {
+Deno.test("Regulator tells the log of each wait, without passwords, also those typed in the place of the name", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
-  fail(basic("ann", "hunter2"), 6);
-  assert.deepEqual(lines, [
-    'warn  too many failed attempts scope="user at address" user=ann address=192.0.2.17 failures=6 waitMs=1000',
+  for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
+  for (let i = 0; i < 15; i++) fail(basic("hunter2", "x", `198.51.100.${i}`));
+  const wait = (scope: string, facts: string) =>
+    `warn  too many failed attempts scope=${scope} ${facts} waitMs=1000`;
+  assert.deepEqual(lines.slice(0, 3), [
+    wait('"user at address"', "user=ann address=192.0.2.17 failures=6"),
+    wait('"user at address"', "user=unknown address=192.0.2.17 failures=6"),
+    wait("user", "user=unknown failures=21"),
   ]);
 });
 
@@ -657,11 +663,11 @@ function waitOf({ message }: ServiceError): number {
   return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
 }
 
-const WRONG = refuse("ERR_NO_ACCOUNT");
+const WRONG = refuse("ERR_UNAUTHENTICATED", { challenge: "Basic" });
 const BROKEN = refuse("ERR_TOO_MUCH_WORK");
 
 const OUTCOMES: [string, () => Promise<string>, boolean][] = [
-  ["a 401 as a failure", () => Promise.reject(WRONG), true],
+  ["an error that names the credential wrong as a failure", () => Promise.reject(WRONG), true],
   ["a 503 not as a failure", () => Promise.reject(BROKEN), false],
   ["another error not as a failure", () => Promise.reject(new Error("gone")), false],
   ["a result as a success", () => Promise.resolve("ann"), false],
@@ -671,7 +677,7 @@ for (const [what, check, counts] of OUTCOMES) {
   Deno.test(`regulate() counts ${what}`, async () => {
     const { regulator, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
-    for (let i = 0; i < 2; i++) await regulate(regulator, ann, check).catch(() => {});
+    for (let i = 0; i < 2; i++) await regulate(regulator.admit(ann), check).catch(() => {});
     assert.equal(wait(ann) > 0, counts);
   });
 }
@@ -679,29 +685,32 @@ for (const [what, check, counts] of OUTCOMES) {
 Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
   const { regulator } = create();
   const told: (string | undefined)[] = [];
-  const check = (credentials: Credentials) => Promise.resolve(told.push(credentials.knownAs));
-  for (let i = 0; i < 2; i++) await regulate(regulator, basic("ann", "right"), check);
+  const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
+  for (let i = 0; i < 2; i++) await regulate(regulator.admit(basic("ann", "right")), check);
   assert.equal(told[0], undefined);
   assert.match(told[1] ?? "", /ann$/);
 });
 
-Deno.test("regulate() passes on results and errors, and does not check while there is a wait", async () => {
+Deno.test("regulate() passes on results and errors", async () => {
   const { regulator } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
-  assert.equal(await regulate(regulator, ann, () => Promise.resolve("ann")), "ann");
+  assert.equal(await regulate(regulator.admit(ann), () => Promise.resolve("ann")), "ann");
   for (let i = 0; i < 2; i++) {
-    await assert.rejects(regulate(regulator, ann, () => Promise.reject(WRONG)), WRONG);
+    await assert.rejects(regulate(regulator.admit(ann), () => Promise.reject(WRONG)), WRONG);
   }
-  let asked = false;
-  await assert.rejects(
-    regulate(regulator, ann, () => {
-      asked = true;
-      return Promise.resolve("ann");
-    }),
-    { code: "ERR_TOO_MANY_FAILURES" },
-  );
-  assert.equal(asked, false);
+  assert.throws(() => regulator.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
 });
+
+for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
+  Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
+    const { regulator, wait } = create({ maxFailures: 1 });
+    const ann = basic("ann", "x");
+    for (let i = 0; i < 2; i++) {
+      await regulate(regulator.admit(ann), () => Promise.resolve("result"), () => end);
+    }
+    assert.equal(wait(ann) > 0, counts);
+  });
+}
 
 Deno.test("Regulator hands over everything that its successor must know, as data that can be posted", () => {
   const before = create();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { DatabaseReservationStore } from "../../src/reservations/database_reservation_store.ts";
 import { type ReservationsKnown, SharedReservations } from "../../src/reservations/shared_reservations.ts";
-import { type Database, DatabaseFailure } from "../../src/store/database.ts";
+import { type Database, DatabaseAway } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import { RESERVATION_TABLES } from "../../src/store/postgres/shared_tables.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
@@ -29,13 +29,13 @@ class CountedDatabase implements Database {
 
   read: Database["read"] = (work) => {
     this.reads++;
-    return this.away ? Promise.reject(new DatabaseFailure("away")) : this.#database.read(work);
+    return this.away ? Promise.reject(new DatabaseAway("away")) : this.#database.read(work);
   };
 
   change: Database["change"] = (work) => {
     this.#changes++;
     const refused = this.away || this.readOnly;
-    return refused ? Promise.reject(new DatabaseFailure("away")) : this.#database.change(work);
+    return refused ? Promise.reject(new DatabaseAway("away")) : this.#database.change(work);
   };
 
   version(): number {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { refuse } from "../../src/model/service_error.ts";
-import { DatabaseFailure } from "../../src/store/database.ts";
+import { DatabaseAway, DatabaseFailure } from "../../src/store/database.ts";
 import { Following } from "../../src/store/following.ts";
 
 /** Something that is looked at whenever the test says so. */
@@ -54,11 +54,13 @@ Deno.test("Following plans no look when it is closed during one", async () => {
   assert.deepEqual([made.planned, made.isPlanned()], [[], false]);
 });
 
-Deno.test("Following goes on after each failure, and says of one only if the database is there", async () => {
+Deno.test("Following goes on after each failure, and logs each reason once, but not that the database is away", async () => {
   const failures = [
-    new DatabaseFailure("away"),
-    refuse("ERR_RECORD_STORE", "away"),
+    new DatabaseAway("away"),
+    refuse("ERR_RECORD_STORE", "away", new DatabaseAway("away")),
     new TypeError("no stars"),
+    new TypeError("no stars"),
+    new DatabaseFailure("invalid input syntax for type bigint"),
   ];
   const made = followed(() => Promise.reject(failures.shift()));
   await made.following.begin();
@@ -67,5 +69,22 @@ Deno.test("Following goes on after each failure, and says of one only if the dat
   await made.turn();
   assert.equal(made.lines.length, 1);
   assert.match(made.lines[0] ?? "", /error stars are not followed.*no stars/);
+  await made.turn();
+  assert.equal(made.lines.length, 1, "the log says so already");
+  await made.turn();
+  assert.match(made.lines[1] ?? "", /error stars are not followed.*invalid input syntax/);
   assert.ok(made.isPlanned());
+});
+
+Deno.test("Following.end() waits for the look that is under way", async () => {
+  const look = Promise.withResolvers<void>();
+  const made = followed(() => look.promise);
+  void made.following.begin();
+  let ended = false;
+  const end = made.following.end().then(() => ended = true);
+  await Promise.resolve();
+  assert.equal(ended, false);
+  look.resolve();
+  await end;
+  assert.equal(made.isPlanned(), false);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { isRefusal } from "../../src/model/service_error.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import { record, testRecordStore } from "./conformance.ts";
@@ -35,9 +36,12 @@ Deno.test("openRecordStore() finds everything again, in a file that only its acc
 Deno.test("a store of records whose database fails says so as an error for callers", async () => {
   const folder = await Deno.makeTempDir();
   const store = openRecordStore(`${folder}/records.sqlite`, Date.now);
-  const unending = record("one", { made: Infinity }); // no integer, which the table refuses
-  await assert.rejects(store.put("token", unending, 9), (error) => isRefusal(error, "ERR_RECORD_STORE"));
-  assert.deepEqual(await store.list("token"), []);
+  await store.list("token");
+  const other = new DatabaseSync(`${folder}/records.sqlite`);
+  other.exec("DROP TABLE record");
+  other.close();
+  await assert.rejects(store.put("token", record("one"), 9), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(store.purge(), (error) => isRefusal(error, "ERR_RECORD_STORE"));
   store.close();
   await Deno.remove(folder, { recursive: true });
 });

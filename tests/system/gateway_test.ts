@@ -10,11 +10,12 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const gateway = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 const other = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 
-const behind = (trustedPeers: string) =>
+const behind = (trustedPeers: string, properties: Readonly<Record<string, string>> = {}) =>
   runService({
     authority,
     properties: {
       "container.security.rest.authentication.order": "PASSWORD SSHKEY X509",
+      ...properties,
       "container.security.gateway.enable": "true",
       "container.security.gateway.trustedPeers": trustedPeers,
       "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
@@ -144,5 +145,22 @@ for (
     const reply = await trusted.ask("/rest/auth", { headers });
     assert.equal(reply.status, 400);
     assert.equal(reply.json().code, "ERR_BAD_FORWARDING");
+  });
+}
+
+for (const order of ["PASSWORD X509", "X509 PASSWORD"]) {
+  Deno.test(`a certificate of one's own makes no guess at a password free (${order})`, async () => {
+    await using system = await behind("127.0.0.0/8 ::1", {
+      "container.security.rest.authentication.order": order,
+      "container.security.regulation.maxFailures": "2",
+      "container.security.regulation.baseDelay": "30",
+    });
+    const headers = consignor("CN=Eve,O=Demo,C=EU", gateway.key);
+    const statuses: number[] = [];
+    for (const password of ["a", "b", "c", "d", ALICE[1]]) {
+      statuses.push((await system.ask("/rest/auth", { as: [ALICE[0], password], headers })).status);
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 429, 429]);
+    assert.equal((await system.ask("/rest/auth", { headers })).status, 200, "the certificate by itself");
   });
 }

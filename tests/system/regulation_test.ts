@@ -40,6 +40,18 @@ for (const user of ["alice", "nobody"]) {
   });
 }
 
+Deno.test("a password that is typed in the place of the name is in no log, however often it is", async () => {
+  await using system = await runService(setting);
+  const statuses = [];
+  for (let i = 0; i < 5; i++) {
+    statuses.push((await system.ask("/rest/auth", { as: ["CANARY in the wrong field", "x"] })).status);
+  }
+  assert.equal(statuses.at(-1), 429);
+  const log = await Deno.readTextFile(`${system.folder}/logs/authserver.log`);
+  assert.match(log, /too many failed attempts .*user=unknown-/);
+  assert.doesNotMatch(log + system.log.join(), /canary/i);
+});
+
 Deno.test("a right password in between is no excuse for guesses at another's", async () => {
   await using system = await runService(setting);
   for (let i = 0; i < 4; i++) {

@@ -166,8 +166,12 @@ export async function served(instance: Instance): Promise<void> {
 }
 
 /** Waits until something is so. */
-export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  while (!await condition()) await pause();
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const late = AbortSignal.timeout(60_000);
+  while (!await condition()) {
+    if (late.aborted) throw new Error(`waited a minute in vain until ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 function pause(): Promise<void> {

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { errorCode, errorText } from "../../outgoing/error_text.ts";
+import { errorText } from "../../outgoing/error_text.ts";
 import type { OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type {
@@ -18,6 +18,7 @@ import { isJsonObject, parseJsonObject } from "../json_object.ts";
 import { readBearer } from "../route_bearer.ts";
 import { CLOCK_TOLERANCE, InvalidToken } from "../signed_token.ts";
 import { type IssuerKeys, LOGOUT_S, verifyIdToken, verifyLogoutToken } from "./access_token.ts";
+import { refusalIn } from "../provider_answers.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
@@ -198,8 +199,7 @@ export class CodeLogin implements BrowserLogin {
     const secrets = [...given, "key" in client ? "" : client.clientSecret];
     return await provider.ask(formRequest(url, login, fields), asker, (response) => {
       const said = errorText(response, secrets);
-      // RFC 6749, 5.2: this alone speaks of the code or token, all else of us or of the provider.
-      if (response.status === 400 && errorCode(response) === "invalid_grant") {
+      if (refusalIn("code", response) !== undefined) {
         throw new InvalidToken(`the provider does not take ${what}, ${said}`);
       }
       if (response.status !== 200) {

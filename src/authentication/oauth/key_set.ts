@@ -1,11 +1,13 @@
 import { KeyObject } from "node:crypto";
 import { createLocalJWKSet, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { realTime, type Schedule } from "../../model/schedule.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { IssuerKeys } from "./access_token.ts";
 import type { Provider } from "./provider.ts";
@@ -14,8 +16,16 @@ import type { Provider } from "./provider.ts";
 const KEPT_MS = 24 * 60 * 60_000;
 /** When keys are fetched again: so long does one count that the issuer has withdrawn. */
 const REFRESH_MS = 10 * 60_000;
-/** Shortest time between two fetches, whoever causes them. */
-const PAUSE_MS = 30_000;
+/** When they are fetched again after a failure. */
+const RETRY_MS = 30_000;
+/** Fetches without a pause that unknown keys cause; then each waits for the double of the pause before. */
+const BURST = 3;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** So long after the last pause nothing is left of it. */
+const QUIET_MS = 60_000;
+/** Names of unknown keys that are remembered. */
+const MOST_UNKNOWN = 1_000;
 /** Longest time that a start waits for keys. */
 const WARM_UP_MS = 5_000;
 
@@ -29,8 +39,9 @@ interface Held {
 }
 
 /**
- * The public keys of one issuer: fetched before they are needed and every ten minutes, for a token that names an unknown one
- * at most once in 30 seconds, and kept for a day where the issuer does not answer.
+ * The public keys of one issuer: fetched before they are needed and every ten minutes, and kept for a day where the issuer
+ * does not answer. A token that names an unknown one has them fetched, in bursts: issuers sign with a new key at once. It is
+ * refused if they were fetched after it came and its key is not there; until they may be fetched again, nobody knows.
  */
 export class KeySet implements IssuerKeys {
   readonly #provider: Provider;
@@ -40,7 +51,14 @@ export class KeySet implements IssuerKeys {
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
-  #attempt: { readonly at: number; readonly failure?: unknown } | undefined;
+  /** How many fetches have begun, and which was the last that got keys. */
+  #begun = 0;
+  #answered = 0;
+  /** By unknown key, how many fetches had begun when a token first named it. */
+  readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
+  /** Fetches that unknown keys have caused since it was quiet, and from when on there may be another. */
+  #caused = 0;
+  #nextAt = -Infinity;
   #callOff: () => void = () => {};
 
   constructor(
@@ -70,11 +88,18 @@ export class KeySet implements IssuerKeys {
     header: { readonly alg: string; readonly kid: string | undefined },
     signal: AbortSignal,
   ): Promise<readonly KeyObject[]> {
-    const known = await this.#matchingNow(header);
-    if (known.length > 0) return known;
-    if (this.#current() === undefined || this.#isDue()) await unlessAborted(this.#fetch(), signal);
-    else if (this.#attempt?.failure !== undefined) throw this.#attempt.failure;
-    const found = await this.#matchingNow(header);
+    let found = await this.#matchingNow(header);
+    if (found.length > 0) return found;
+    const key = JSON.stringify([header.alg, header.kid]);
+    const shown = this.#unknown.get(key) ?? this.#begun;
+    this.#unknown.set(key, shown);
+    // One that was not there before may be there by now.
+    let again = this.#answered > shown && this.#pauseMs() <= 0;
+    while (found.length === 0 && (again || this.#answered <= shown)) {
+      again = false;
+      await unlessAborted(this.#fetch(() => this.#admitUnknown()), signal);
+      found = await this.#matchingNow(header);
+    }
     if (found.length === 0) throw new InvalidToken("signed by a key that the issuer does not have");
     return found;
   }
@@ -90,8 +115,25 @@ export class KeySet implements IssuerKeys {
     return held !== undefined && this.#elapsed() - held.since < KEPT_MS ? held : undefined;
   }
 
-  #isDue(): boolean {
-    return this.#attempt === undefined || this.#elapsed() - this.#attempt.at >= PAUSE_MS;
+  /** Milliseconds until an unknown key may have the keys fetched. */
+  #pauseMs(): number {
+    return this.#nextAt - this.#elapsed();
+  }
+
+  /** @throws {RemoteUnavailable} If it is too early. */
+  #admitUnknown(): void {
+    const pauseMs = this.#pauseMs();
+    if (pauseMs > 0) {
+      const options = { retryAfterSeconds: pauseMs / 1000 };
+      throw new RemoteUnavailable(
+        this.#provider.status().remote,
+        "unknown keys were named too often",
+        options,
+      );
+    }
+    if (pauseMs <= -QUIET_MS) this.#caused = 0;
+    const doubled = FIRST_PAUSE_MS * 2 ** (++this.#caused - BURST);
+    this.#nextAt = this.#elapsed() + (this.#caused < BURST ? 0 : Math.min(doubled, LONGEST_PAUSE_MS));
   }
 
   async #matchingNow(
@@ -114,18 +156,19 @@ export class KeySet implements IssuerKeys {
     }
   }
 
-  /** @throws {RemoteUnavailable} */
-  async #fetch(): Promise<void> {
+  /** @param admit Throws if it must not begin; a fetch that is under way is joined. @throws {RemoteUnavailable} */
+  async #fetch(admit = () => {}): Promise<void> {
     await this.#fetching.join("keys", async () => {
+      admit();
       this.#callOff();
+      const number = ++this.#begun;
+      let nextMs = RETRY_MS;
       try {
         await this.#fetchNow();
-        this.#attempt = { at: this.#elapsed() };
-      } catch (failure) {
-        this.#attempt = { at: this.#elapsed(), failure };
-        throw failure;
+        this.#answered = number;
+        nextMs = REFRESH_MS;
       } finally {
-        this.#planNext();
+        this.#planNext(nextMs);
       }
     }, this.#closing.signal);
   }
@@ -147,10 +190,9 @@ export class KeySet implements IssuerKeys {
     return { lane: "keys", known: true, credential: "keys", address: "keys", signal: this.#closing.signal };
   }
 
-  #planNext(): void {
+  #planNext(ms: number): void {
     if (this.#closing.signal.aborted) return;
-    const failed = this.#attempt?.failure !== undefined;
-    this.#callOff = this.#schedule(failed ? PAUSE_MS : REFRESH_MS, () => {
+    this.#callOff = this.#schedule(ms, () => {
       this.#fetch().catch((error) => {
         if (this.#closing.signal.aborted) return;
         this.#log.warn("keys of the issuer not renewed, the last ones hold for a day", { error });

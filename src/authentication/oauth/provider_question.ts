@@ -1,7 +1,8 @@
 import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { errorCode, errorText } from "../../outgoing/error_text.ts";
+import { errorText } from "../../outgoing/error_text.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
+import { refusalIn } from "../provider_answers.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
@@ -46,9 +47,8 @@ export async function askAbout(
       introspection === undefined || "key" in introspection ? "" : introspection.clientSecret,
     ]);
     const said = text === "" ? "" : `, ${text}`;
-    if (speaksOfToken(sort, response)) {
-      return { kind: "refused", reason: `the provider answered with status ${response.status}${said}` };
-    }
+    const refusal = refusalIn(sort, response);
+    if (refusal !== undefined) return { kind: "refused", reason: `${refusal}${said}` };
     const problem = responseProblem(response, said);
     if (problem !== undefined) throw unusable(problem);
     const claims = read(response, unusable);
@@ -65,19 +65,6 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
     url,
     headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
   };
-}
-
-/** What an introspection endpoint answers with 400 if it is the token that it cannot read, and not us. */
-const ABOUT_TOKEN: readonly string[] = ["invalid_request", "invalid_token", "invalid_grant"];
-
-/**
- * RFC 6750, 3.1. An introspection endpoint answers 200 about bad tokens (RFC 7662, 2.2), and 401 to bad clients; but some
- * answer 400 about what they do not take for a token at all.
- */
-function speaksOfToken(sort: "userinfo" | "introspection", response: OutgoingResponse): boolean {
-  const { status } = response;
-  if (sort === "userinfo") return [400, 401, 403].includes(status);
-  return status === 400 && ABOUT_TOKEN.includes(errorCode(response));
 }
 
 /** @param said What the provider says of the error, with a comma in front. */

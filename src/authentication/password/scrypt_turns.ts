@@ -1,8 +1,14 @@
 import { refuse } from "../../model/service_error.ts";
 import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
 
-/** Hashes at the same time: two cores' work, and at most twice the memory of the costliest hash. */
-const SLOTS = 2;
+/**
+ * Hashes at the same time: two cores' work, one more that only known users may have, and the memory of each. So however long
+ * a hash takes on a busy machine, a known user's does not wait for those of two strangers to end.
+ */
+const SLOTS = 3;
+const FOR_KNOWN = 1;
+/** Turns of known users for each of strangers, who must not wait for ever. */
+const KNOWN_TURNS = 8;
 /** Further ones that may wait, of strangers and of known users each: some seconds' work; and of one lane. */
 const WAITING = 128;
 const PER_LANE = 8;
@@ -12,7 +18,13 @@ const PER_LANE = 8;
  * the runtime would do hundreds at a time.
  */
 export class ScryptTurns {
-  readonly #turns = new Turns({ atOnce: SLOTS, waiting: WAITING, perLane: PER_LANE });
+  readonly #turns = new Turns({
+    atOnce: SLOTS,
+    forKnown: FOR_KNOWN,
+    knownTurns: KNOWN_TURNS,
+    waiting: WAITING,
+    perLane: PER_LANE,
+  });
 
   /**
    * @throws {ERR_TOO_MUCH_WORK} 503, if too much waits there already.

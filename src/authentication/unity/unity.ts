@@ -8,6 +8,7 @@ import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { refusalIn } from "../provider_answers.ts";
 import { authnRequest } from "./authn_request.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import type { UnityConfig } from "./keys.ts";
@@ -137,8 +138,8 @@ export class Unity implements Authenticator {
 
   async #read(response: OutgoingResponse, requestId: string): Promise<Answer<Verdict>> {
     const { status, body } = response;
-    if (status === 401 || status === 403) return this.#refused(`the provider answered with status ${status}`);
-    if (isSoapFault(response)) return this.#refused("the provider answered with a SOAP fault");
+    const refusal = refusalIn("saml", response);
+    if (refusal !== undefined) return this.#refused(refusal);
     if (status < 200 || status >= 300) {
       throw this.#remote.unusable(`unexpected status ${status}`);
     }
@@ -194,9 +195,4 @@ export class Unity implements Authenticator {
 
 function endsEnvelope(body: string): boolean {
   return /<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200));
-}
-
-/** SOAP 1.1 sends faults with status 500: the provider is up, and has refused. */
-function isSoapFault({ status, body }: OutgoingResponse): boolean {
-  return status === 500 && /<(?:[\w.-]+:)?Fault[\s>]/.test(body);
 }

@@ -41,8 +41,10 @@ const STATUS_MEMBERS = {
   "certificate.daysLeft?": "Whole days until then; negative once it has ended",
   "shares?": "Number of shares; missing without data sharing",
   "database.state?":
-    "Of the database that instances share: up or away; missing where there is one instance alone",
+    "Of the database that instances share: up, degraded or away; missing where there is one instance alone",
+  "database.reason?": "Why it is not up",
   "database.awaySeconds?": "Seconds for which it has been away",
+  "database.defects?": "Statements that it refused as wrong since the start, which the log names",
   "instances[].name?": "Instance of the service, host:port",
   "instances[].state?": "serving or silent",
   "instances[].own?": "Whether it is the one that answers",

@@ -1,3 +1,4 @@
+import { counted } from "../../model/counted.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
@@ -19,8 +20,15 @@ export function troubles(status: unknown): string[] {
 /** What is wrong between several instances of a service. */
 export function togetherTroubles(status: unknown): string[] {
   const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
+  const state = textAt(status, "database", "state");
+  const defects = numberAt(status, "database", "defects") ?? 0;
   return [
-    ...(textAt(status, "database", "state") === "away" ? ["the database is away"] : []),
+    ...(state === "away" || state === "degraded"
+      ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
+      : []),
+    ...(defects > 0
+      ? [`the database refused ${counted(defects, "statement", "statements")}, see the log`]
+      : []),
     ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
     ...silent.map((each) => `instance ${textAt(each, "name")} is silent`),
   ];

@@ -107,6 +107,12 @@ export const POSTGRES = section({
     database: text({ help: "Name of the database" }),
     user: text({ help: "Account of the database" }),
     password: secretText({ help: "Password of that account; empty where none is asked for", default: "" }),
+    digestSecret: optional(secretText({
+      help:
+        "Key of the digests that stand for names and addresses of failed logins; all instances have the same one. Default: the password",
+      minBytes: 32,
+      added: true,
+    })),
     connections: integer({
       name: "max_connections",
       help:

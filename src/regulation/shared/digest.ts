@@ -1,15 +1,25 @@
-import { hash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { BanSubject } from "../ban.ts";
 
-/** What stands for a text of strangers where it is shared: short, and read by nobody. */
-export function digest(text: string): string {
-  return hash("sha256", text, "base64url");
-}
+/**
+ * Digests that stand for names and addresses of strangers in tables that instances share. They are made with a key that the
+ * database does not have: people type passwords in the place of the name, and those could be guessed from plain digests.
+ */
+export class Digests {
+  readonly #key: Uint8Array;
 
-/** The same for who is meant, each part apart; empty where there is none. */
-export function subjectDigests({ user, address }: BanSubject): { user: string; address: string } {
-  return {
-    user: user === undefined ? "" : digest(user),
-    address: address === undefined ? "" : digest(address),
-  };
+  /** @param secret Known to all instances alike. */
+  constructor(secret: string) {
+    this.#key = createHmac("sha256", secret).update("names of failed logins").digest();
+  }
+
+  readonly of = (text: string): string => createHmac("sha256", this.#key).update(text).digest("base64url");
+
+  /** Returns a digest of each part, empty where there is none. */
+  ofSubject({ user, address }: BanSubject): { user: string; address: string } {
+    return {
+      user: user === undefined ? "" : this.of(user),
+      address: address === undefined ? "" : this.of(address),
+    };
+  }
 }

@@ -1,6 +1,6 @@
 import { type Database, type Row, row, rows, type Work } from "../../store/database.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { subjectDigests } from "./digest.ts";
+import type { Digests } from "./digest.ts";
 
 /** How long an order to forget failures is there for instances to find, in milliseconds: a day. */
 const LIFT_MS = 86_400_000;
@@ -19,7 +19,8 @@ const SQL = {
            RETURNING name`,
   lift:
     `INSERT INTO operator_lift (id, who_user, who_address, ends) VALUES (:id, :user, :address, :clock + :lasts)`,
-  lifts: `SELECT id, who_user, who_address FROM operator_lift WHERE ends > :clock ORDER BY ends, id`,
+  lifts: `SELECT id, who_user, who_address, :clock - ends + :lasts AS age FROM operator_lift
+          WHERE ends > :clock ORDER BY ends, id`,
   purgeBans: `DELETE FROM operator_ban WHERE ends <= :clock`,
   purgeLifts: `DELETE FROM operator_lift WHERE ends <= :clock`,
 } as const;
@@ -33,6 +34,8 @@ interface SharedBan extends BanSubject {
 interface SharedLift {
   readonly id: string;
   readonly subject: BanSubject;
+  /** Milliseconds since it was ordered. */
+  readonly ageMs: number;
 }
 
 /** What the operator had one instance do, for all of them. */
@@ -44,7 +47,7 @@ interface OperatorOrders {
 
 /** Bans by hand in a database; subjects as they are counted. */
 export class SharedBans {
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database, readonly digests: Digests) {}
 
   /** Differs from what it was whenever something may have changed. */
   version(): string {
@@ -70,9 +73,10 @@ export class SharedBans {
    */
   lift(subject: BanSubject): Promise<{ readonly bans: number; readonly counts: number }> {
     const id = crypto.randomUUID();
+    const digests = this.digests.ofSubject(subject);
     return this.database.change(function* () {
       const lifted = yield* rows(SQL.unban, columns(subject));
-      const forgotten = yield* rows(SQL.forget, subjectDigests(subject));
+      const forgotten = yield* rows(SQL.forget, digests);
       yield* rows(SQL.lift, { id, ...columns(subject), lasts: LIFT_MS });
       return {
         bans: lifted.filter(({ remaining }) => Number(remaining) > 0).length,
@@ -85,9 +89,10 @@ export class SharedBans {
   read(): Promise<OperatorOrders> {
     return this.database.read(function* () {
       const bans = (yield* rows(SQL.bans, {})).map(toBan);
-      const lifts = (yield* rows(SQL.lifts, {})).map((found) => ({
+      const lifts = (yield* rows(SQL.lifts, { lasts: LIFT_MS })).map((found) => ({
         id: String(found["id"]),
         subject: toSubject(found),
+        ageMs: Number(found["age"]),
       }));
       return { bans, lifts };
     });
@@ -121,8 +126,8 @@ function toBan(found: Row): SharedBan {
   };
 }
 
-/** Whether two bans are of the same subject. */
-export function isOfSameSubject(one: Ban | SharedBan, other: Ban | SharedBan): boolean {
+/** Reports whether two bans are the same: of one subject, and until the same moment. */
+export function isSameBan(one: Ban, other: Ban): boolean {
   const [mine, others] = [columns(one), columns(other)];
-  return mine.user === others.user && mine.address === others.address;
+  return mine.user === others.user && mine.address === others.address && one.until === other.until;
 }

@@ -7,7 +7,8 @@ import type { Ban, BanSubject } from "../ban.ts";
 import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
 import type { RegulationNews } from "../regulation_state.ts";
 import type { Counting, FailedPlace } from "../regulator.ts";
-import { isOfSameSubject, SharedBans } from "./shared_bans.ts";
+import { Digests } from "./digest.ts";
+import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
 /** How often is looked whether other instances changed something, in milliseconds. */
@@ -16,8 +17,6 @@ const LOOK_MS = 100;
 const REREAD_MS = 15_000;
 /** How often logins that passed are told and read, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
-/** What was told in time may be there this much later, in milliseconds. */
-const OVERLAP_MS = 10_000;
 /** How often what has ended is deleted, in milliseconds. */
 const PURGE_MS = 10 * 60_000;
 /** Logins that wait to be told, and those read at once. */
@@ -28,6 +27,8 @@ const AT_ONCE = 200;
 /** What is shared, and with whom. */
 interface SharedRegulationParts {
   readonly database: Database;
+  /** See {@link Digests}. */
+  readonly secret: string;
   /** Told of what the operator had other instances do. */
   readonly learned: (news: RegulationNews) => void;
   readonly log: Logger;
@@ -50,15 +51,19 @@ export class SharedRegulation {
   #readAt = -Infinity;
   /** Names of logins that passed, with the moment. */
   readonly #passed = new Map<string, number>();
-  #knownAt: number | undefined;
+  /** Version of the table of logins that was read last, and until when it was read, by the database's clock. */
+  #known: { readonly version: number; readonly until: number } | undefined;
+  readonly #startedAt: number;
   /** What is done with the bans, one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedRegulationParts) {
     const { database, elapsed, log, schedule = realTime } = parts;
-    this.#bans = new SharedBans(database);
-    this.#failures = new SharedFailures(database, elapsed, schedule);
+    this.#startedAt = elapsed();
+    const digests = new Digests(parts.secret);
+    this.#bans = new SharedBans(database, digests);
+    this.#failures = new SharedFailures(database, digests, elapsed, schedule);
     const follow = (everyMs: number, look: () => Promise<void>) =>
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
     this.#following = [
@@ -76,7 +81,19 @@ export class SharedRegulation {
 
   /** See the `others` of a regulator. */
   count(failed: readonly FailedPlace[]): Counting | undefined {
-    return this.#failures.count(failed);
+    const { elapsed } = this.parts;
+    const passed = failed.flatMap(({ place: { key: pair } }) => {
+      const at = this.#passed.get(pair);
+      return at === undefined ? [] : [{ pair, at, agoMs: elapsed() - at }];
+    });
+    const counting = this.#failures.count(failed, passed);
+    if (counting === undefined) return undefined;
+    // Told with this count, or else later: a second time it would clear this failure, too.
+    for (const { pair } of passed) this.#passed.delete(pair);
+    void counting.totals.then((totals) => {
+      if (totals.length === 0) passed.forEach(({ pair, at }) => this.#passed.set(pair, at));
+    });
+    return counting;
   }
 
   /** See {@link count}. */
@@ -96,9 +113,15 @@ export class SharedRegulation {
 
   /** As the memory does it, for all instances. @throws {DatabaseFailure} Then nothing is changed. */
   lift(subject: BanSubject): Promise<number> {
+    const before = this.#memory?.operator.list() ?? [];
     return this.#inTurn(async () => {
       const { bans, counts } = await this.#bans.lift(asCounted(subject));
-      const here = this.#memory?.lift(subject) ?? 0;
+      const memory = this.#memory;
+      const later = memory === undefined
+        ? []
+        : untoldOf(memory).filter((ban) => !before.some((other) => isSameBan(ban, other)));
+      const here = memory?.lift(subject) ?? 0;
+      memory?.operator.adopt(later); // the operator ordered them after this
       await this.#read();
       return Math.max(here, bans + counts);
     });
@@ -139,9 +162,13 @@ export class SharedRegulation {
       failures: 0,
       until: now + lastsMs,
     }));
-    const untold = untoldOf(memory).filter((ban) => !told.some((other) => isOfSameSubject(ban, other)));
+    const untold = untoldOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
     const allBans = [...shared, ...untold];
-    const lifted = this.#lifts === undefined ? [] : lifts.filter(({ id }) => !this.#lifts?.has(id));
+    // At its first look, the instance follows the orders that it missed since it began.
+    const ownAgeMs = this.#readAt - this.#startedAt;
+    const lifted = lifts.filter(({ id, ageMs }) =>
+      this.#lifts === undefined ? ageMs < ownAgeMs : !this.#lifts.has(id)
+    );
     this.#lifts = new Set(lifts.map(({ id }) => id));
     memory.operator.replace(allBans);
     for (const { subject } of lifted) memory.forget(subject);
@@ -156,10 +183,11 @@ export class SharedRegulation {
       await this.#failures.passed(passed.map(([pair, at]) => ({ pair, agoMs: elapsed() - at })));
       for (const [pair, at] of passed) if (this.#passed.get(pair) === at) this.#passed.delete(pair);
     }
-    const now = elapsed();
-    const within = this.#knownAt === undefined ? KNOWN_MS : now - this.#knownAt + OVERLAP_MS;
-    this.#note(await this.#failures.known(within, MOST_KNOWN));
-    this.#knownAt = now;
+    const version = this.parts.database.version("known_login");
+    if (version === this.#known?.version) return;
+    const { logins, until } = await this.#failures.known(this.#known?.until, MOST_KNOWN);
+    this.#note(logins);
+    this.#known = { version, until };
   }
 
   /** What others failed with before they passed elsewhere is forgotten, as it would be had they passed here. */

@@ -47,12 +47,7 @@ export function openDataSharing(
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(
-        regulator,
-        { clientAddress, authorization },
-        ({ knownAs }) => look(knownAs),
-        signal,
-      );
+      return regulate(regulator.admit({ clientAddress, authorization }, signal), look);
     },
     watch: ({ caller, clientAddress, user }, end) =>
       regulator.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),

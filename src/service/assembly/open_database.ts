@@ -33,8 +33,11 @@ export async function openDatabase(
   const database = keep(
     new PostgresDatabase({
       ...await postgresOptions(config, () => own.material().anchors, clock),
-      changed: (isThere, why) =>
-        isThere ? log.info("database is there") : log.error("database is away", { why }),
+      changed: (condition) =>
+        condition.kind === "up"
+          ? log.info("database is there")
+          : log.error(`database is ${condition.kind}`, { why: condition.reason }),
+      defective: (statement, error) => log.error("the database refuses a statement", { statement, error }),
     }),
   );
   try {

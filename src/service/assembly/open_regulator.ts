@@ -4,6 +4,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { Regulator } from "../../regulation/regulator.ts";
+import { claimedName } from "../claimed_name.ts";
 import type { Together } from "./open_together.ts";
 
 /** Who watches over failed logins, with what all instances know of them. */
@@ -21,6 +22,7 @@ export async function openRegulator(
   const regulator = new Regulator({
     config: regulation,
     log,
+    shown: (name) => claimedName(name, methods),
     steady: steadyClock,
     clock,
     issuers: silentIssuers(methods),

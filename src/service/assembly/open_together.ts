@@ -1,6 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
-import { OutageWatch } from "../../instances/outage_watch.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
@@ -9,7 +8,7 @@ import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedRegulation } from "../../regulation/shared/shared_regulation.ts";
 import type { TogetherHealth } from "../../resource/health.ts";
-import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
 
@@ -32,7 +31,7 @@ export interface SharedKnown {
 export interface Together {
   readonly regulation: SharedRegulation;
   readonly register: InstanceRegister;
-  readonly outage: OutageWatch;
+  readonly database: () => DatabaseStatus;
   /** How many serve, this one included. */
   readonly sharers: () => number;
   readonly health: () => TogetherHealth;
@@ -91,8 +90,9 @@ export function joinOthers(
   { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
 ): Together | undefined {
   if (database === undefined || instance === undefined) return undefined;
-  const regulation = new SharedRegulation({ database, log, elapsed: stopwatch, learned });
-  const outage = new OutageWatch({ database, elapsed: stopwatch });
+  const { digestSecret, password = "" } = config.sharing.database ?? {};
+  const secret = digestSecret ?? password;
+  const regulation = new SharedRegulation({ database, secret, log, elapsed: stopwatch, learned });
   const register = new InstanceRegister({
     database,
     log,
@@ -107,12 +107,12 @@ export function joinOthers(
   return keep({
     regulation,
     register,
-    outage,
+    database: () => database.status,
     sharers: () => register.alive,
     health: () => ({
       instances: { total: register.known.length, serving: register.alive },
       configurationsDiffer: register.differ,
-      degraded: outage.awayMs > 0,
+      degraded: database.status.kind !== "up",
     }),
     follow: async (memory: RegulationMemory) => {
       await Promise.all([regulation.follow(memory), register.follow()]);
@@ -120,7 +120,7 @@ export function joinOthers(
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
     close: () => {
-      for (const part of [regulation, register, outage]) part.close();
+      for (const part of [regulation, register]) part.close();
     },
   });
 }

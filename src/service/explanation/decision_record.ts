@@ -47,11 +47,12 @@ export class DecisionRecord {
   };
 
   #observed(method: Authenticator): Authenticator {
-    const { name, challenges, issuer } = method;
+    const { name, challenges, issuer, looksAtCertificates } = method;
     return {
       name,
       challenges,
       issuer,
+      looksAtCertificates,
       authenticate: async (credentials, signal) => {
         try {
           const verdict = await method.authenticate(credentials, signal);

@@ -127,10 +127,9 @@ async function identityOf(
   }
   const recording = record.chain(chain);
   try {
-    const caller = await authenticate(recording, parseCredentials(headers, { clientAddress }), {
-      log,
-      signal,
-    });
+    const credentials = parseCredentials(headers, { clientAddress });
+    const { caller } = await authenticate(recording, credentials, { log, signal });
+    if (caller instanceof ServiceError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {

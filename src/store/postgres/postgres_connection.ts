@@ -38,16 +38,21 @@ export class PostgresConnection {
   readonly #driver: Driver;
   readonly #socket: Duplex;
   #alive = true;
+  /** Resolves when it is of no use any more. */
+  readonly closed: Promise<void>;
   /** Gives up statements under way: of some that are lost with the connection the driver never tells. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 
   private constructor(driver: Driver, socket: Duplex) {
     this.#driver = driver;
     this.#socket = socket;
-    socket.once("close", () => {
-      this.#alive = false;
-      for (const giveUp of this.#underWay) giveUp(connectionLost());
-    });
+    this.closed = new Promise((resolve) =>
+      socket.once("close", () => {
+        this.#alive = false;
+        for (const giveUp of this.#underWay) giveUp(connectionLost());
+        resolve();
+      })
+    );
   }
 
   /**

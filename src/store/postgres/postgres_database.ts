@@ -1,14 +1,25 @@
 import { stopwatch } from "../../model/clock.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import { checkValues, type Database, type Manner, type Row, type Values, type Work } from "../database.ts";
+import { type DatabaseCondition, DatabaseState } from "./database_state.ts";
+import {
+  BATCH,
+  checkValues,
+  type Database,
+  DatabaseAway,
+  deleteInBatches,
+  type Manner,
+  type Row,
+  type Values,
+  type Work,
+} from "../database.ts";
 import type { PostgresConnection, PostgresLogin } from "./postgres_connection.ts";
-import { DatabaseAway, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
+import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
 import { type PostgresServer, PostgresServers, type Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
-import { type Changed, PostgresWatch } from "./postgres_watch.ts";
+import { PostgresWatch } from "./postgres_watch.ts";
 
 /** Which database, and how to deal with it. */
 export interface PostgresOptions {
@@ -21,8 +32,10 @@ export interface PostgresOptions {
   readonly connections: number;
   /** Longest time for one piece of work, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told when it turns out that the database is there or, and why, that it is away. */
-  readonly changed?: Changed;
+  /** Told when it turns out to be up, degraded or away. */
+  readonly changed?: (condition: DatabaseCondition) => void;
+  /** Told of a statement that the database refuses although it could do it: an error of the service. */
+  readonly defective?: (statement: string, error: PostgresError) => void;
   readonly elapsed?: Stopwatch;
   /** Whether the tables are those that are needed, by default ours. @throws {DatabaseFailure} If not. */
   readonly checkSchema?: (connection: PostgresConnection) => Promise<void>;
@@ -33,6 +46,19 @@ export interface PostgresOptions {
 /** Pauses between tries of what did not happen, in milliseconds: each twice the one before. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
+
+/** How long ids of changes are kept: far longer than anybody asks for them. They are deleted so often, too. */
+const KEEP_IDS_MS = 10 * 60_000;
+const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
+  SELECT id FROM change_made WHERE at < :now - :kept ORDER BY at LIMIT ${BATCH}) RETURNING id`;
+
+/** How a database is, for health, status and metrics. */
+export type DatabaseStatus = DatabaseCondition & {
+  /** Milliseconds for which it has been away; 0 if it is not. */
+  readonly awayMs: number;
+  /** Statements since the start that failed for a defect of the service. */
+  readonly defects: number;
+};
 
 /** A change on its way: what is known of its earlier tries. */
 interface Change<T> {
@@ -51,11 +77,15 @@ interface Change<T> {
 export class PostgresDatabase implements Database {
   readonly #options: PostgresOptions;
   readonly #elapsed: Stopwatch;
-  readonly #servers: PostgresServers;
+  readonly #state: DatabaseState;
   readonly #pool: PostgresPool;
   readonly #watch: PostgresWatch;
   readonly #statements = new Map<string, ReturnType<typeof forPostgres>>();
   #isOpen = true;
+  /** Statements that failed for a defect of the service. */
+  #defects = 0;
+  /** When ids of changes were deleted last. */
+  #clearedAt: number;
 
   /** Connects when there is something to do, and begins to listen for what others change. */
   constructor(options: PostgresOptions) {
@@ -63,25 +93,38 @@ export class PostgresDatabase implements Database {
       options;
     this.#options = options;
     this.#elapsed = elapsed;
-    this.#servers = new PostgresServers({
+    this.#clearedAt = elapsed() - KEEP_IDS_MS * Math.random();
+    this.#state = new DatabaseState({ elapsed, toleranceMs: timeoutMs, changed });
+    const all = new PostgresServers({
       servers,
       login,
       reach,
       checkSchema: options.checkSchema ?? checkSchema,
       timeoutMs,
-      elapsed,
+      state: this.#state,
     });
-    this.#pool = new PostgresPool(this.#servers, Math.max(1, connections - 1));
-    this.#watch = new PostgresWatch(this.#servers, { timeoutMs, changed });
+    this.#pool = new PostgresPool(all, this.#state, Math.max(1, connections - 1));
+    this.#watch = new PostgresWatch(all, {
+      timeoutMs,
+      state: this.#state,
+      unusable: () => this.#pool.leaveIdle(),
+      tried: () => this.#tend(),
+    });
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Whether somebody was there when last looked, some seconds ago at most. */
+  /** Whether changes of other instances are heard of. */
   get isReachable(): boolean {
     return this.#watch.isListening;
+  }
+
+  /** As connections show it, which learn of an end within some seconds. */
+  get status(): DatabaseStatus {
+    const { condition, awayMs } = this.#state;
+    return { ...condition, awayMs, defects: this.#defects };
   }
 
   read<T>(work: () => Work<T>): Promise<T> {
@@ -101,6 +144,7 @@ export class PostgresDatabase implements Database {
 
   close(): void {
     this.#isOpen = false;
+    this.#state.close();
     this.#watch.close();
     this.#pool.close();
   }
@@ -117,7 +161,9 @@ export class PostgresDatabase implements Database {
             ? meaningOf(error) !== "refused"
             : error instanceof DatabaseAway;
           if (maybeLater && deadline.signal.aborted) throw deadline.signal.reason;
-          if (!maybeLater || !this.#isOpen || this.#servers.areAway || deadline.left() <= pause) throw error;
+          if (!maybeLater || !this.#isOpen || this.#state.refusesWork || deadline.left() <= pause) {
+            throw error;
+          }
           await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random() / 2)));
         }
       }
@@ -160,15 +206,41 @@ export class PostgresDatabase implements Database {
     return step.value;
   }
 
-  #rows(on: PostgresConnection, sql: string, values: Values): Promise<readonly Row[]> {
+  /** Opens a connection when none could be opened and nobody needs one; deletes old ids of changes. */
+  #tend(): void {
+    const now = this.#elapsed();
+    if (this.#state.isTrialDue) {
+      const { deadline, settle } = this.#deadline();
+      void this.#pool.refill(deadline).catch(() => {}).finally(settle); // the state knows why
+    }
+    if (now - this.#clearedAt < KEEP_IDS_MS) return;
+    this.#clearedAt = now;
+    void deleteInBatches(this, CLEAR_IDS, { kept: KEEP_IDS_MS / 1000 }).catch(() => {}); // then the next time
+  }
+
+  async #rows(on: PostgresConnection, sql: string, values: Values): Promise<readonly Row[]> {
     const { clock } = this.#options;
     const statement = this.#statements.get(sql) ?? forPostgres(sql, clock !== undefined);
     this.#statements.set(sql, statement);
     checkValues(values);
     const time = clock?.();
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };
-    return on.query(statement.text, inOrder(statement.names, bound));
+    try {
+      return await on.query(statement.text, inOrder(statement.names, bound));
+    } catch (error) {
+      if (error instanceof PostgresError && isDefect(error)) {
+        this.#defects++;
+        this.#options.defective?.(nameOf(sql), error);
+      }
+      throw error;
+    }
   }
+}
+
+/** Name of a statement: what it does, and the table. */
+function nameOf(sql: string): string {
+  const [, verb = "", table = ""] = /^\s*(\w+)(?:[^]*?\b(?:INTO|FROM|UPDATE)\s+(\w+))?/.exec(sql) ?? [];
+  return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
 
 /** Name of the key of the ids of changes. */

@@ -1,7 +1,4 @@
-import { DatabaseFailure } from "../database.ts";
-
-/** Nobody answers who takes changes: what was to be done may be tried later. */
-export class DatabaseAway extends DatabaseFailure {}
+import { DatabaseAway, DatabaseFailure } from "../database.ts";
 
 /** What driver, server or system say of a statement or a connection that failed. */
 export class PostgresError extends Error {
@@ -35,6 +32,14 @@ export function meaningOf({ code, message }: PostgresError): Meaning {
   if (AGAIN.has(code)) return "again";
   if (code === "0A000" && message.includes("cached plan")) return "lost"; // the schema changed under the connection
   return LOST.test(code) || !OF_SERVER.test(code) ? "lost" : "refused";
+}
+
+/** No room, no time, ended by somebody, the system's own: for these no statement is to blame. */
+const OF_CIRCUMSTANCES = /^(?:5[3578]|XX)/;
+
+/** Whether a statement failed for what it says: an error of the service, or of its rights. */
+export function isDefect(error: PostgresError): boolean {
+  return meaningOf(error) === "refused" && !OF_CIRCUMSTANCES.test(error.code);
 }
 
 /** What callers get of an error: their own as it is, one of the database as such. */

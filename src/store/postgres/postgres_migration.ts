@@ -1,4 +1,5 @@
 import { stopwatch } from "../../model/clock.ts";
+import { DatabaseState } from "./database_state.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
 import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
 import type { PostgresOptions } from "./postgres_database.ts";
@@ -20,7 +21,8 @@ export async function migrateDatabase(
   user: string,
 ): Promise<{ readonly from: number; readonly to: number }> {
   const checkSchema = () => Promise.resolve(); // it is what is to come
-  const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, elapsed: stopwatch });
+  const state = new DatabaseState({ elapsed: stopwatch, toleranceMs: timeoutMs });
+  const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, state });
   const connection = await all.open(AbortSignal.timeout(timeoutMs));
   try {
     const versions = await migrate(connection);

@@ -1,6 +1,8 @@
+import { DatabaseAway } from "../database.ts";
 import { NoTurn, Turns } from "../../model/turns.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
-import { DatabaseAway, meaningOf, PostgresError } from "./postgres_failure.ts";
+import { meaningOf, PostgresError } from "./postgres_failure.ts";
+import type { DatabaseState } from "./database_state.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
 /** Pieces of work that wait for a connection; more are told at once that there is none. */
@@ -17,21 +19,25 @@ export interface Deadline {
 /** A bounded number of connections, each used by one piece of work at a time. */
 export class PostgresPool {
   readonly #servers: PostgresServers;
+  readonly #state: DatabaseState;
   readonly #turns: Turns;
+  readonly #most: number;
   #idle: PostgresConnection[] = [];
   #closed = false;
 
-  constructor(servers: PostgresServers, most: number) {
+  constructor(servers: PostgresServers, state: DatabaseState, most: number) {
     this.#servers = servers;
+    this.#state = state;
+    this.#most = most;
     this.#turns = new Turns({ atOnce: most, waiting: WAITING, perLane: WAITING });
   }
 
   /**
    * Does a piece of work on a connection, which is ended when the work's time is over.
-   * @throws {DatabaseAway} If there is no connection in time, or had been none for long. What the work throws.
+   * @throws {DatabaseAway} If there is no connection in time, or none may be opened now. What the work throws.
    */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    if (this.#servers.areAway) throw new DatabaseAway("nobody answers for some time");
+    this.#state.checkWork();
     try {
       return await this.#turns.run(() => this.#run(deadline, work), {
         lane: "",
@@ -46,14 +52,26 @@ export class PostgresPool {
   /** Ends all connections. */
   close(): void {
     this.#closed = true;
-    this.#leave(this.#idle.splice(0));
+    this.leaveIdle();
+  }
+
+  /** Opens a connection for work to come, and so finds out whether one can be opened. @throws As {@link use}. */
+  async refill({ signal }: Deadline): Promise<void> {
+    const connection = await this.#servers.open(signal);
+    if (this.#closed || this.#idle.length >= this.#most) connection.destroy();
+    else this.#idle.push(connection);
+  }
+
+  /** Ends the connections on which nothing is under way: who does not answer one does not answer the others. */
+  leaveIdle(): void {
+    for (const connection of this.#idle.splice(0)) connection.destroy();
   }
 
   async #run<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     const connection = this.#takeIdle() ?? await this.#servers.open(deadline.signal);
     const late = () => {
-      // Who does not answer one does not answer the others.
-      this.#leave([connection, ...this.#idle.splice(0)]);
+      connection.destroy();
+      this.leaveIdle();
     };
     deadline.signal.addEventListener("abort", late, { once: true });
     try {
@@ -71,9 +89,5 @@ export class PostgresPool {
   #takeIdle(): PostgresConnection | undefined {
     this.#idle = this.#idle.filter(({ isAlive }) => isAlive);
     return this.#idle.pop();
-  }
-
-  #leave(connections: readonly PostgresConnection[]): void {
-    for (const connection of connections) connection.destroy();
   }
 }

@@ -1,14 +1,15 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import { INSTANCE_TABLES, REGULATION_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
+import { INSTANCE_TABLES, KNOWN_LOGIN_TOLD, REGULATION_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
   readonly sql: string;
   /**
    * The oldest version of the tables that a service may know and still work with what this step makes. Columns and tables
-   * that are added leave it where it was; what takes something away comes a version after the last that needs it.
+   * that are added leave it where it was; what takes something away comes a version after the last that needs it. Never
+   * more than one version back: an older service ignores what this one relies on, such as bans.
    */
   readonly worksWith: number;
 }
@@ -25,6 +26,18 @@ interface TableVersions {
 function tells(table: string): string {
   return `CREATE TRIGGER ${table}_changed AFTER INSERT OR UPDATE OR DELETE ON ${table}
      FOR EACH STATEMENT EXECUTE FUNCTION tell_change();`;
+}
+
+/** Tables whose changes other instances want to know of at once. */
+const TOLD = ["record", "operator_ban", "operator_lift", "reservation", "known_login"];
+
+/** Notifies all instances when a statement has changed rows of the table, and not when it found nothing to change. */
+function notifies(table: string): string {
+  const on = (event: string, rows: string) =>
+    `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} REFERENCING ${rows} TABLE AS changed
+       FOR EACH STATEMENT EXECUTE FUNCTION tell_change();`;
+  return `DROP TRIGGER IF EXISTS ${table}_changed ON ${table};
+     ${on("INSERT", "NEW")} ${on("UPDATE", "NEW")} ${on("DELETE", "OLD")}`;
 }
 
 /** The tables of all that instances share; the version of a database is the number of steps taken. */
@@ -115,6 +128,15 @@ const STEPS: readonly Step[] = [{
   worksWith: 1,
   sql: `${RESERVATION_TABLES}
    ${tells("reservation")}`,
+}, {
+  worksWith: 3,
+  sql: `${KNOWN_LOGIN_TOLD}
+   CREATE OR REPLACE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN
+       IF EXISTS (SELECT FROM changed) THEN PERFORM pg_notify('${CHANGES_CHANNEL}', TG_TABLE_NAME); END IF;
+       RETURN NULL;
+     END $$;
+   ${TOLD.map(notifies).join("\n   ")}`,
 }];
 
 /** The tables of the database are not those that this service can work with. */

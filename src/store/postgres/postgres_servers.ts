@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
-import type { Stopwatch } from "../../model/clock.ts";
-import { DatabaseFailure } from "../database.ts";
+import { DatabaseAway, DatabaseFailure } from "../database.ts";
+import type { DatabaseState } from "./database_state.ts";
 import {
   type Heard,
   POSTGRES_SCHEMA,
   PostgresConnection,
   type PostgresLogin,
 } from "./postgres_connection.ts";
-import { DatabaseAway, toFailure } from "./postgres_failure.ts";
+import { toFailure } from "./postgres_failure.ts";
 
 /** Where a server listens. */
 export interface PostgresServer {
@@ -27,44 +27,41 @@ interface ServersOptions {
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
   /** Longest time for anything, in milliseconds. */
   readonly timeoutMs: number;
-  readonly elapsed: Stopwatch;
+  readonly state: DatabaseState;
 }
 
-/** Opens connections to whichever server takes changes, and knows whether there is one. */
+/** Opens connections to whichever server takes changes. */
 export class PostgresServers {
   readonly #options: ServersOptions;
-  /** When nobody was there for the first time since somebody was. */
-  #missedSince: number | undefined;
 
   constructor(options: ServersOptions) {
     this.#options = options;
   }
 
-  /** Whether nobody has been there for so long that nobody should wait for it. */
-  get areAway(): boolean {
-    const { elapsed, timeoutMs } = this.#options;
-    return this.#missedSince !== undefined && elapsed() - this.#missedSince >= timeoutMs;
-  }
-
   /**
    * All servers are asked at once, the first that takes changes is it: after a fail-over nobody waits for the silent one.
-   * @throws {DatabaseAway} If there is none.
+   * @param heard Absent: the connection is for work.
+   * @throws {DatabaseAway} If there is none, or none may be looked for now.
    * @throws {DatabaseFailure} If there is one that is not for us: wrong password, other tables.
    */
   async open(signal: AbortSignal, heard?: Heard): Promise<PostgresConnection> {
+    const { state } = this.#options;
+    const connection = await state.attempt(() => this.#openAny(signal, heard));
+    if (heard === undefined) state.works(connection.closed);
+    return connection;
+  }
+
+  async #openAny(signal: AbortSignal, heard: Heard | undefined): Promise<PostgresConnection> {
     const enough = new AbortController();
     const tries = this.#options.servers.map((server) => this.#openOne(server, signal, enough, heard));
     try {
-      const connection = await Promise.any(tries);
-      this.#missedSince = undefined;
-      return connection;
+      return await Promise.any(tries);
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error];
       const refusal = errors.find((each) =>
         each instanceof DatabaseFailure && !(each instanceof DatabaseAway)
       );
       if (refusal !== undefined) throw refusal;
-      this.#missedSince ??= this.#options.elapsed();
       const reasons = new Set(errors.map((each) => each instanceof Error ? each.message : String(each)));
       throw new DatabaseAway([...reasons].join("; "), { cause: error });
     }

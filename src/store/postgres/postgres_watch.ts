@@ -1,4 +1,5 @@
 import { realTime, type Schedule } from "../../model/schedule.ts";
+import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
 
@@ -11,11 +12,8 @@ const PING_MS = 2_000;
 /** Pauses between tries to find a server again. */
 const PAUSE_MS = 250;
 
-/** How long ids of changes are kept: far longer than anybody asks for them. Looked at so often, too. */
-const KEEP_IDS_MS = 10 * 60_000;
-
 /** What is used of a connection. */
-type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive">;
+type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;
 
 /** Who opens connections. */
 interface Servers {
@@ -23,8 +21,16 @@ interface Servers {
   open(signal: AbortSignal, heard: Heard): Promise<Listener>;
 }
 
-/** Told of each change of whether there is a server, with the reason why not. */
-export type Changed = (isThere: boolean, why?: string) => void;
+interface WatchParts {
+  /** Longest time for a connection and for each answer, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
+  /** Called when a server answers no more, or takes no changes: other connections to it are of no use either. */
+  readonly unusable?: () => void;
+  /** Called whenever the connection was tried out. */
+  readonly tried?: () => void;
+  readonly schedule?: Schedule;
+}
 
 /**
  * Hears on a connection of its own what others change, and so knows for each table whether it may be different from what
@@ -32,35 +38,24 @@ export type Changed = (isThere: boolean, why?: string) => void;
  */
 export class PostgresWatch {
   readonly #servers: Servers;
-  readonly #timeoutMs: number;
   readonly #versions = new Map<string, number>();
   readonly #closing = new AbortController();
   /** Counts when everything may be different. */
   #all = 0;
   #connection: Listener | undefined;
-  /** Whether the connection does, by now. */
-  #hears = false;
-  readonly #changed: Changed;
+  readonly #parts: WatchParts;
   readonly #schedule: Schedule;
-  /** What was told last. */
-  #told: boolean | undefined;
   #wake: (() => void) | undefined;
 
-  /** @param options.timeoutMs Longest time for a connection and for each answer, in milliseconds. */
-  constructor(servers: Servers, { timeoutMs, changed = () => {}, schedule = realTime }: {
-    readonly timeoutMs: number;
-    readonly changed?: Changed | undefined;
-    readonly schedule?: Schedule;
-  }) {
+  constructor(servers: Servers, parts: WatchParts) {
     this.#servers = servers;
-    this.#timeoutMs = timeoutMs;
-    this.#changed = changed;
-    this.#schedule = schedule;
+    this.#parts = parts;
+    this.#schedule = parts.schedule ?? realTime;
     this.#run();
   }
 
   get isListening(): boolean {
-    return this.#hears && (this.#connection?.isAlive ?? false);
+    return this.#parts.state.hears && (this.#connection?.isAlive ?? false);
   }
 
   version(table: string): number {
@@ -77,14 +72,12 @@ export class PostgresWatch {
     while (!this.#closing.signal.aborted) {
       try {
         await this.#listen();
-        this.#tell(false, "the server takes no changes any more");
+        this.#parts.unusable?.();
+        this.#ends("the server takes no changes any more");
       } catch (error) {
-        this.#tell(false, error instanceof Error ? error.message : String(error));
+        this.#ends(error instanceof Error ? error.message : String(error));
       }
-      this.#connection?.destroy();
-      this.#connection = undefined;
-      this.#hears = false;
-      await this.#pause(PAUSE_MS);
+      await this.#pause(Math.max(PAUSE_MS, this.#parts.state.waitMs));
     }
   }
 
@@ -96,9 +89,9 @@ export class PostgresWatch {
     this.#connection = connection;
     await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
-    this.#hears = true;
-    this.#tell(true);
-    let [reread, cleared] = [0, KEEP_IDS_MS * Math.random()];
+    this.#parts.state.listens();
+    void connection.closed.then(() => this.#connection === connection && this.#wake?.());
+    let reread = 0;
     while (!this.#closing.signal.aborted) {
       await this.#pause(PING_MS);
       const [state] = await this.#asked(connection, `SELECT ${TAKES_NO_CHANGES} AS "readOnly"`);
@@ -107,24 +100,23 @@ export class PostgresWatch {
         reread = 0;
         this.#all++;
       }
-      if ((cleared += PING_MS) >= KEEP_IDS_MS) {
-        cleared = 0;
-        const oldest = `extract(epoch FROM statement_timestamp()) - ${KEEP_IDS_MS / 1000}`;
-        await this.#asked(connection, `DELETE FROM change_made WHERE at < ${oldest}`);
-      }
+      this.#parts.tried?.();
     }
   }
 
-  #tell(isThere: boolean, why?: string): void {
-    if (this.#told === isThere || this.#closing.signal.aborted) return;
-    this.#told = isThere;
-    this.#changed(isThere, why);
+  #ends(why: string): void {
+    this.#connection?.destroy();
+    this.#connection = undefined;
+    if (!this.#closing.signal.aborted) this.#parts.state.listens(why);
   }
 
   /** What the connection answers; it is ended if there is no answer in time. */
   async #asked(connection: Listener, text: string) {
     return await this.#inTime(async (signal) => {
-      const end = () => connection.destroy();
+      const end = () => {
+        connection.destroy();
+        this.#parts.unusable?.();
+      };
       signal.addEventListener("abort", end, { once: true });
       try {
         return await connection.run(text);
@@ -137,7 +129,7 @@ export class PostgresWatch {
 
   async #inTime<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const inTime = this.#schedule(this.#timeoutMs, () => late.abort(new Error("no answer in time")));
+    const inTime = this.#schedule(this.#parts.timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {

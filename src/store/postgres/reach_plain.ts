@@ -1,5 +1,5 @@
+import { DatabaseAway } from "../database.ts";
 import { Socket } from "node:net";
-import { DatabaseAway } from "./postgres_failure.ts";
 import type { Reach } from "./postgres_servers.ts";
 
 /** Connects without TLS. */

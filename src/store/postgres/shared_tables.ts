@@ -34,6 +34,11 @@ export const REGULATION_TABLES = `
   );
   CREATE INDEX known_login_by_time ON known_login (seen);`;
 
+/** When a login that passed was written, which may be long after it passed: by it, others find what is new to them. */
+export const KNOWN_LOGIN_TOLD = `
+  ALTER TABLE known_login ADD COLUMN told BIGINT NOT NULL DEFAULT 0;
+  CREATE INDEX known_login_by_telling ON known_login (told);`;
+
 /** What instances know of each other; after a crash they say it again. */
 export const INSTANCE_TABLES = `
   CREATE UNLOGGED TABLE instance (

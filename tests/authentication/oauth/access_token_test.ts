@@ -60,6 +60,7 @@ async function withIssuer(
     d: "AAAA",
   });
   const http = httpsClient();
+  let elapsed = 0;
   const subject = new OAuth({
     ...OAUTH_CONFIG,
     issuer: provider.issuer,
@@ -68,13 +69,14 @@ async function withIssuer(
     identityTemplate: "CN=%sub%,O=test",
     requiredAudience: ["uftp"],
     ...config,
-  }, { http, clock: () => NOW, elapsed: () => 0, log: SILENT });
+  }, { http, clock: () => NOW, elapsed: () => elapsed, log: SILENT });
   try {
     await subject.warmUp();
     await run({
       provider,
       subject,
       async ask(token) {
+        elapsed += 31_000; // keys may be fetched again
         const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
         return "reason" in verdict ? verdict.reason ?? "skipped" : verdict.kind;
       },
@@ -347,9 +349,9 @@ Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make fo
         assert.notEqual(await ask(make(provider.issuer)), "accepted");
       });
     }
-    // None of them was worth a question but for keys, and that one time.
-    const paths = provider.server.seen.map(({ path }) => path);
-    assert.deepEqual(paths, ["/.well-known/openid-configuration", "/keys"]);
+    // None of them was worth a question but for keys.
+    const paths = new Set(provider.server.seen.map(({ path }) => path));
+    assert.deepEqual([...paths], ["/.well-known/openid-configuration", "/keys"]);
   });
 });
 

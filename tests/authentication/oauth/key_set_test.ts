@@ -88,21 +88,65 @@ Deno.test("KeySet has keys before the first token, and fetches no more for a tho
   });
 });
 
-Deno.test("KeySet takes a new key of the issuer when a token names it, and asks at most once in 30 seconds", async () => {
-  await withKeys({}, async ({ subject, provider, ask, fetches, time }) => {
+Deno.test("KeySet takes a new key of the issuer at once when a token names it, however often it changes", async () => {
+  await withKeys({}, async ({ subject, provider, ask, fetches }) => {
     await subject.warmUp();
-    assert.equal(await ask(NEW), UNKNOWN);
-    assert.equal(fetches(), 1);
-    time.now += 31_000;
+    for (const name of ["first", "second", "third"]) {
+      const next = createSigner("ES256", name);
+      provider.keys.splice(0, 1, next.jwk);
+      assert.equal(await ask(next), "accepted");
+    }
+    assert.equal(fetches(), 4);
+  });
+});
+
+Deno.test("KeySet fetches for unknown keys three times, then after 1, 2, 4 and at most 30 seconds", async () => {
+  await withKeys({}, async ({ subject, ask, fetches, time }) => {
+    await subject.warmUp();
+    const begun = time.now;
+    const at: number[] = [];
+    for (let made = 0; time.now < begun + 120_000; time.now += 500) {
+      const before = fetches();
+      const said = await ask(createSigner("EdDSA", `stranger ${made++}`));
+      if (fetches() > before) at.push((time.now - begun) / 1000);
+      assert.match(said, fetches() > before ? /^signed by a key/ : /^out of order: .*unknown keys/);
+    }
+    assert.deepEqual(at, [0, 0.5, 1, 2, 4, 8, 16, 32, 62, 92]);
+  });
+});
+
+Deno.test("KeySet has a crowd with unknown keys wait for two fetches at most", async () => {
+  await withKeys({}, async ({ subject, ask, fetches }) => {
+    await subject.warmUp();
     const strangers = Array.from({ length: 20 }, (_, i) => createSigner("EdDSA", `stranger ${i}`));
     assert.deepEqual(new Set(await Promise.all(strangers.map(ask))), new Set([UNKNOWN]));
-    assert.equal(fetches(), 2);
-    provider.keys.push(NEW.jwk);
-    assert.equal(await ask(NEW), UNKNOWN);
-    time.now += 31_000;
+    assert.ok(fetches() <= 3, String(fetches()));
+  });
+});
+
+Deno.test("KeySet refuses no token for a key that it may not fetch yet, and says when to come back", async () => {
+  await withKeys({}, async ({ subject, provider, ask, time, fetches }) => {
+    await subject.warmUp();
+    for (let i = 0; i < 3; i++) await ask(createSigner("EdDSA", `stranger ${i}`));
+    provider.keys.splice(0, 1, NEW.jwk);
+    const { signal } = new AbortController();
+    const exp = Math.floor(time.now / 1000) + 600;
+    const token = bearer(NEW.sign({ iss: provider.issuer, sub: "ann", scope: "x", exp }));
+    await assert.rejects(subject.authenticate(token, signal), { headers: { "Retry-After": "1" } });
+    time.now += 1000;
     assert.equal(await ask(NEW), "accepted");
-    assert.equal(await ask(OLD), "accepted");
-    assert.equal(fetches(), 3);
+    assert.equal(fetches(), 5);
+  });
+});
+
+Deno.test("KeySet looks again for a key that was not there", async () => {
+  await withKeys({}, async ({ subject, provider, ask, time }) => {
+    await subject.warmUp();
+    for (let i = 0; i < 3; i++) assert.equal(await ask(NEW), UNKNOWN);
+    provider.keys.push(NEW.jwk);
+    assert.equal(await ask(NEW), UNKNOWN, "it was not there a moment ago");
+    time.now += 1000;
+    assert.equal(await ask(NEW), "accepted");
   });
 });
 

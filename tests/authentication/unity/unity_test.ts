@@ -300,6 +300,20 @@ Deno.test("unitySaml() takes a SOAP fault for a refusal, not for an outage", () 
     assert.equal(subject.status().up, true);
   }));
 
+Deno.test("unitySaml() takes status 400, Keycloak's answer about unknown users, for a refusal of this caller alone", () =>
+  within(start(), async ({ ask, provider, subject }) => {
+    provider.fault = (_request, response) => response.writeHead(400).end("<html>We are sorry</html>");
+    for (let i = 0; i < 5; i++) {
+      assert.equal(
+        await ask(basic(`nobody${i}`, "x", `192.0.2.${i}`)),
+        "the provider answered with status 400",
+      );
+    }
+    assert.equal(subject.status().up, true);
+    provider.fault = undefined;
+    assert.equal(await ask(ANN), "accepted");
+  }));
+
 const OUTAGES: [string, Answer][] = [
   ["status 500 without fault", (_request, response) => response.writeHead(500).end("<html>")],
   ["status 404", (_request, response) => response.writeHead(404).end()],

@@ -58,6 +58,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
   const schedule: Schedule = (ms, task) => realTime(ms === PATIENCE_MS ? 60_000 : ms, task);
   const shared = new SharedRegulation({
     database,
+    secret: "of all instances",
     learned: () => {},
     log: SILENT,
     elapsed: stopwatch,

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
+import { hash } from "node:crypto";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 import type { Ban } from "../../../src/regulation/ban.ts";
 import type { RegulationNews } from "../../../src/regulation/regulation_state.ts";
 import { type Attempt, Regulator } from "../../../src/regulation/regulator.ts";
+import { Digests } from "../../../src/regulation/shared/digest.ts";
 import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
-import { REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
+import { KNOWN_LOGIN_TOLD, REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
 import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { basic } from "../../authentication/sample_credentials.ts";
@@ -20,7 +22,7 @@ const CONFIG = {
 const SCHEMA = {
   what: "shared regulation",
   applicationId: 0x54657374,
-  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", "")],
+  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
 };
 
 /** One of several instances with one database, whose timers the test turns. */
@@ -49,6 +51,7 @@ class TestInstance {
     };
     this.shared = new SharedRegulation({
       database,
+      secret: "of all instances",
       learned: (news) => this.told.push(news),
       log: SILENT,
       elapsed: () => clock.now,
@@ -209,6 +212,27 @@ test(
   },
 );
 
+test("punishes nobody after the right password with failures from before it", async ([one, two], later) => {
+  for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
+  const late = Promise.withResolvers<void>();
+  two.late = late.promise;
+  for (let i = 0; i < 3; i++) two.admitted("ann", "192.0.2.17")?.failed();
+  await later(1000); // nobody waits for these counts any longer
+  two.admitted("ann", "192.0.2.17")?.succeeded();
+  two.admitted("ann", "192.0.2.17")?.failed();
+  two.late = undefined;
+  late.resolve();
+  for (let i = 0; i < 10; i++) await settled();
+  assert.equal(two.regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+});
+
+test("counts anew after the right password, though the others are not told of it yet", async ([one, two]) => {
+  for (let i = 0; i < 5; i++) await one.guess();
+  two.admitted("ann", "192.0.2.17")?.succeeded();
+  assert.equal(await two.guess(), true);
+  assert.equal(two.regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+});
+
 test(
   "keeps a count for its wait and a window more, so that a long wait is not forgotten",
   async ([one], later) => {
@@ -297,6 +321,22 @@ test(
     assert.equal(two.told.filter(({ lifted }) => (lifted?.length ?? 0) > 0).length, 1);
   },
 );
+
+test("writes nothing of a name that whoever reads the database could test guesses with", async ([one, two]) => {
+  const name = "a password in the wrong field";
+  await one.guess(name);
+  await two.guess(name);
+  const [found, other] = await one.database.read(() =>
+    rows("SELECT * FROM failed_login WHERE who_user <> ''", {})
+  );
+  assert.deepEqual(found?.["who_user"], other?.["who_user"]);
+  const written = JSON.stringify([found, other]);
+  for (const text of [name, `192.0.2.17\0${name}`]) {
+    for (const guess of [text, hash("sha256", text, "base64url"), new Digests("").of(text)]) {
+      assert.ok(!written.includes(guess), guess);
+    }
+  }
+});
 
 test("deletes what counts no more", async ([one], later) => {
   await one.guess();

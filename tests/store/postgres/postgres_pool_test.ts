@@ -1,6 +1,7 @@
+import { DatabaseAway } from "../../../src/store/database.ts";
 import assert from "node:assert/strict";
-import { DatabaseAway } from "../../../src/store/postgres/postgres_failure.ts";
 import { PostgresPool } from "../../../src/store/postgres/postgres_pool.ts";
+import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
 import { PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
 import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
@@ -13,13 +14,14 @@ function test(name: string, check: (pool: PostgresPool) => Promise<void>): void 
   Deno.test(`PostgresPool ${name}`, { ignore: server === undefined }, async () => {
     if (server === undefined) return;
     const options = server.options(await server.database());
+    const state = new DatabaseState({ elapsed: () => 0.5, toleranceMs: 1000 });
     const servers = new PostgresServers({
       ...options,
       reach: reachPlain,
       checkSchema: () => Promise.resolve(),
-      elapsed: () => 0,
+      state,
     });
-    const pool = new PostgresPool(servers, 1);
+    const pool = new PostgresPool(servers, state, 1);
     try {
       await check(pool);
     } finally {

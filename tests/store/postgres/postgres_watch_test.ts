@@ -19,6 +19,11 @@ class Watched {
   /** How many connections were opened, and how many of them are open. */
   opened = 0;
   open = 0;
+  /** How often a trial of the connection went well, and how often other connections were given up. */
+  tried = 0;
+  unusable = 0;
+  /** What the state of the database says: how long no connection may be opened. */
+  waitMs = 0;
   heard: (table: string) => void = () => {};
   readonly watch: PostgresWatch;
 
@@ -31,9 +36,29 @@ class Watched {
       },
     }, {
       timeoutMs: TIMEOUT_MS,
-      changed: (isThere, why = "") => this.said.push(`${isThere ? "there" : "away"} ${why}`.trim()),
+      state: this.#state(),
+      tried: () => this.tried++,
+      unusable: () => this.unusable++,
       schedule: this.time.schedule,
     });
+  }
+
+  #state() {
+    const listens = (why?: string) => {
+      const text = why === undefined ? "there" : `away ${why}`;
+      if (this.said.at(-1) !== text) this.said.push(text);
+    };
+    const last = () => this.said.at(-1) === "there";
+    const wait = () => this.waitMs;
+    return {
+      listens,
+      get hears() {
+        return last();
+      },
+      get waitMs() {
+        return wait();
+      },
+    };
   }
 
   #connection() {
@@ -43,7 +68,9 @@ class Watched {
     const over = Promise.withResolvers<never>();
     over.promise.catch(() => {});
     let isAlive = true;
+    const closed = Promise.withResolvers<void>();
     return {
+      closed: closed.promise,
       run: (text: string) => {
         this.asked.push(`${(this.time.now - begin) / 1000} ${text.split(" ")[0]}`);
         return Promise.race([this.answer(), over.promise]);
@@ -51,6 +78,7 @@ class Watched {
       destroy: () => {
         if (isAlive) this.open--;
         isAlive = false;
+        closed.resolve();
         over.reject(new Error("it was ended"));
       },
       get isAlive() {
@@ -123,13 +151,26 @@ test("tries the connection out every 2 s, and takes all for changed every 15 s",
   assert.equal(watched.watch.version("share"), before + 2);
 });
 
-test("has old ids of changes deleted every ten minutes, the first at some time of them", async (watched) => {
-  await watched.pass(20 * 60_000);
-  const times = watched.asked.filter((text) => text.endsWith(" DELETE")).map((text) => parseFloat(text));
-  assert.equal(times.length, 2);
-  assert.equal((times[1] ?? 0) - (times[0] ?? 0), 600);
-  assert.ok((times[0] ?? 0) <= 600);
+test("tells of each trial that went well", async (watched) => {
+  await watched.pass(20_000);
+  assert.equal(watched.tried, 10);
+  assert.equal(watched.unusable, 0);
 });
+
+test(
+  "waits as long as the state of the database says before it opens another connection",
+  async (watched) => {
+    watched.waitMs = 15_000;
+    await watched.pass(0);
+    assert.equal(watched.opened, 0);
+    watched.reachable = true;
+    await watched.pass(14_999);
+    assert.equal(watched.opened, 0);
+    await watched.pass(1);
+    assert.equal(watched.opened, 1);
+  },
+  { reachable: false },
+);
 
 const ENDS: readonly (readonly [what: string, answer: Watched["answer"], said: string, afterMs: number])[] = [
   [

@@ -111,7 +111,9 @@ const TOGETHER = {
     serving: integer("Those that serve as far as is known"),
   }),
   "configurationsDiffer?": flag("Whether instances of the same version are configured differently"),
-  "degraded?": flag("Whether the database that instances share is away: what needs it answers 503"),
+  "degraded?": flag(
+    "Whether the database that instances share is away or degraded: what needs it may answer 503",
+  ),
 };
 
 /** The named schemas of the API description. */

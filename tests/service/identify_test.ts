@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { Regulator } from "../../src/regulation/regulator.ts";
+import { recognise } from "../../src/service/identify.ts";
+import { basic } from "../authentication/sample_credentials.ts";
+
+type Answer = Verdict | Error | Promise<Verdict>;
+
+const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
+const SKIP: Verdict = { kind: "skipped" };
+const ACCEPT: Verdict = { kind: "accepted", identity: { dn: "CN=Eve", method: "TEST", via: "M" } };
+const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
+
+function method(answer: Answer, looksAtCertificates?: true): Authenticator {
+  return {
+    name: "M",
+    challenges: ["Basic"],
+    looksAtCertificates,
+    authenticate: () => answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer),
+    close() {},
+  };
+}
+
+/** A service with these methods, where two failures are free. */
+function service(methods: readonly Authenticator[], learned = () => {}) {
+  const steady = () => 1_700_000_000_000;
+  const regulator = new Regulator({
+    config: { enabled: true, maxFailures: 2, windowSeconds: 3600, baseDelaySeconds: 1, maxDelaySeconds: 900 },
+    log: SILENT,
+    steady,
+    learned,
+  });
+  const parts = {
+    chain: { methods, failOnMissingCredentials: false, realm: "AUTH" },
+    regulator,
+    attributes: {
+      name: "NONE",
+      attributesOf: () => Promise.resolve({ standard: new Map(), extra: new Map() }),
+      close() {},
+    },
+    signIns: undefined,
+    accessControl: true,
+    serverName: () => undefined,
+  };
+  return {
+    regulator,
+    show: (credentials: Credentials, signal = new AbortController().signal) =>
+      recognise(credentials, new HeaderList(), parts, {
+        facts: { clientAddress: credentials.clientAddress },
+        base: "https://a.example",
+        url: "https://a.example/rest/auth",
+        claimed() {},
+        known() {},
+        log: SILENT,
+        signal,
+      }),
+  };
+}
+
+/** What a caller sees of four guesses in a row. */
+async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick<ServiceError, "status">[]> {
+  const { show } = service(methods);
+  const seen: Pick<ServiceError, "status" | "code" | "publicMessage" | "headers">[] = [];
+  for (let i = 0; i < 4; i++) {
+    const failure = await show(basic("ann", `guess ${i}`)).then(() => undefined, (error) => error);
+    assert.ok(failure instanceof ServiceError, String(failure));
+    const { status, code, publicMessage, headers } = failure;
+    seen.push({ status, code, publicMessage, headers });
+  }
+  return seen;
+}
+
+Deno.test("recognise() counts wrong passwords and answers them as alone, whatever else the request shows, in every order", async () => {
+  const alone = await guesses([method(REFUSE)]);
+  assert.deepEqual(alone.map(({ status }) => status), [401, 401, 401, 429]);
+  const other = fc.oneof(
+    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => method(answer, true)),
+    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => method(answer)),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(other, { maxLength: 5 }), fc.nat(5), async (others, at) => {
+      assert.deepEqual(await guesses(others.toSpliced(at, 0, method(REFUSE))), alone);
+    }),
+  );
+});
+
+Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
+  for (const answer of [SKIP, DOWN]) {
+    const { regulator, show } = service([method(ACCEPT, true), method(answer)]);
+    regulator.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
+    const shown = await show(basic("ann", "x")).catch(() => undefined);
+    assert.equal(shown?.userName, undefined);
+    assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+    assert.equal(regulator.memory.known.size, 0);
+  }
+});
+
+Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
+  const answer = Promise.withResolvers<Verdict>();
+  const counted = Promise.withResolvers<void>();
+  const { regulator, show } = service([method(answer.promise)], counted.resolve);
+  const caller = new AbortController();
+  const gone = new Error("gone");
+  const shown = show(basic("ann", "x"), caller.signal);
+  caller.abort(gone);
+  await assert.rejects(shown, gone);
+  answer.resolve(REFUSE);
+  await counted.promise;
+  assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+});

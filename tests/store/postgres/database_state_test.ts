@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { DatabaseAway } from "../../../src/store/database.ts";
+import { DatabaseState } from "../../../src/store/postgres/database_state.ts";
+
+const REFUSED = new DatabaseAway("sorry, too many clients already");
+
+function create() {
+  const time = { now: 12_047.246237 };
+  const told: string[] = [];
+  const state = new DatabaseState({
+    elapsed: () => time.now,
+    toleranceMs: 2_000,
+    changed: (condition) =>
+      told.push(condition.kind === "up" ? "up" : `${condition.kind}: ${condition.reason}`),
+  });
+  const refuse = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseAway);
+  return { time, told, state, refuse };
+}
+
+Deno.test("DatabaseState is degraded while connections work and further ones are refused", async () => {
+  const { told, state, refuse } = create();
+  const closed = Promise.withResolvers<void>();
+  await state.attempt(() => Promise.resolve());
+  state.works(closed.promise);
+  state.listens();
+  assert.deepEqual(state.condition, { kind: "up" });
+  await refuse();
+  assert.deepEqual(state.condition, { kind: "degraded", reason: "sorry, too many clients already" });
+  assert.equal(state.awayMs, 0);
+  assert.equal(state.refusesWork, false, "there is a connection");
+  await state.attempt(() => Promise.resolve());
+  assert.deepEqual(told, ["degraded: sorry, too many clients already", "up"]);
+});
+
+Deno.test("DatabaseState is away without any connection for work, also if it hears of changes", async () => {
+  const { time, told, state, refuse } = create();
+  state.listens();
+  await refuse();
+  time.now += 2_000;
+  await refuse();
+  assert.equal(state.condition.kind, "away");
+  assert.equal(state.refusesWork, true);
+  assert.throws(() => state.checkWork(), /too many clients/);
+  assert.equal(state.awayMs, 2_000);
+  await assert.rejects(state.attempt(() => Promise.resolve()), DatabaseAway, "no attempt is due");
+  time.now += 1_000;
+  assert.equal(state.isTrialDue, true);
+  state.checkWork();
+  await state.attempt(() => Promise.resolve());
+  assert.deepEqual([state.condition.kind, state.refusesWork, state.awayMs], ["up", false, 0]);
+  assert.equal(told.at(-1), "up");
+});
+
+Deno.test("DatabaseState is away when the last connection is lost and no other can be opened", async () => {
+  const { state, refuse } = create();
+  const closed = Promise.withResolvers<void>();
+  state.works(closed.promise);
+  await refuse();
+  assert.equal(state.condition.kind, "degraded");
+  closed.resolve();
+  await closed.promise;
+  await Promise.resolve();
+  assert.equal(state.condition.kind, "away");
+});
+
+Deno.test("DatabaseState is degraded while changes of others are not heard of", () => {
+  const { told, state } = create();
+  state.listens("cut");
+  assert.deepEqual(state.condition, { kind: "degraded", reason: "cut" });
+  state.listens();
+  assert.deepEqual(told, ["degraded: cut", "up"]);
+});
+
+Deno.test("DatabaseState tells nobody once it is closed", () => {
+  const { told, state } = create();
+  state.close();
+  state.listens("cut");
+  assert.deepEqual(told, []);
+});
