@@ -34,7 +34,7 @@ interface Output {
 
 /**
  * A logger that writes `2026-01-05T09:15:00.123Z info  message key=value …` lines to a sink.
- * @param threshold Least level that is written; a function where that may change.
+ * @param threshold Minimum level of log entries; a function where that may change.
  */
 export function createLogger(
   sink: LineSink,

@@ -4,7 +4,7 @@ import type { HeaderList } from "./header_list.ts";
 export interface AnswerPolicy {
   /** Browsers come by HTTPS alone for so long (RFC 6797); absent: nobody is told. */
   readonly hsts: { readonly maxAgeSeconds: number; readonly includeSubDomains: boolean } | undefined;
-  /** Who may show our pages in a frame. */
+  /** Sites that may show the web pages in a frame. */
   readonly frames: {
     readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
     /** Origin that may with `allowFrom`. */

@@ -471,12 +471,12 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "container.pools.executor.maxsize=1",
-    "container.pools.executor.maxsize: ignored: there are no thread pools",
+    "container.pools.executor.maxsize: ignored: the service has no thread pools",
   ],
-  ["container.onstartup.1=a.b.C", "container.onstartup.1: ignored: there are no start-up classes to load"],
+  ["container.onstartup.1=a.b.C", "container.onstartup.1: ignored: the service has no start-up classes"],
   [
     "container.feature.Registry.enable=false",
-    "container.feature.Registry.enable: ignored: there is no such feature",
+    "container.feature.Registry.enable: ignored: this feature does not exist",
   ],
   [
     "container.feature.DataShring.enable=false",
@@ -484,11 +484,11 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "persistence.user=sa",
-    "persistence.user: ignored: shares are kept in a SQLite database in persistence.directory",
+    "persistence.user: ignored: the service keeps shares in a SQLite database in persistence.directory",
   ],
   [
     "persistence.directory.SHARES_HPC=data",
-    "persistence.directory.SHARES_HPC: ignored: everything is kept in one database",
+    "persistence.directory.SHARES_HPC: ignored: the service uses one database for everything",
   ],
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   [

@@ -47,7 +47,7 @@ const MOST_OF_A_USER = 20;
 const NOTED = 1 / 30;
 
 /**
- * Browsers that are signed in. Each shows 128 random bits, of which the store has a digest: whoever reads the store cannot
+ * Browser sessions. Each shows 128 random bits, of which the store has a digest: whoever reads the store cannot
  * sign in. They end when they are idle, after their longest time, when they sign out, and when their user is gone or banned.
  */
 export class SignIns {
