@@ -35,7 +35,7 @@ export interface DaemonCommand<T> {
 
 /** What is known of a daemon, as plain data: handed from a core to the one that takes its place. */
 export interface DaemonKnowledge {
-  /** Why it is down; absent if it answered. */
+  /** Reason why the system is down; absent if it answered. */
   readonly trouble?: Failure;
   /** As the last ping told. */
   readonly facts?: PingReply;
@@ -105,7 +105,7 @@ export class Daemon {
   #users = 0;
   /** Whether it is known to be up or down: until then a request may try it, and nobody says that it is up. */
   #checked: boolean;
-  /** Why it is down. */
+  /** Reason why the system is down. */
   #trouble: Failure | undefined;
   #doubtful = false;
   #facts: PingReply | undefined;

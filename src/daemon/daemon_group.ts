@@ -48,7 +48,7 @@ export type UserInfo =
 
 /** State of a logical server, from real outcomes. */
 export interface GroupStatus {
-  /** Whether a session can be created: an instance answered, and does as far as is known. */
+  /** Whether the server can open a session: an instance answered, and does as far as is known. */
   readonly usable: boolean;
   /** Whether a request may find one that serves it: some instance is up, or was not asked yet. */
   readonly worthTrying: boolean;
@@ -73,11 +73,11 @@ export interface InstanceStatus extends DaemonHealth {
 
 /** How a physical daemon is. */
 export interface DaemonHealth {
-  /** Whether it answered, and does as far as is known. */
+  /** Whether the daemon answers. */
   readonly up: boolean;
   /** Whether it was not asked yet, or has neither answered nor failed so far. */
   readonly unchecked?: boolean;
-  /** Why it is not up, for the log and the operator. */
+  /** Reason why the daemon is down, for the log and the operator. */
   readonly reason?: string;
   /** Milliseconds that the last answer took, from the attempt to connect on; absent before the first. */
   readonly latencyMs?: number;

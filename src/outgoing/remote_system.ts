@@ -10,7 +10,7 @@ export interface RemoteStatus {
   /** `host:port`. */
   readonly remote: string;
   readonly up: boolean;
-  /** Why it is down. */
+  /** Reason why the system is down. */
   readonly reason?: string;
   /** When the state was last confirmed, in milliseconds since the epoch; absent before the first outcome. */
   readonly since?: number;

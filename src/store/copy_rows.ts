@@ -4,7 +4,7 @@ import { rows } from "./database.ts";
 /** What became of rows that were to be copied. */
 export interface Copied {
   readonly added: number;
-  /** Those that were there already, and stay as they are. */
+  /** Those that existed already, and stay as they are. */
   readonly present: number;
 }
 

@@ -158,7 +158,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   const { config, errors, warnings } = await loadText(await fixture("seed_b.properties"), DATA_FILES);
   assert.deepEqual(errors, []);
   assert.deepEqual(warnings, [
-    "conf/c:18: authservice.server.HPC.ssl: whoever reaches the command socket can read and send commands, " +
+    "conf/c:18: authservice.server.HPC.ssl: anyone who reaches the command socket can read and send commands; " +
     "for tests only",
   ]);
   assert.ok(config);
@@ -436,12 +436,12 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "container.security.accesscontrol.pdpConfig=conf/pdp.conf",
-    "container.security.accesscontrol.pdpConfig: ignored: XACML policy files are not evaluated, " +
-    "the built-in rules equal the policy that the Java service came with",
+    "container.security.accesscontrol.pdpConfig: ignored: the service does not evaluate XACML policies; " +
+    "its built-in rules equal the default policy of the Java service",
   ],
   [
     "container.security.accesscontrol.auth=false",
-    "container.security.accesscontrol.auth: ignored: access control is on or off for all services alike, " +
+    "container.security.accesscontrol.auth: ignored: access control is on or off for all services, " +
     "see container.security.accesscontrol",
   ],
   [

@@ -28,7 +28,7 @@ export interface BookedToken {
   readonly name?: string;
   readonly bounds?: TokenBounds;
   readonly renewable: boolean;
-  /** Whether it is for this service only. */
+  /** Whether the token is for this service only. */
   readonly limited: boolean;
   /** Administrator who had it made for its owner, by distinguished name. */
   readonly by?: string;

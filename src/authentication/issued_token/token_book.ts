@@ -131,7 +131,7 @@ export class TokenBook {
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
       lineage.expires * 1000 - lineage.since > outage.shortMs;
-    if (mayBe) throw refuse("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
+    if (mayBe) throw refuse("ERR_RECORD_STORE", "cannot tell whether the token was revoked");
     return false;
   }
 

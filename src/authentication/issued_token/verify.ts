@@ -119,7 +119,9 @@ class IssuedTokenAuthenticator implements Authenticator {
   async #lineage(token: SignedToken, clientAddress: string): Promise<TokenLineage> {
     const { book } = this.options;
     const shown = shownToken(token);
-    if (await book?.isRevoked(shown)) throw new InvalidToken("it was taken back, or what it was got with");
+    if (await book?.isRevoked(shown)) {
+      throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
+    }
     book?.noteUse(shown, clientAddress);
     return shown.lineage;
   }

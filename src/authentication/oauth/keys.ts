@@ -75,7 +75,7 @@ export const KEYS = {
   }),
   derivedLifetime: DERIVED_LIFETIME,
   identity: optional(
-    text({ name: "identityAssign", help: 'Expression for the user\'s name, such as "UID="+email' }),
+    text({ name: "identityAssign", help: 'Expression for the user\'s name, for example "UID="+email' }),
   ),
   identityTemplate: optional(text({
     help:

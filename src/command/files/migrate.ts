@@ -15,32 +15,33 @@ const CONF = "conf";
 /** `authserver migrate`: a copy of the Java service's configuration that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
-  summary: "Copy the configuration of a Java service into conf/, and say what it still needs",
+  summary: "Copy the configuration of a Java service into conf/, and list the remaining steps",
   details: [
     "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver, or a .tar.gz of one of them. Nothing in it is changed, and nothing is overwritten: there must be no conf/ where it is copied to. The scripts that start and stop the service come into bin/.",
     "Files beside the old conf/ that its container.properties names by a relative path, such as certs/, are copied to the same place here.",
     "Paths into the old configuration, and places that the old service writes to, are changed in the copy, and the changed lines shown. What needs a hand is named, with the command where there is one: Java key stores, XACML policies, MVEL expressions, shares in a database, certificates of X.509 version 1.",
-    "Exit status: that of authserver check, which runs in the end.",
+    "The command runs authserver check at the end and returns its exit status.",
   ],
   examples: {
-    "authserver migrate /opt/unicore-authserver": "From the Java service's archive",
-    "authserver migrate /etc/unicore/authserver": "From its package, as an account that may read it",
+    "authserver migrate /opt/unicore-authserver": "Migrates an installation from the archive",
+    "authserver migrate /etc/unicore/authserver":
+      "Migrates an installed package, as an account that may read its files",
   },
   operands: { folder: "Folder of the Java service, or of its configuration; or a .tar.gz of it" },
   options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
   json: {
     "from": "Folder that was copied",
     "files": "Number of files in it",
-    "beside[]": "Files beside the old conf/ that were copied, too",
-    "left[]": "What was not copied, with why",
-    "changes[].file?": "A file whose copy differs",
+    "beside[]": "Files outside the old conf/ that were copied as well",
+    "left[]": "Files that were not copied, with the reason",
+    "changes[].file?": "File whose copy differs",
     "changes[].line?": "Counted from 1",
     "changes[].before?": "The line as it was",
     "changes[].after?": "The line in the copy",
     "byHand[].topic?": "What needs a hand",
-    "byHand[].what[]?": "What there is and what to do, a line each",
-    "scripts[]?": "Scripts and their settings, as far as they were written",
-    "check.*": "What authserver check --json prints",
+    "byHand[].what[]?": "Findings and steps, one per line",
+    "scripts[]?": "Written scripts and script settings",
+    "check.*": "Output of authserver check --json",
   },
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.

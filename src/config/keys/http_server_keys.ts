@@ -45,7 +45,7 @@ export const HTTP_SERVER = section({
         "Send Strict-Transport-Security for the host and its subdomains. If not set, it covers the host only, and is sent only without a gateway",
     })),
     hstsMaxAge: integer({
-      help: "max-age of Strict-Transport-Security",
+      help: "Value max-age of Strict-Transport-Security",
       default: 31_536_000,
       unit: "seconds",
       added: true,

@@ -12,7 +12,7 @@ export interface Explanation {
   readonly sources: readonly SourceStep[];
   /** What the answers come to. */
   readonly user?: UserAttributes;
-  /** Whether the role may ask for sessions. */
+  /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
   readonly servers: readonly ServerStep[];
   /** The first reason why no session would be opened; absent if one would be on one of the servers. */
@@ -51,7 +51,7 @@ export interface ServerStep {
   readonly availableGroups?: readonly string[];
   /** Bytes per second; absent if there is no limit. */
   readonly rateLimit?: number;
-  /** How much of it reservations are the cause of. */
+  /** Limit that reservations cause. */
   readonly reservationLimit?: number;
   readonly includes?: string;
   readonly excludes?: string;

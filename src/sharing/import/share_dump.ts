@@ -48,7 +48,7 @@ interface Entry {
  * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. A CSV column `data` without one for `path`
  * holds the members as JSON, as the Java service's tables do. Required are `path`, `ownerID`, `uid`
  * and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
- * @param options.server Logical server of entries that name none.
+ * @param options.server Logical server of entries without a server.
  * @param options.servers Logical servers there are.
  * @param options.now Milliseconds since the epoch; what expired before is left out.
  * @throws {InvalidFile} With everything that is wrong in it; nothing should then be imported.

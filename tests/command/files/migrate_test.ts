@@ -57,7 +57,7 @@ for (const variant of ["variant_a", "variant_b"]) {
     assert.equal(code, 0, printed);
     assert.match(printed, /^\d+ files copied from \S+\/java\/conf to conf$/m);
     assert.match(printed, /XACML\n {4}not evaluated: .*nothing to do/);
-    assert.match(printed, /usable: 0 errors/);
+    assert.match(printed, /valid: 0 errors/);
     assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
     await at.unchanged();
 
@@ -166,7 +166,7 @@ Deno.test("migrate goes on with the PostgreSQL of the Java service, beside its t
   assert.equal(code, 0, printed);
   assert.match(printed, /Shares in PostgreSQL\n {4}authserver database migrate # makes tables of ours/);
   assert.match(printed, /write the table SHARES_CLUSTER out as CSV[^]*share import/);
-  assert.match(printed, /usable: 0 errors/);
+  assert.match(printed, /valid: 0 errors/);
 });
 
 Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
