@@ -10,11 +10,11 @@ import { longFunctions } from "./long_functions.ts";
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["command"],
-  ["rooms"],
+  ["workers"],
   ["edge", "service"],
   ["pages"],
   ["resource"],
-  ["authentication", "attributes", "instances", "reservations", "regulation", "sharing"],
+  ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
   ["daemon"],
   ["watch", "outgoing", "store"],
   ["config"],
@@ -197,7 +197,7 @@ Deno.test("texts of errors begin with a capital letter where they are shown alon
 
 /** Where a spread leaves out what is absent, since what is made there tells that from `undefined`. */
 const TELLS_ABSENT: Readonly<Record<string, string>> = {
-  "authentication/issued_token/bounds.ts": "claims are compared by their members",
+  "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
   "authentication/unauthenticated.ts": "members are printed one by one",
@@ -235,10 +235,10 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "command/version.ts": "a command, which their list names",
   "config/read_sharing.ts": "a section of the file, which the list of sections names",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
-  "edge/inflow.ts": "a workaround for the runtime, in the list of these",
+  "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "pages/preview_page.ts": "a page",
-  "rooms/room_audit.ts": "what a room hands to the supervisor, beside room_log.ts",
+  "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
   "service/http/admin_routes.ts": "routes, by what they are for",
 };
 

@@ -28,7 +28,7 @@ async function main(paths: readonly string[]): Promise<number> {
     console.log(`No test ended for ${LONGEST_MS / 60_000} minutes: the runner said above which one hangs`);
     console.log(`FAILED | ${done} passed | ${failed + 1} failed`);
   };
-  let patience = setTimeout(hung, LONGEST_MS);
+  let maxWait = setTimeout(hung, LONGEST_MS);
   let rest = "";
   const began = performance.now();
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
@@ -38,13 +38,13 @@ async function main(paths: readonly string[]): Promise<number> {
       const ended = testEnded(line);
       if (ended === undefined || ended === "FAILED") console.log(line);
       if (ended === undefined) continue;
-      clearTimeout(patience);
-      patience = setTimeout(hung, LONGEST_MS);
+      clearTimeout(maxWait);
+      maxWait = setTimeout(hung, LONGEST_MS);
       if (ended === "FAILED") failed++;
       else if (++done % STEP === 0) console.log(`${done} passed (${seconds(began)} s)`);
     }
   }
-  clearTimeout(patience);
+  clearTimeout(maxWait);
   if (rest !== "") console.log(rest);
   return (await child.status).code;
 }

@@ -5,11 +5,11 @@ import { runDeno, ToolFailed } from "./run_tool.ts";
 /** Name of the module that is run; the others are loaded by it from the same folder. */
 export const MAIN_MODULE = "main.js";
 
-/** Names of bundled modules and their sources. The supervisor starts the rooms' modules as workers. */
+/** Names of bundled modules and their sources. The supervisor starts the workers' modules as workers. */
 export const MODULES: Readonly<Record<string, string>> = {
   [MAIN_MODULE]: `${ROOT}/main.ts`,
-  "edge_room.js": `${ROOT}/src/rooms/edge_room.ts`,
-  "core_room.js": `${ROOT}/src/rooms/core_room.ts`,
+  "edge_worker.js": `${ROOT}/src/workers/edge_worker.ts`,
+  "core_worker.js": `${ROOT}/src/workers/core_worker.ts`,
 };
 
 /** Parts of `ssh2` in machine code, which it does without. */

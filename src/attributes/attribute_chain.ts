@@ -2,7 +2,7 @@ import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AttributeSet } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
 import { combine, NOTHING_YET } from "./combine.ts";
@@ -24,7 +24,7 @@ export interface ChainOptions {
   readonly onAnswer?: (
     source: AttributeSource,
     identity: Identity,
-    answer: AttributeSet | ServiceError,
+    answer: AttributeSet | HttpError,
   ) => void;
 }
 
@@ -41,7 +41,7 @@ export class AttributeChain implements AttributeSource {
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
     const { links, policy, onAnswer } = this.#options;
     let combined = NOTHING_YET;
-    let failure: ServiceError | undefined;
+    let failure: HttpError | undefined;
     let answers = 0;
     for (const link of links) {
       const { source } = link;
@@ -51,7 +51,7 @@ export class AttributeChain implements AttributeSource {
         answers++;
         combined = combine(policy, combined, answer);
       } catch (error) {
-        if (error instanceof ServiceError) onAnswer?.(source, identity, error);
+        if (error instanceof HttpError) onAnswer?.(source, identity, error);
         failure = this.#excused(error, link, signal);
       }
       if (combined.decided) break;
@@ -66,9 +66,9 @@ export class AttributeChain implements AttributeSource {
   }
 
   /** @returns The failure of a source that may fail. @throws That of one that may not. */
-  #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): ServiceError {
+  #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
     const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
-    if (!dispensable || signal.aborted || !(error instanceof ServiceError)) throw error;
+    if (!dispensable || signal.aborted || !(error instanceof HttpError)) throw error;
     this.#options.log.warn("attribute source skipped", { source: source.name, error });
     return error;
   }

@@ -1,4 +1,4 @@
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 
 /** What the caller wants to be, where there is a choice. */
 export interface Preferences {
@@ -28,9 +28,9 @@ export function parsePreferences(headers: readonly string[]): Preferences {
   const parts = headers.filter((header) => header.trim() !== "").flatMap((header) => header.split(","));
   for (const part of parts) {
     const [name = "", value = "", ...more] = part.split(":").map((text) => text.trim());
-    if (name === "" || value === "" || more.length > 0) throw refuse("ERR_INVALID_PREFERENCES");
+    if (name === "" || value === "" || more.length > 0) throw httpError("ERR_INVALID_PREFERENCES");
     const key = KEYS.get(name.toLowerCase());
-    if (key === undefined) throw refuse("ERR_UNKNOWN_PREFERENCE", `Unknown user preference ${name}`);
+    if (key === undefined) throw httpError("ERR_UNKNOWN_PREFERENCE", `Unknown user preference ${name}`);
     if (key !== "supplementaryGroups") preferences[key] = value;
     else preferences[key] = value.split("+").map((group) => group.trim());
   }

@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { patternsOf } from "../model/pattern_list.ts";
 import { parseRate } from "../model/rate.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 
 /** What a user is on one server, and how a session there is limited. */
@@ -48,14 +48,14 @@ export function attributesOnServer(
   const groups = groupsOf(configured("group"), server);
   const availableGroups = [...new Set([...local.availableGroups, ...groups])];
   if (requestedGroup !== undefined && !availableGroups.includes(requestedGroup)) {
-    throw refuse("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
+    throw httpError("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
   }
 
   const uid = configured("xlogin") ?? local.uid;
-  if (uid === undefined) throw refuse("ERR_NO_ACCOUNT", `No account on ${server}`);
+  if (uid === undefined) throw httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
   const gid = groups[0] ?? requestedGroup ?? local.group;
   if (isPrivilegedAccount(uid)) {
-    throw refuse(
+    throw httpError(
       "ERR_ACCOUNT_REFUSED",
       `The account ${uid} on ${server} is privileged, no session may run as it`,
     );
@@ -67,7 +67,7 @@ export function attributesOnServer(
     const list = configured(suffix);
     // A list such as `:` would allow everything.
     if (list !== undefined && patternsOf(list).length === 0) {
-      throw refuse(
+      throw httpError(
         "ERR_USER_ATTRIBUTE",
         `Attribute ${suffix} on ${server} of the user: expected path patterns`,
       );
@@ -101,7 +101,7 @@ function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
   const groups = [...new Set(text.split(":").filter((name) => name !== ""))];
   if (groups.length === 0) {
-    throw refuse(
+    throw httpError(
       "ERR_USER_ATTRIBUTE",
       `Attribute group on ${server} of the user: expected a group, or several with : between`,
     );
@@ -133,7 +133,7 @@ function serverAttribute(
     return undefined;
   }
   if (value === undefined || value === "") {
-    throw refuse("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: expected a value`);
+    throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: expected a value`);
   }
   return value;
 }
@@ -147,14 +147,14 @@ function rateLimit(server: string, text: string | undefined): number {
   if (text === undefined) return 0;
   const rate = parseRate(text);
   if (rate.kind === "invalid") {
-    throw refuse("ERR_USER_ATTRIBUTE", `Attribute rateLimit on ${server} of the user: ${rate.expected}`);
+    throw httpError("ERR_USER_ATTRIBUTE", `Attribute rateLimit on ${server} of the user: ${rate.expected}`);
   }
   return rate.bytesPerSecond;
 }
 
 function checkName(name: string, attribute: string): void {
   if (!isAccountName(name)) {
-    throw refuse(
+    throw httpError(
       "ERR_USER_ATTRIBUTE",
       `Attribute ${attribute} of the user: expected the name of an account or group`,
     );

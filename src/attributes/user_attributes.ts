@@ -1,6 +1,6 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
-import { isRefusal, refuse } from "../model/service_error.ts";
+import { isHttpError, httpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { parsePreferences, type Preferences } from "./preferences.ts";
@@ -120,7 +120,7 @@ function choose(
 ): string | undefined {
   if (wanted === undefined || allowed.length === 0) return preferred[0] ?? allowed[0];
   if (!allowed.includes(wanted)) {
-    throw refuse("ERR_PREFERENCE_NOT_ALLOWED", `The preferred ${key} is not among the allowed values`);
+    throw httpError("ERR_PREFERENCE_NOT_ALLOWED", `The preferred ${key} is not among the allowed values`);
   }
   return wanted;
 }
@@ -131,7 +131,7 @@ function supplementary(
 ): readonly string[] | undefined {
   if (wanted === undefined || allowed.length === 0) return undefined;
   if (!wanted.every((group) => allowed.includes(group))) {
-    throw refuse(
+    throw httpError(
       "ERR_PREFERENCE_NOT_ALLOWED",
       "The preferred supplementaryGroups is not among the allowed values",
     );
@@ -144,7 +144,7 @@ function selectElsewhere(attributes: AttributeSet, preferences: Preferences): Us
   try {
     return selectAttributes(attributes, preferences);
   } catch (error) {
-    if (isRefusal(error, "ERR_PREFERENCE_NOT_ALLOWED")) return selectAttributes(NO_ATTRIBUTES, {});
+    if (isHttpError(error, "ERR_PREFERENCE_NOT_ALLOWED")) return selectAttributes(NO_ATTRIBUTES, {});
     throw error;
   }
 }

@@ -1,14 +1,14 @@
 import { addressGroup } from "../model/address_group.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
-import type { TurnSeeker } from "../model/turns.ts";
+import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 
-/** Where a caller waits for work to be done: strangers in the lane of their address, whoever is known in one of their own. */
+/** Where a caller waits for work to be done: strangers in the queue key of their address, whoever is known in one of their own. */
 export function seekerOf(
   { clientAddress, knownAs }: Pick<Credentials, "clientAddress" | "knownAs">,
   signal: AbortSignal,
-): TurnSeeker {
-  return { lane: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
+): SemaphoreWaiter {
+  return { queueKey: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
 }
 
 /**

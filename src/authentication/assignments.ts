@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { isUserAccount } from "../model/account_name.ts";
-import { InvalidFile, type Problem } from "../model/problem.ts";
+import { InvalidFile, type Diagnostic } from "../model/diagnostic.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
@@ -32,7 +32,7 @@ export class Assignments {
 
   /** @throws {InvalidFile} With everything that is wrong with the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
-    const problems: Problem[] = [];
+    const diagnostics: Diagnostic[] = [];
     const compile = (expression: ExpressionConfig | undefined) => {
       try {
         return expression === undefined ? undefined : compileExpression(expression.text);
@@ -40,7 +40,7 @@ export class Assignments {
         if (!(error instanceof InvalidExpression) || expression === undefined) throw error;
         const { file, line, key } = expression.origin;
         const expected = `Expected an expression as the manual describes: ${error.message}`;
-        problems.push({ severity: "error", file, line, key, found: expression.text.slice(0, 200), expected });
+        diagnostics.push({ severity: "error", file, line, key, found: expression.text.slice(0, 200), expected });
       }
     };
     this.#identity = compile(config.identity);
@@ -48,7 +48,7 @@ export class Assignments {
     this.#role = compile(config.role);
     this.#groups = compile(config.groups);
     this.#log = log;
-    if (problems.length > 0) throw new InvalidFile(problems);
+    if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   }
 
   /** Whether there is an `identityAssign`. */
@@ -123,7 +123,7 @@ export class Assignments {
 }
 
 /** Looks for an operator at the expressions of one method. */
-export function inspectAssignments(config: AssignmentsConfig): readonly Problem[] {
+export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
   return Object.values(config).flatMap((expression: ExpressionConfig | undefined) => {
     if (expression === undefined) return [];
     try {

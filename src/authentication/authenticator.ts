@@ -1,9 +1,9 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
-import type { TurnSeeker } from "../model/turns.ts";
+import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { Identity } from "../model/identity.ts";
-import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
-import type { AskStanding } from "./standing.ts";
+import type { UploadOutcome } from "./ssh_key/certificate/certificate_registry.ts";
+import type { AskAccountStatus } from "./account_status.ts";
 
 /** Who makes tokens for a method. */
 export interface TokenIssuer {
@@ -45,7 +45,7 @@ export interface ProviderSession {
 /** What a provider says about a login that it vouched for before. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
-  | Extract<Verdict, { readonly kind: "refused" }>;
+  | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
 /** What came of it. */
 export type LoginOutcome =
@@ -86,7 +86,7 @@ export interface EndedLogins {
 }
 
 /** What one method made of the caller's credentials. */
-export type Verdict =
+export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this method's kind. */
   | { readonly kind: "skipped"; readonly reason?: string }
@@ -94,7 +94,7 @@ export type Verdict =
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
 
 /** An account whose daemons are asked which authorities its user names, and where that waits for its turn. */
-export interface CertificateOwner extends TurnSeeker {
+export interface CertificateOwner extends SemaphoreWaiter {
   readonly account: string;
 }
 
@@ -105,7 +105,7 @@ export interface CertificateDesk {
   /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
   /** What a login by the key of this certificate would be, were the key proved; for operators. */
-  foresee(line: string, user: string, clientAddress: string): Verdict;
+  simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
 /** One way to find out who is calling. Serves several requests at once. */
@@ -121,13 +121,13 @@ export interface Authenticator {
   /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
   readonly issuer?: TokenIssuer;
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
-  authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
+  authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /**
    * Whether a user whom this method named is still there; absent if it cannot tell without credentials.
    * @throws {ServiceError} If it is out of order.
    */
-  standingOf?: AskStanding;
-  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link standingOf} knows it. */
+  accountStatusOf?: AskAccountStatus;
+  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];

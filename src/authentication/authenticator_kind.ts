@@ -2,7 +2,7 @@ import type { Table } from "../config/key.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { SeenOnce } from "../model/seen_once.ts";
+import type { ReplayCache } from "../model/replay_cache.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
@@ -11,7 +11,7 @@ import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
 
 /** What the methods are made with besides their configuration. */
-export interface MethodParts {
+export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;
   /** The logical servers, whose daemons know users' own keys. */
@@ -19,7 +19,7 @@ export interface MethodParts {
   /** What is kept beside the shares; absent without `persistence.directory`. */
   readonly records: () => RecordStore | undefined;
   /** Proofs of possession that were shown. */
-  readonly proofs: SeenOnce;
+  readonly proofs: ReplayCache;
   /** The server's own name, from the certificate in use; empty without one. */
   readonly serverName: () => string;
   /** What the authorities of clients have revoked as of now; absent: nobody asks. */
@@ -42,7 +42,7 @@ export interface MethodParts {
 export interface AuthenticatorKind<T extends Table = Table, S extends object = object>
   extends ProbedKind<T, S> {
   /** @throws If it cannot start. */
-  create(config: S & KindConfig, parts: MethodParts): Promise<Authenticator>;
+  create(config: S & KindConfig, parts: AuthenticatorParts): Promise<Authenticator>;
 }
 
 /** Describes a kind; the types of its functions follow from its keys and from what it reads of them. */

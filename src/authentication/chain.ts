@@ -1,16 +1,16 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
-import type { Authenticator, StepUp, Verdict } from "./authenticator.ts";
-import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
+import { httpError, HttpError } from "../model/http_error.ts";
+import type { Authenticator, StepUp, AuthenticationResult } from "./authenticator.ts";
+import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {
   /** Comes before the methods, and what it refuses no method sees (authentication.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   /** In the configured order. */
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   /** Whether a caller without credentials is refused instead of anonymous. */
   readonly failOnMissingCredentials: boolean;
   /** Name of the site, for `WWW-Authenticate`. */
@@ -27,14 +27,14 @@ type CredentialResult =
   /** No authenticator takes credentials of this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
   /** Nobody could say. */
-  | { readonly kind: "undecided"; readonly error: ServiceError };
+  | { readonly kind: "undecided"; readonly error: HttpError };
 
 /** Results for the credentials of one request. */
 interface Authentication {
   /** Result for the `Authorization` header, whatever else the request shows: login throttling counts this. */
   readonly authorization: CredentialResult["kind"];
   /** The caller, or the 401 or 503 that answers the request. */
-  readonly caller: Caller | ServiceError;
+  readonly caller: Caller | HttpError;
 }
 
 /**
@@ -48,11 +48,11 @@ export async function authenticate(
   credentials: Credentials,
   listening: Listening,
 ): Promise<Authentication> {
-  const { methods } = chain;
+  const { authenticators } = chain;
   const shown = await judgeAuthorization(chain, credentials, listening);
   const decides = shown.kind === "refused" || shown.kind === "undecided";
-  const last = shown.kind === "accepted" ? Math.max(0, methods.indexOf(shown.by)) : Infinity;
-  const earlier = methods.slice(0, decides ? 0 : last).filter((method) => method.looksAtCertificates);
+  const last = shown.kind === "accepted" ? Math.max(0, authenticators.indexOf(shown.by)) : Infinity;
+  const earlier = authenticators.slice(0, decides ? 0 : last).filter((authenticator) => authenticator.looksAtCertificates);
   const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
   const isLeft = shown.kind === "skipped" && certificate.kind !== "skipped";
   const deciding = isLeft || certificate.kind === "accepted" ? certificate : shown;
@@ -63,19 +63,19 @@ function callerOf(
   chain: AuthenticationChain,
   result: CredentialResult,
   authorization: Authorization,
-): Caller | ServiceError {
+): Caller | HttpError {
   if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
   if (result.kind === "undecided") return result.error;
   if (result.kind === "refused") {
-    return unauthenticated(chain, result.reason, problemOf(authorization, result.stepUp));
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization, result.stepUp));
   }
-  if (authorization.kind !== "none") return unauthenticated(chain, result.reason, problemOf(authorization));
+  if (authorization.kind !== "none") return unauthenticated(chain, result.reason, diagnosticOf(authorization));
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
 
 /** Judges the `Authorization` header. What the check of issued tokens refuses, no other authenticator sees (1.4, step 2). */
 async function judgeAuthorization(
-  { issuedTokens, methods }: AuthenticationChain,
+  { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
   listening: Listening,
 ): Promise<CredentialResult> {
@@ -84,7 +84,7 @@ async function judgeAuthorization(
   if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
   const issued = await judge(issuedTokens === undefined ? [] : [issuedTokens], credentials, listening);
   if (issued.kind !== "skipped") return issued;
-  const others = methods.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
+  const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
   return await judge(concerned(others, credentials), credentials, listening);
 }
 
@@ -94,7 +94,7 @@ async function judgeAuthorization(
  * outage, which a caller can cause, would make guesses free. Tokens and keys cannot be guessed; they are undecided then.
  */
 async function judge(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   credentials: Credentials,
   { log, signal }: Listening,
 ): Promise<CredentialResult> {
@@ -102,30 +102,30 @@ async function judge(
   const skipped: string[] = [];
   const failed: string[] = [];
   let failure: unknown;
-  for (const method of methods) {
-    let verdict: Verdict;
+  for (const authenticator of authenticators) {
+    let result: AuthenticationResult;
     try {
-      verdict = await method.authenticate(credentials, signal);
+      result = await authenticator.authenticate(credentials, signal);
     } catch (error) {
       signal.throwIfAborted();
-      log.error("method of authentication out of order", { method: method.name, error });
-      failed.push(method.name);
+      log.error("method of authentication out of order", { authenticator: authenticator.name, error });
+      failed.push(authenticator.name);
       failure = error;
       continue;
     }
     signal.throwIfAborted();
-    if (verdict.kind === "accepted") {
-      return { kind: "accepted", identity: completed(verdict.identity, credentials), by: method };
+    if (result.kind === "accepted") {
+      return { kind: "accepted", identity: completed(result.identity, credentials), by: authenticator };
     }
-    if (verdict.kind === "skipped") {
-      if (verdict.reason !== undefined) skipped.push(`${method.name}: ${verdict.reason}`);
+    if (result.kind === "skipped") {
+      if (result.reason !== undefined) skipped.push(`${authenticator.name}: ${result.reason}`);
       continue;
     }
-    log.info("credentials refused", { method: method.name, reason: verdict.reason });
+    log.info("credentials refused", { authenticator: authenticator.name, reason: result.reason });
     refused = {
       kind: "refused",
       reason: "no method accepts the credentials",
-      stepUp: verdict.stepUp ?? refused?.stepUp,
+      stepUp: result.stepUp ?? refused?.stepUp,
     };
   }
   const isGuessable = credentials.authorization.kind === "basic";
@@ -136,37 +136,37 @@ async function judge(
 
 /** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
 function retryAfter(cause: unknown): number {
-  const said = cause instanceof ServiceError ? Number(cause.headers["Retry-After"]) : NaN;
+  const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
   return said > 0 ? said : 5;
 }
 
-/** @param methods Names of those that are out of order. */
-function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
-  const reason = `Out of order: ${methods.join(", ")}`;
-  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
+/** @param authenticators Names of those that are out of order. */
+function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
+  const reason = `Out of order: ${authenticators.join(", ")}`;
+  return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
-/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */
+/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param diagnostic Of the token that was shown. */
 export function challengeOf(
-  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
-  problem?: TokenProblem,
+  { authenticators, issuedTokens, realm, metadata }: AuthenticationChain,
+  diagnostic?: TokenDiagnostic,
 ): string {
-  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  return challengeHeader({ realm, metadata, problem }, all.flatMap((method) => method.challenges));
+  const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
+  return challengeHeader({ realm, metadata, diagnostic }, all.flatMap((authenticator) => authenticator.challenges));
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
   chain: AuthenticationChain,
   reason: string,
-  problem?: TokenProblem,
-): ServiceError {
-  const challenge = challengeOf(chain, problem);
-  return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
+  diagnostic?: TokenDiagnostic,
+): HttpError {
+  const challenge = challengeOf(chain, diagnostic);
+  return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
 /** What is said of a token, if one was shown. */
-function problemOf(authorization: Authorization, stepUp?: StepUp): TokenProblem | undefined {
+function diagnosticOf(authorization: Authorization, stepUp?: StepUp): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp };
 }
@@ -178,12 +178,12 @@ interface Listening {
 
 /** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
 function concerned(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   { authorization }: Credentials,
 ): readonly Authenticator[] {
-  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return methods;
-  const ofIssuer = methods.filter(({ issuer }) => issuer?.url === authorization.issuer);
-  return ofIssuer.length === 0 ? methods : ofIssuer;
+  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return authenticators;
+  const ofIssuer = authenticators.filter(({ issuer }) => issuer?.url === authorization.issuer);
+  return ofIssuer.length === 0 ? authenticators : ofIssuer;
 }
 
 /**

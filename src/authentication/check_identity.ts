@@ -1,4 +1,4 @@
-import { disguise } from "../model/disguise.ts";
+import { confusable } from "../model/confusables.ts";
 import { hasLooseBlanks, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
@@ -9,7 +9,7 @@ export class NoIdentity extends Error {
 
 /**
  * Asserts that a text from outside names somebody, and nobody but the one it spells: a distinguished name whose values
- * are in no {@link disguise}. Names are compared without regard to case, Unicode form and blanks, so whoever may choose
+ * are in no {@link confusable}. Names are compared without regard to case, Unicode form and blanks, so whoever may choose
  * a name at the provider could otherwise choose one that counts as another's. Nothing is trimmed.
  * @throws {NoIdentity}
  */
@@ -20,7 +20,7 @@ export function checkIdentity(dn: string): string {
     if (sameName(dn, ANONYMOUS_DN)) throw new NoIdentity("the identity is the name of callers without one");
     if (hasLooseBlanks(dn)) throw new NoIdentity("the identity has blanks around its parts");
     for (const value of values) {
-      const reason = value.kind === "text" ? disguise(value.text) : undefined;
+      const reason = value.kind === "text" ? confusable(value.text) : undefined;
       if (reason !== undefined) throw new NoIdentity(`the identity has ${reason}`);
     }
   } catch (error) {

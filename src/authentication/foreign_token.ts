@@ -62,7 +62,7 @@ function decode(part: string): Buffer | undefined {
  * @param options.opaque Whether the provider makes tokens that are no JWTs.
  * @returns For the log; `undefined` if the token may be shown.
  */
-export function tokenProblem(token: string, { opaque }: { readonly opaque: boolean }): string | undefined {
+export function tokenDiagnostic(token: string, { opaque }: { readonly opaque: boolean }): string | undefined {
   try {
     return readForeignToken(token) === undefined && !opaque ? NO_JWT : undefined;
   } catch (error) {

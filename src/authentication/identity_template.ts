@@ -7,7 +7,7 @@ import { type Said, textsOf } from "./claims.ts";
  * @param example Of a claim, for the text.
  * @returns What was expected; `undefined` if it can be used.
  */
-export function templateProblem(template: string, example: string): string | undefined {
+export function templateDiagnostic(template: string, example: string): string | undefined {
   const { claims, even } = takeApart(template);
   if (!even) return `expected claims between two percent signs, such as %${example}%`;
   if (claims.length === 0) return `expected a claim such as %${example}%, or all users would have one name`;

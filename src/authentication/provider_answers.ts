@@ -32,6 +32,6 @@ export function refusalIn(endpoint: keyof typeof REFUSALS, response: OutgoingRes
   if (faults && status === 500 && /<(?:[\w.-]+:)?Fault[\s/>]/.test(body)) {
     return "the provider answered with a SOAP fault";
   }
-  const isRefusal = statuses.includes(status) || (status === 400 && errors.includes(errorCode(response)));
-  return isRefusal ? `the provider answered with status ${status}` : undefined;
+  const isHttpError = statuses.includes(status) || (status === 400 && errors.includes(errorCode(response)));
+  return isHttpError ? `the provider answered with status ${status}` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Credentials } from "../model/credentials.ts";
-import type { Verdict } from "./authenticator.ts";
+import type { AuthenticationResult } from "./authenticator.ts";
 import { MAX_AUTHORIZATION } from "./parse_credentials.ts";
 
 /**
@@ -10,7 +10,7 @@ import { MAX_AUTHORIZATION } from "./parse_credentials.ts";
 export function tokenForProvider(
   { authorization }: Credentials,
   { bound }: { readonly bound: boolean },
-): string | Verdict {
+): string | AuthenticationResult {
   if (authorization.kind !== "bearer" || authorization.route !== "provider") {
     return { kind: "skipped" };
   }

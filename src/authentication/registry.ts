@@ -1,21 +1,21 @@
 import { type KindList, kindOf } from "../config/kind.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Authenticator } from "./authenticator.ts";
-import type { AuthenticatorKind, MethodParts } from "./authenticator_kind.ts";
+import type { AuthenticatorKind, AuthenticatorParts } from "./authenticator_kind.ts";
 
 /**
  * Makes the configured methods, in their order.
  * @throws What a method throws that cannot start; `AggregateError` if there are several. The others are closed again.
  */
-export async function createMethods(
+export async function createAuthenticators(
   configs: readonly KindConfig[],
   list: KindList<AuthenticatorKind>,
-  parts: MethodParts,
+  parts: AuthenticatorParts,
 ): Promise<readonly Authenticator[]> {
   const made = await Promise.allSettled(configs.map((config) => kindOf(config, list).create(config, parts)));
   const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
-  const methods = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
-  if (failures.length === 0) return methods;
-  methods.forEach((method) => method.close());
+  const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  if (failures.length === 0) return authenticators;
+  authenticators.forEach((authenticator) => authenticator.close());
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
 }

@@ -5,7 +5,7 @@ import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 type Challenge = Authenticator["challenges"][number];
 
 /** What a 401 says about the token that was shown (RFC 6750, 3; RFC 9449, 7.1), and how another would do (RFC 9470, 3). */
-export interface TokenProblem {
+export interface TokenDiagnostic {
   readonly scheme: "Bearer" | "DPoP";
   /** Present if the user has to log in anew, or better. */
   readonly stepUp?: StepUp;
@@ -16,7 +16,7 @@ interface ChallengeFacts {
   readonly realm: string;
   /** Where clients read which issuers make tokens for this service (RFC 9728, 5.1). */
   readonly metadata?: string;
-  readonly problem?: TokenProblem;
+  readonly diagnostic?: TokenDiagnostic;
 }
 
 /** Value of `WWW-Authenticate` that offers these ways, or `Bearer` if there are none. */
@@ -26,12 +26,12 @@ export function challengeHeader(facts: ChallengeFacts, challenges: readonly Chal
 }
 
 /** RFC 7617 (with `charset`), RFC 6750, which wants a parameter too, or RFC 9449, 7.1. */
-function format(challenge: Challenge, { realm, metadata, problem }: ChallengeFacts): string {
+function format(challenge: Challenge, { realm, metadata, diagnostic }: ChallengeFacts): string {
   if (challenge === "Basic") return `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const parameters = {
     realm,
     ...(challenge === "DPoP" && { algs: SIGNATURE_ALGORITHMS.join(" ") }),
-    ...(problem?.scheme === challenge && problemParameters(problem)),
+    ...(diagnostic?.scheme === challenge && diagnosticParameters(diagnostic)),
     ...(metadata !== undefined && { resource_metadata: metadata }),
   };
   return `${challenge} ${
@@ -39,7 +39,7 @@ function format(challenge: Challenge, { realm, metadata, problem }: ChallengeFac
   }`;
 }
 
-function problemParameters({ stepUp }: TokenProblem): Readonly<Record<string, string>> {
+function diagnosticParameters({ stepUp }: TokenDiagnostic): Readonly<Record<string, string>> {
   if (stepUp === undefined) return { error: "invalid_token" };
   const { acrValues, maxAge } = stepUp;
   return {

@@ -6,7 +6,7 @@ import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
-import type { Authenticator, Verdict } from "./authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
@@ -38,14 +38,14 @@ export function x509(options: X509Options): Authenticator {
     challenges: [],
     looksAtCertificates: true,
     derivedLifetime: options.derivedLifetime,
-    standingOf: ({ credential = "" }) =>
+    accountStatusOf: ({ credential = "" }) =>
       Promise.resolve({ kind: counts(credential, options) ? "cannot tell" : "gone" }),
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
     close() {},
   };
 }
 
-function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): Verdict {
+function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): AuthenticationResult {
   let dn: string;
   let credential: string | undefined;
   if (gateway === undefined) {

@@ -1,5 +1,5 @@
 import { FileNotChanged } from "../model/edit_file.ts";
-import { InvalidFile } from "../model/problem.ts";
+import { InvalidFile } from "../model/diagnostic.ts";
 import { type Given, readArguments, suggestion, WrongUsage } from "./arguments.ts";
 import {
   type CommandSpec,

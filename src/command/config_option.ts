@@ -2,7 +2,7 @@ import { KINDS } from "../service/kinds.ts";
 import { dirname, join } from "node:path";
 import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
-import { formatProblem, isError, type Problem } from "../model/problem.ts";
+import { formatDiagnostic, isError, type Diagnostic } from "../model/diagnostic.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
 import type { Given } from "./arguments.ts";
 import { CommandFailed } from "./command.ts";
@@ -63,13 +63,13 @@ export async function usableConfiguration(
   given: Pick<Given<"config", never>, "text">,
 ): Promise<{ readonly file: string; readonly config: ServiceConfig }> {
   const file = await configFile(given);
-  const { config, problems } = await loadConfiguration(file, { kinds: KINDS, ...SURROUNDINGS });
-  if (config === undefined) throw unusableConfiguration(file, problems);
+  const { config, diagnostics } = await loadConfiguration(file, { kinds: KINDS, ...SURROUNDINGS });
+  if (config === undefined) throw unusableConfiguration(file, diagnostics);
   return { file, config };
 }
 
 /** What a command says that needs a configuration without these errors. */
-export function unusableConfiguration(file: string, problems: readonly Problem[]): CommandFailed {
-  const errors = problems.filter(isError).map(formatProblem);
+export function unusableConfiguration(file: string, diagnostics: readonly Diagnostic[]): CommandFailed {
+  const errors = diagnostics.filter(isError).map(formatDiagnostic);
   return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));
 }

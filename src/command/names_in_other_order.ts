@@ -1,17 +1,17 @@
-import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
 import type { WrittenName } from "../config/kind.ts";
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 
 /**
  * Warns of entries for names that nobody is known by, where somebody is known by the same parts in the other order: names
  * are compared in order, so such an entry, a ban say, is for nobody.
  * @param known Names of users, as the files of users have them.
  */
-export function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Problem[] {
+export function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {
   const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
   const entries = written.flatMap((name) => formsOf(name.key).map((forms) => ({ ...name, ...forms })));
   const earlier = new Map<string, string>();
-  return entries.flatMap(({ file, line, key, form, reversed }): Problem[] => {
+  return entries.flatMap(({ file, line, key, form, reversed }): Diagnostic[] => {
     earlier.set(form, `${file}:${line}`);
     if (form === reversed || users.has(form)) return [];
     const place = users.has(reversed) ? "the file of users" : earlier.get(reversed);
@@ -25,7 +25,7 @@ export function namesInOtherOrder(known: readonly string[], written: readonly Wr
 /** The forms of a text that is a name. */
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
   try {
-    return [{ form: comparableForm(text), reversed: reversedForm(text) }];
+    return [{ form: canonicalDn(text), reversed: reversedForm(text) }];
   } catch (error) {
     if (error instanceof InvalidName) return [];
     throw error;

@@ -23,7 +23,7 @@ export function rememberSurroundings(): Surroundings {
 }
 
 /**
- * Gives up for good the right to read or change the environment, and to ask the system about itself. What the rooms may do
+ * Gives up for good the right to read or change the environment, and to ask the system about itself. What the workers may do
  * stays as it is: they never had either.
  */
 export async function giveUpSurroundings(): Promise<void> {

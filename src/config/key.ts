@@ -113,7 +113,7 @@ export function items<T>(item: Key<T>): Items<T> {
   return { shape: "many", name: item.name, item };
 }
 
-function refuse(expected: string, secret = false): never {
+function httpError(expected: string, secret = false): never {
   throw new UnexpectedValue(`expected ${expected}`, secret);
 }
 
@@ -122,7 +122,7 @@ export function text(options: Options<string>): Key<string> {
   return key(
     options,
     "text",
-    (found) => found === "" ? refuse("a text that is not empty") : found,
+    (found) => found === "" ? httpError("a text that is not empty") : found,
     { emptyIsAbsent: true },
   );
 }
@@ -134,7 +134,7 @@ export function secretText(options: Options<string> & { readonly minBytes?: numb
   return key(
     options,
     type,
-    (found) => new TextEncoder().encode(found).length < minBytes ? refuse(type) : found,
+    (found) => new TextEncoder().encode(found).length < minBytes ? httpError(type) : found,
     { secret: true },
   );
 }
@@ -154,7 +154,7 @@ export function integer(
   return key(options, type, (found) => {
     if (isZero(found) && ours !== undefined) return ours;
     const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
-    return value >= min && value <= max ? value : refuse(type);
+    return value >= min && value <= max ? value : httpError(type);
   }, {
     doubt: (found) =>
       isZero(found)
@@ -169,7 +169,7 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   const type = `a port number from ${min} to 65535`;
   return key(options, type, (found) => {
     const value = /^\d{1,5}$/.test(found) ? Number(found) : NaN;
-    return value >= min && value <= 65535 ? value : refuse(type);
+    return value >= min && value <= 65535 ? value : httpError(type);
   });
 }
 
@@ -178,7 +178,7 @@ export function ports(options: Options<readonly number[]>): Key<readonly number[
   const type = "a port number from 1 to 65535, or several with commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found).map((each) => /^\d{1,5}$/.test(each) ? Number(each) : NaN);
-    return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : refuse(type);
+    return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : httpError(type);
   });
 }
 
@@ -194,7 +194,7 @@ export function flag(options: Options<boolean>): Key<boolean> {
   return key(
     options,
     "true or false",
-    (found) => FLAGS.get(found.toLowerCase()) ?? refuse("true, yes, false or no"),
+    (found) => FLAGS.get(found.toLowerCase()) ?? httpError("true, yes, false or no"),
     { choices: ["true", "false"] },
   );
 }
@@ -205,7 +205,7 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
   return key(
     options,
     type,
-    (found) => words.find((word) => word.toLowerCase() === found.toLowerCase()) ?? refuse(type),
+    (found) => words.find((word) => word.toLowerCase() === found.toLowerCase()) ?? httpError(type),
     { choices: words },
   );
 }
@@ -231,7 +231,7 @@ export function path(options: Options<string>): Key<string> {
   return key(
     options,
     "a path, relative ones start from the working directory",
-    (found, { workingDirectory }) => found === "" ? refuse("a path") : resolve(workingDirectory, found),
+    (found, { workingDirectory }) => found === "" ? httpError("a path") : resolve(workingDirectory, found),
     { emptyIsAbsent: true },
   );
 }
@@ -246,10 +246,10 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
       parsed === null || parsed.hostname === "" ||
       !starts.some((start) => found.toLowerCase().startsWith(start))
     ) {
-      refuse(type);
+      httpError(type);
     }
     if (parsed.username !== "" || parsed.password !== "" || parsed.hash !== "") {
-      refuse("a URL without user name, password and fragment", true);
+      httpError("a URL without user name, password and fragment", true);
     }
     return found;
   });
@@ -258,7 +258,7 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
 /** Host name or IP address, without port. */
 export function host(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port";
-  return key(options, type, (found) => isHost(found) ? found : refuse(type), { emptyIsAbsent: true });
+  return key(options, type, (found) => isHost(found) ? found : httpError(type), { emptyIsAbsent: true });
 }
 
 /** One host, or several with commas between; the value is as written, see `hostsOf`. */
@@ -266,7 +266,7 @@ export function hosts(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port, or several with commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found);
-    return all.length > 0 && all.every(isHost) ? found : refuse(type);
+    return all.length > 0 && all.every(isHost) ? found : httpError(type);
   }, { emptyIsAbsent: true });
 }
 
@@ -279,7 +279,7 @@ export function className(options: Options<string>): Key<string> {
   return key(
     options,
     "a class name",
-    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? refuse("a class name"),
+    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? httpError("a class name"),
   );
 }
 
@@ -288,7 +288,7 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   return key(options, "IP addresses and ranges such as 192.0.2.0/24", (found) => {
     const ranges = splitList(found);
     const wrong = ranges.find((range) => !isAddressRange(range));
-    return wrong === undefined ? ranges : refuse(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
+    return wrong === undefined ? ranges : httpError(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
   }, {
     doubt(found) {
       const wide = splitList(found).find(isWideRange);
@@ -309,14 +309,14 @@ export function distinguishedName(options: Options<string> & { readonly placehol
     ? "a distinguished name such as CN=Ann Example,O=Site-A,C=DE"
     : `a distinguished name with ${placeholder} in it`;
   return key(options, type, (found) => {
-    if (placeholder !== undefined && !found.includes(placeholder)) refuse(type);
+    if (placeholder !== undefined && !found.includes(placeholder)) httpError(type);
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
     try {
       if (parseName(example).length > 0) return found;
     } catch (error) {
       if (!(error instanceof InvalidName)) throw error;
     }
-    return refuse(type);
+    return httpError(type);
   });
 }
 
@@ -327,7 +327,7 @@ export function timeZone(options: Options<string>): Key<string> {
     try {
       return new Intl.DateTimeFormat("en", { timeZone: found }).resolvedOptions().timeZone;
     } catch {
-      return refuse(type);
+      return httpError(type);
     }
   });
 }

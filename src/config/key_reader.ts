@@ -77,7 +77,7 @@ export class KeyReader extends KeyReport {
     if (key.absent === undefined) {
       const { file = this.properties.mainFile, line } = this.near(prefix) ?? {};
       const expected = `missing, expected ${key.type}`;
-      this.problems.push({ severity: "error", file, line, key: full, expected });
+      this.diagnostics.push({ severity: "error", file, line, key: full, expected });
     }
     return key.absent;
   }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { openRegularFile } from "../model/regular_file.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { type Properties, reason, type ResolvedEntry } from "./load_properties.ts";
@@ -28,7 +28,7 @@ export class KeyReport {
   constructor(
     readonly properties: Properties,
     readonly workingDirectory: string,
-    readonly problems: Problem[],
+    readonly diagnostics: Diagnostic[],
   ) {}
 
   /** The entry of a key, for messages; its presence says that the operator wrote it. */
@@ -128,7 +128,7 @@ export class KeyReport {
    * Reports keys that no section has read. To be called last.
    * @param worst `warning`: the file has other readers as well, whose keys may begin like ours.
    */
-  reportUnknown(worst: Problem["severity"]): void {
+  reportUnknown(worst: Diagnostic["severity"]): void {
     for (const { key } of this.properties.entries.values()) {
       if (this.claimed.has(key)) continue;
       const guess = didYouMean(key, this.known);
@@ -170,7 +170,7 @@ export class KeyReport {
   }
 
   #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
-    this.problems.push({ severity, ...this.origin(key), found, expected });
+    this.diagnostics.push({ severity, ...this.origin(key), found, expected });
   }
 }
 

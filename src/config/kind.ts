@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Infer, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import type { KindConfig } from "./kind_config.ts";
@@ -40,11 +40,11 @@ export interface KnownUser {
 
 /** What a look through the files of one method or source found. */
 export interface KindInspection {
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly users?: readonly KnownUser[];
   /** Names of users that it has entries for. */
   readonly written?: readonly WrittenName[];
-  /** Whether an entry is about somebody; absent without entries that can be read. @param name In comparable form. */
+  /** Whether an entry is about somebody; absent without entries that can be read. @param name In canonical DN. */
   readonly matches?: (name: string) => boolean;
 }
 
@@ -114,7 +114,7 @@ export interface KindList<K extends Kind = Kind> {
 /** Every kind of everything that there are kinds of. */
 export interface Kinds<M extends Kind = Kind, A extends Kind = Kind> {
   /** Of methods of authentication. */
-  readonly methods: KindList<M>;
+  readonly authenticators: KindList<M>;
   /** Of attribute sources. */
   readonly sources: KindList<A>;
 }

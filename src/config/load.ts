@@ -1,5 +1,5 @@
 import { compare } from "../model/compare.ts";
-import { isError, type Problem } from "../model/problem.ts";
+import { isError, type Diagnostic } from "../model/diagnostic.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
 import { loadProperties } from "./load_properties.ts";
@@ -10,7 +10,7 @@ import {
   readGateway,
   readIssuedTokens,
   readOutgoing,
-  readRegulation,
+  readThrottling,
   readSecurity,
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
@@ -39,7 +39,7 @@ export interface LoadOptions {
   /** Name of this machine, for the external URL of a service that listens on all interfaces. */
   readonly hostName?: () => string;
   /** What keys are that this service does not know, though they begin like its own; a host's files have many. */
-  readonly unknownKeys?: Problem["severity"];
+  readonly unknownKeys?: Diagnostic["severity"];
 }
 
 /** What came of reading the configuration. */
@@ -52,7 +52,7 @@ interface LoadedConfiguration {
   readonly serverNames?: readonly string[];
   /** Absolute paths of files that are needed, and cannot be read. */
   readonly unreadable: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The files it is made of and those it names, absolute, as far as they could be told. */
   readonly dependsOn: readonly string[];
   /** Every key that was looked at, in the order in which that happened. */
@@ -68,20 +68,20 @@ export async function loadConfiguration(
   { kinds, environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
     LoadOptions,
 ): Promise<LoadedConfiguration> {
-  const problems: Problem[] = [];
-  const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
-  if (properties.entries.size === 0 && problems.length > 0) {
-    return { readable: {}, unreadable: [], problems, effective: [], dependsOn: properties.files };
+  const diagnostics: Diagnostic[] = [];
+  const properties = await loadProperties(mainFile, { environment, workingDirectory }, diagnostics);
+  if (properties.entries.size === 0 && diagnostics.length > 0) {
+    return { readable: {}, unreadable: [], diagnostics, effective: [], dependsOn: properties.files };
   }
-  const reader = new KeyReader(properties, workingDirectory, problems);
+  const reader = new KeyReader(properties, workingDirectory, diagnostics);
   const { tls: _, serverNames, ...read } = await readAll(reader, { kinds, hostName });
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
-  problems.sort(byPlace(mainFile));
+  diagnostics.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
-  const loaded = { readable, serverNames, unreadable, problems, effective, dependsOn };
-  return !isWhole(readable) || problems.some(isError) ? loaded : { ...loaded, config: readable };
+  const loaded = { readable, serverNames, unreadable, diagnostics, effective, dependsOn };
+  return !isWhole(readable) || diagnostics.some(isError) ? loaded : { ...loaded, config: readable };
 }
 
 /** Each reads its part of the file, and sees what those before it have read. */
@@ -97,7 +97,7 @@ const READERS: readonly SectionReader[] = [
   readDynamicAttributes,
   readIssuedTokens,
   readBrowsers,
-  readRegulation,
+  readThrottling,
   readSharing,
   readOutgoing,
   readLogging,
@@ -131,7 +131,7 @@ const SECTIONS = [
   "gateway",
   "issuedTokens",
   "browsers",
-  "regulation",
+  "throttling",
   "sharing",
   "outgoing",
   "logging",
@@ -144,7 +144,7 @@ function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
   return SECTIONS.every((section) => section in config);
 }
 
-function byPlace(mainFile: string): (a: Problem, b: Problem) => number {
+function byPlace(mainFile: string): (a: Diagnostic, b: Diagnostic) => number {
   return (a, b) => {
     return compare(b.file === mainFile, a.file === mainFile) || compare(a.file, b.file) ||
       compare(a.line ?? -Infinity, b.line ?? -Infinity);

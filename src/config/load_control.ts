@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { KeyReader } from "./key_reader.ts";
 import type { LoadOptions } from "./load.ts";
 import { loadProperties } from "./load_properties.ts";
@@ -15,13 +15,13 @@ export async function loadControl(
   { environment, workingDirectory = Deno.cwd() }: Omit<LoadOptions, "kinds">,
 ): Promise<
   | { readonly control: ControlConfig; readonly logging: LoggingConfig }
-  | { readonly problems: readonly Problem[] }
+  | { readonly diagnostics: readonly Diagnostic[] }
 > {
-  const problems: Problem[] = [];
-  const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
-  if (properties.entries.size === 0) return { problems };
-  const reader = new KeyReader(properties, workingDirectory, problems);
+  const diagnostics: Diagnostic[] = [];
+  const properties = await loadProperties(mainFile, { environment, workingDirectory }, diagnostics);
+  if (properties.entries.size === 0) return { diagnostics };
+  const reader = new KeyReader(properties, workingDirectory, diagnostics);
   const logging = readLogging(reader);
   const control = readControl(reader);
-  return logging === undefined || control === undefined ? { problems } : { ...control, ...logging };
+  return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "./properties.ts";
 import { readRegularFile } from "../model/regular_file.ts";
 
@@ -38,9 +38,9 @@ const VARIABLE = "$var.";
 export async function loadProperties(
   mainFile: string,
   context: PropertiesContext,
-  problems: Problem[],
+  diagnostics: Diagnostic[],
 ): Promise<Properties> {
-  const loader = new PropertyLoader(context, problems);
+  const loader = new PropertyLoader(context, diagnostics);
   await loader.read(mainFile, []);
   const entries = new Map<string, ResolvedEntry>();
   const unusable = new Set<string>();
@@ -57,7 +57,7 @@ class PropertyLoader {
   readonly entries = new Map<string, PropertyEntry>();
   readonly files: string[] = [];
 
-  constructor(readonly context: PropertiesContext, readonly problems: Problem[]) {}
+  constructor(readonly context: PropertiesContext, readonly diagnostics: Diagnostic[]) {}
 
   async read(file: string, chain: readonly string[], included?: PropertyEntry): Promise<void> {
     const absolute = resolve(this.context.workingDirectory, file);
@@ -65,7 +65,7 @@ class PropertyLoader {
       const expected = chain.includes(absolute)
         ? `expected a file that does not include itself: ${[...chain, absolute].join(" > ")}`
         : `expected each file to be included once: ${absolute}`;
-      this.problems.push({ severity: "error", ...place(included), found: file, expected });
+      this.diagnostics.push({ severity: "error", ...place(included), found: file, expected });
       return;
     }
     this.files.push(absolute);
@@ -75,11 +75,11 @@ class PropertyLoader {
     } catch (error) {
       const where = included === undefined ? { file } : { ...place(included), found: file };
       const expected = `cannot read ${absolute}: ${reason(error)}`;
-      this.problems.push({ severity: "error", ...where, expected });
+      this.diagnostics.push({ severity: "error", ...where, expected });
       return;
     }
     const parsed = parseProperties(text, file);
-    this.problems.push(...parsed.problems);
+    this.diagnostics.push(...parsed.diagnostics);
     const includes: PropertyEntry[] = [];
     for (const entry of parsed.entries) {
       if (entry.key.startsWith(INCLUDE)) includes.push(entry);
@@ -98,7 +98,7 @@ class PropertyLoader {
       return;
     }
     const expected = `expected each key in one file only, it is also set in ${earlier.file}:${earlier.line}`;
-    this.problems.push({ severity: "error", ...place(entry), expected });
+    this.diagnostics.push({ severity: "error", ...place(entry), expected });
   }
 
   /** `undefined`, and a problem, if a variable is not defined. */
@@ -110,7 +110,7 @@ class PropertyLoader {
         complete = false;
         const expected =
           `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`;
-        this.problems.push({ severity: "error", ...place(entry), expected });
+        this.diagnostics.push({ severity: "error", ...place(entry), expected });
       }
       return replacement ?? "";
     });

@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 
 /** One `key=value` of a file. */
@@ -29,15 +29,15 @@ export function decodeProperties(bytes: Uint8Array): string {
 export function parseProperties(
   text: string,
   file: string,
-): { readonly entries: readonly PropertyEntry[]; readonly problems: readonly Problem[] } {
+): { readonly entries: readonly PropertyEntry[]; readonly diagnostics: readonly Diagnostic[] } {
   const entries = new Map<string, PropertyEntry>();
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const { content, line } of logicalLines(text)) {
     const { key: rawKey, value: rawValue } = splitEntry(content);
     const key = unescape(rawKey);
     const value = unescape(rawValue);
     if (key === undefined || value === undefined) {
-      problems.push({
+      diagnostics.push({
         severity: "error",
         file,
         line,
@@ -49,12 +49,12 @@ export function parseProperties(
     const earlier = entries.get(key);
     if (earlier !== undefined) {
       const expected = `is also set in line ${earlier.line}; this line counts`;
-      problems.push({ severity: "warning", file, line, key, expected });
+      diagnostics.push({ severity: "warning", file, line, key, expected });
       entries.delete(key);
     }
     entries.set(key, { key, value, file, line });
   }
-  return { entries: [...entries.values()], problems };
+  return { entries: [...entries.values()], diagnostics };
 }
 
 /** Lines without comments and blank ones, continuation lines joined; escapes stay as they are. */

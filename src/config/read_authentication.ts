@@ -18,27 +18,27 @@ export async function readAuthentication(
       "no method of authentication, so that every caller is anonymous; expected names such as PASSWORD";
     reader.warn(`${prefix}order`, expected);
   }
-  const methods = await readKinds(reader, {
+  const authenticators = await readKinds(reader, {
     prefix,
     order: keys?.order,
     common: METHOD,
-    list: kinds.methods,
+    list: kinds.authenticators,
   });
-  checkTokens(reader, { methods, kinds });
+  checkTokens(reader, { authenticators, kinds });
   if (keys === undefined) return undefined;
-  for (const server of servers) checkLogins(reader, server, { order: keys.order, methods, kinds });
+  for (const server of servers) checkLogins(reader, server, { order: keys.order, authenticators, kinds });
   const { order: _, ...rest } = keys;
-  return { authentication: { ...rest, methods } };
+  return { authentication: { ...rest, authenticators } };
 }
 
 /** Warns where one provider is shown tokens that are for another: it could use them in the name of their users. */
 function checkTokens(
   reader: KeyReader,
-  { methods, kinds }: { readonly methods: readonly KindConfig[]; readonly kinds: Known["kinds"] },
+  { authenticators, kinds }: { readonly authenticators: readonly KindConfig[]; readonly kinds: Known["kinds"] },
 ): void {
-  const shown = methods.flatMap((method) => {
-    const tokens = kindOf(method, kinds.methods).takesTokens?.(method);
-    return tokens === undefined ? [] : [{ name: method.name, tokens }];
+  const shown = authenticators.flatMap((authenticator) => {
+    const tokens = kindOf(authenticator, kinds.authenticators).takesTokens?.(authenticator);
+    return tokens === undefined ? [] : [{ name: authenticator.name, tokens }];
   });
   for (const one of shown) {
     const sees = one.tokens === "all"
@@ -58,24 +58,24 @@ function checkTokens(
 function checkLogins(
   reader: KeyReader,
   { name, logins }: LogicalServerConfig,
-  { order, methods, kinds }: {
+  { order, authenticators, kinds }: {
     readonly order: readonly string[];
-    readonly methods: readonly KindConfig[];
+    readonly authenticators: readonly KindConfig[];
     readonly kinds: Known["kinds"];
   },
 ): void {
   const prefix = `authservice.server.${name}.`;
   const written = logins.methods.join(" ");
-  const unknown = logins.methods.filter((method) => !order.includes(method));
+  const unknown = logins.methods.filter((authenticator) => !order.includes(authenticator));
   if (unknown.length > 0) {
     const expected = `expected methods out of ${order.join(" ")}, not ${unknown.join(" ")}`;
     reader.error(`${prefix}methods`, expected, written);
   }
   if (logins.requiredAcr.length === 0) return;
-  const named = methods.filter((method) =>
-    logins.methods.length === 0 || logins.methods.includes(method.name)
+  const named = authenticators.filter((authenticator) =>
+    logins.methods.length === 0 || logins.methods.includes(authenticator.name)
   );
-  const silent = named.filter((method) => kindOf(method, kinds.methods).tellsAcr !== true);
+  const silent = named.filter((authenticator) => kindOf(authenticator, kinds.authenticators).tellsAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
     const expected = `nobody gets in by ${silent.map(({ name }) => name).join(", ")}, which ` +
       "tell no class of the login, expected methods that do";

@@ -1,6 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
 import { CLIENT } from "./keys/client_keys.ts";
-import { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
+import { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING, SECURITY } from "./keys/security_keys.ts";
 import type { Parts } from "./section_reader.ts";
 
 /** TLS, access rules and further names of the service (rest-api.md 3.5). */
@@ -74,14 +74,14 @@ export function readBrowsers(reader: KeyReader): Parts | undefined {
 }
 
 /** How failed logins are slowed down. */
-export function readRegulation(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(REGULATION);
+export function readThrottling(reader: KeyReader): Parts | undefined {
+  const keys = reader.read(THROTTLING);
   if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {
     const expected =
-      `expected at most container.security.regulation.maxDelay, which is ${keys.maxDelaySeconds}`;
-    reader.error("container.security.regulation.baseDelay", expected, String(keys.baseDelaySeconds));
+      `expected at most container.security.throttling.maxDelay, which is ${keys.maxDelaySeconds}`;
+    reader.error("container.security.throttling.baseDelay", expected, String(keys.baseDelaySeconds));
   }
-  return keys && { regulation: keys };
+  return keys && { throttling: keys };
 }
 
 /** Requests to other systems (authentication.md 5.1). */

@@ -26,17 +26,17 @@ export function readTlsStores(reader: KeyReader, { tls = true, servers, authenti
   const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
   const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
   const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
-  warnOfProviders(reader, authentication?.methods ?? [], providerTruststore ?? truststore);
+  warnOfProviders(reader, authentication?.authenticators ?? [], providerTruststore ?? truststore);
   return { credential, truststore, clientTruststore, providerTruststore, trustedAssertionIssuers };
 }
 
 /** The chains of identity providers are judged by the platform, which minds no revocation lists. */
 function warnOfProviders(
   reader: KeyReader,
-  methods: AuthenticationConfig["methods"],
+  authenticators: AuthenticationConfig["authenticators"],
   truststore: TruststoreConfig | undefined,
 ): void {
-  const asked = methods.find((method) => "address" in method);
+  const asked = authenticators.find((authenticator) => "address" in authenticator);
   if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
   const expected =
     `minded for clients and daemons, but not for ${asked.name}: identity providers are trusted without revocation lists`;

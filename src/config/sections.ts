@@ -3,7 +3,7 @@ import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
 import { CLIENT } from "./keys/client_keys.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
+import { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING, SECURITY } from "./keys/security_keys.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
 import { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import {
@@ -19,7 +19,7 @@ import { sectionOf } from "./read_kinds.ts";
 import type { Section } from "./section.ts";
 
 /** Everything that can be configured, in the order of the reference manual. */
-export function sections({ methods, sources }: Kinds): readonly Section[] {
+export function sections({ authenticators, sources }: Kinds): readonly Section[] {
   return [
     CONTAINER,
     FEATURES,
@@ -34,7 +34,7 @@ export function sections({ methods, sources }: Kinds): readonly Section[] {
     SERVER_INSTANCE,
     SERVER_TRUSTSTORE,
     AUTHENTICATION,
-    ...methods.kinds.map((kind) => sectionOf(METHOD, kind)),
+    ...authenticators.kinds.map((kind) => sectionOf(METHOD, kind)),
     TRUSTED_ASSERTION_ISSUERS,
     ATTRIBUTES,
     ...sources.kinds.map((kind) => sectionOf(SOURCE, kind)),
@@ -43,7 +43,7 @@ export function sections({ methods, sources }: Kinds): readonly Section[] {
     GATEWAY,
     ISSUED_TOKENS,
     BROWSERS,
-    REGULATION,
+    THROTTLING,
     SHARE,
     PERSISTENCE,
     POSTGRES,

@@ -5,7 +5,7 @@ import type { AUTHENTICATION } from "./keys/authentication_keys.ts";
 import type { CLIENT } from "./keys/client_keys.ts";
 import type { CONTAINER, FEATURES, LOGGING } from "./keys/container_keys.ts";
 import type { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import type { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
+import type { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING } from "./keys/security_keys.ts";
 import type { LOGICAL_KEYS, SERVER_INSTANCE } from "./keys/server_keys.ts";
 import type { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
@@ -45,7 +45,7 @@ export interface ServiceConfig {
   readonly gateway: GatewayConfig;
   readonly issuedTokens: IssuedTokensConfig;
   readonly browsers: BrowsersConfig;
-  readonly regulation: RegulationConfig;
+  readonly throttling: ThrottlingConfig;
   readonly sharing: SharingConfig;
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
@@ -165,7 +165,7 @@ export interface ReservationsConfig {
 /** The methods, and whether callers must show credentials. */
 export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>, "order"> {
   /** In the order they are asked; none makes every caller anonymous. */
-  readonly methods: readonly KindConfig[];
+  readonly authenticators: readonly KindConfig[];
 }
 
 /** The sources in their order, and how their answers are combined. */
@@ -194,7 +194,7 @@ interface IssuedTokensConfig
 type BrowsersConfig = Values<typeof BROWSERS>;
 
 /** How guessing is slowed down. */
-export type RegulationConfig = Values<typeof REGULATION>;
+export type ThrottlingConfig = Values<typeof THROTTLING>;
 
 /** Data sharing; there is a directory or a database whenever `servers` is not empty. */
 interface SharingConfig

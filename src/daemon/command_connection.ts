@@ -32,7 +32,7 @@ export interface Ahead {
   /** Resolves when it is over; with the reason if there is no use in going on. */
   readonly over: Promise<Failure | undefined>;
   /** Milliseconds to wait for that. */
-  readonly patience: number;
+  readonly maxWait: number;
 }
 
 /** When, and for how long, an exchange may take place. */
@@ -95,7 +95,7 @@ class CommandConnection {
     const { ahead } = options;
     if (ahead === undefined) this.#proceed();
     else {
-      this.#limit(ahead.patience, "busy");
+      this.#limit(ahead.maxWait, "busy");
       void ahead.over.then((reason) => this.#proceed(reason));
     }
     this.#socket.on("connect", () => this.#connected());
@@ -152,13 +152,13 @@ class CommandConnection {
       at: clock(),
     };
     const socket = this.#socket instanceof TLSSocket ? this.#socket : undefined;
-    let problem = checkPeer(socket === undefined ? [] : shortChain(socket), demands);
-    if (problem !== undefined && socket !== undefined) {
+    let diagnostic = checkPeer(socket === undefined ? [] : shortChain(socket), demands);
+    if (diagnostic !== undefined && socket !== undefined) {
       const whole = wholeChain(socket);
-      if (whole.length > 2) problem = checkPeer(whole, demands);
+      if (whole.length > 2) diagnostic = checkPeer(whole, demands);
     }
-    if (problem === undefined) this.#write();
-    else this.#leave("untrusted", problem);
+    if (diagnostic === undefined) this.#write();
+    else this.#leave("untrusted", diagnostic);
   }
 
   #write(): void {
@@ -195,7 +195,7 @@ class CommandConnection {
     // With TLS 1.3 the daemon judges our certificate after our side of the handshake: it read nothing of the request.
     this.#result = fault === undefined
       ? this.#brokenOff(error.message)
-      : failure(fault, "before", refusalOf(error));
+      : failure(fault, "before", httpErrorOf(error));
   }
 
   /** Gives up when this much time passes without the next step. */
@@ -268,7 +268,7 @@ function readReply(received: readonly Buffer[]): Exchange {
 }
 
 /** What the platform says of a certificate, and what else it means by that (RFC 5280, 4.2.1.9). */
-function refusalOf(error: Error): string {
+function httpErrorOf(error: Error): string {
   return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
     ? "the certificate is self-signed, or marked as an authority's (CA:TRUE), and not itself in the truststore"
     : error.message;

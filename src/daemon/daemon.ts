@@ -23,7 +23,7 @@ export interface DaemonCommand<T> {
   /** `undefined` for a reply that is none. */
   readonly parse: (reply: string) => T | undefined;
   /** Whose command it is, see {@link Queue}. */
-  readonly lane: string;
+  readonly queueKey: string;
   /** Milliseconds for the reply. */
   readonly replyLimit: number;
   /** Milliseconds after which the daemon can serve the next one, see {@link Queue}; absent: only with the reply. */
@@ -58,7 +58,7 @@ export interface DaemonParts {
   /** Told of what changes. */
   readonly learned: (knowledge: DaemonKnowledge) => void;
   /** How many instances of the service send it commands, this one included; default 1. */
-  readonly sharers?: () => number;
+  readonly clusterMembers?: () => number;
 }
 
 /** What a daemon is to a logical server. */
@@ -88,9 +88,9 @@ const TRIAL_MS = SECOND;
 /** Why a daemon that nobody has asked yet is not up. */
 const NOT_CHECKED = "not checked yet";
 
-const QUEUE_LIMITS = { waiting: 128, perLane: 64 };
+const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
 /** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
-const PATIENCE_MS = 10 * SECOND;
+const MAX_WAIT_MS = 10 * SECOND;
 
 /**
  * One physical daemon, whichever logical servers it belongs to: its queue, and its health as real requests show it. What surely means that it is of no use (see
@@ -125,7 +125,7 @@ export class Daemon {
     this.#trouble = parts.known?.trouble;
     this.#facts = parts.known?.facts;
     const ready = parts.socket.tls !== undefined;
-    this.#crowd = new Crowd(parts.sharers ?? (() => 1));
+    this.#crowd = new Crowd(parts.clusterMembers ?? (() => 1));
     this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: () => this.#crowd.underWay(ready) });
   }
 
@@ -185,14 +185,14 @@ export class Daemon {
   }
 
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
-    const { lane, signal, deadline, longestTurn } = command;
+    const { queueKey, signal, deadline, longestTurn } = command;
     const { elapsed } = this.parts;
-    const until = Math.min(elapsed() + PATIENCE_MS, deadline);
+    const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
     let tookMs = 0;
     return this.#queue.take({
-      lane,
+      queueKey,
       signal,
-      patience: until - elapsed(),
+      maxWait: until - elapsed(),
       longestMs: longestTurn,
       run: async (ahead) => {
         let began = this.#triedAt = elapsed();
@@ -200,7 +200,7 @@ export class Daemon {
           began = elapsed();
           return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
         });
-        const result = await this.#exchange(command, over && { over, patience: until - began });
+        const result = await this.#exchange(command, over && { over, maxWait: until - began });
         tookMs = elapsed() - began;
         if (result.kind === "answered") this.#latencyMs = Math.round(tookMs);
         this.#learn(result, ping);
@@ -282,9 +282,9 @@ export class Daemon {
     const result = await this.#send({
       request: encodePing(),
       parse: parsePing,
-      lane: "ping",
+      queueKey: "ping",
       replyLimit: limits.reply,
-      deadline: elapsed() + limits.connect + limits.handshake + limits.reply + PATIENCE_MS,
+      deadline: elapsed() + limits.connect + limits.handshake + limits.reply + MAX_WAIT_MS,
       signal: this.#closing.signal,
     }, true);
     this.#checking = false;

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import { isRefusal, refuse, type ServiceError } from "../model/service_error.ts";
+import { isHttpError, httpError, type HttpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
@@ -70,7 +70,7 @@ export interface DaemonLimits extends ExchangeLimits {
    * For the turn of a question about a user. The daemon reads key files in a process of its own, and serves others meanwhile:
    * a file that cannot be read to its end, as a pipe or one on a file system that hangs, must hold up nobody else.
    */
-  readonly userInfoTurn: number;
+  readonly userInfoPermit: number;
   readonly total: number;
 }
 
@@ -80,7 +80,7 @@ export const DAEMON_LIMITS: DaemonLimits = {
   handshake: 5_000,
   reply: 15_000,
   userInfoReply: 20_000,
-  userInfoTurn: 1_000,
+  userInfoPermit: 1_000,
   total: 30_000,
 };
 
@@ -97,7 +97,7 @@ interface Operation<T, R> {
   /** @throws {ERR_INVALID_ORDER} */
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** The result, or why another instance should be asked. @throws {ServiceError} Why none should. */
-  readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: ServiceError };
+  readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
   /** Called before another instance is asked although one may have carried out the command. */
   readonly renew?: () => void;
 }
@@ -157,14 +157,14 @@ class DaemonPool implements DaemonGroup {
     { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant> {
     let secret = createSecret();
-    const lane = `session ${order.user}`;
+    const queueKey = `session ${order.user}`;
     return this.#operate<SessionReply, SessionGrant>({
       signal,
       instance,
       command: () => ({
         request: encodeSession(order, secret),
         parse: parseSession,
-        lane,
+        queueKey,
         replyLimit: this.#limits.reply,
       }),
       judge: (reply, from) => {
@@ -172,17 +172,17 @@ class DaemonPool implements DaemonGroup {
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
         if (reply.kind === "limit") {
           return {
-            next: refuse(
+            next: httpError(
               "ERR_SESSION_LIMIT_REACHED",
               `${this.name} has no free session for the account: ${reason}`,
             ),
           };
         }
         if (reply.kind === "no-encryption") {
-          return { next: refuse("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`) };
+          return { next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`) };
         }
         if (reply.kind === "refused") {
-          throw refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
+          throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
         }
         from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";
@@ -199,9 +199,9 @@ class DaemonPool implements DaemonGroup {
       command: () => ({
         request: encodeUserInfo(user),
         parse: parseUserInfo,
-        lane: "user info",
+        queueKey: "user info",
         replyLimit: this.#limits.userInfoReply,
-        longestTurn: this.#limits.userInfoTurn,
+        longestTurn: this.#limits.userInfoPermit,
       }),
       judge: (result) => ({ result }),
     });
@@ -215,7 +215,7 @@ class DaemonPool implements DaemonGroup {
   async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;
-    const errors: ServiceError[] = [];
+    const errors: HttpError[] = [];
     for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
       signal.throwIfAborted();
       if (this.#elapsed() >= deadline) break;
@@ -233,7 +233,7 @@ class DaemonPool implements DaemonGroup {
       }
     }
     throw mostTelling(errors) ??
-      refuse("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
+      httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
   }
 
   /**
@@ -257,21 +257,21 @@ class DaemonPool implements DaemonGroup {
   *#single(number: number): Iterable<Instance> {
     const instance = this.#instances[number - 1];
     if (instance === undefined) {
-      throw refuse("ERR_INSTANCE_UNKNOWN", `${this.name} has no instance ${number}`);
+      throw httpError("ERR_INSTANCE_UNKNOWN", `${this.name} has no instance ${number}`);
     }
     const { daemon } = instance;
     if (daemon.up || daemon.unchecked || daemon.mayTry()) yield instance;
   }
 
-  #toError(failure: Failure, { address }: Instance): ServiceError {
+  #toError(failure: Failure, { address }: Instance): HttpError {
     const reason = `${address}: ${describeFailure(failure)}`;
     if (failure.phase === "before") {
-      return refuse("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${reason}`);
+      return httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${reason}`);
     }
     if (failure.fault === "reply-timeout") {
-      return refuse("ERR_DAEMON_TIMEOUT", `${this.name} did not answer in time: ${reason}`);
+      return httpError("ERR_DAEMON_TIMEOUT", `${this.name} did not answer in time: ${reason}`);
     }
-    return refuse("ERR_DAEMON_REPLY_INVALID", `${this.name} gave no valid answer: ${reason}`);
+    return httpError("ERR_DAEMON_REPLY_INVALID", `${this.name} gave no valid answer: ${reason}`);
   }
 
   #troubles(): string {
@@ -297,7 +297,7 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 }
 
 /** Of several failures the one that tells the caller most: a limit, then one after a request was taken. */
-function mostTelling(errors: readonly ServiceError[]): ServiceError | undefined {
-  return errors.find((error) => isRefusal(error, "ERR_SESSION_LIMIT_REACHED")) ??
-    errors.find((error) => !isRefusal(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
+function mostTelling(errors: readonly HttpError[]): HttpError | undefined {
+  return errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
+    errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
 }

@@ -17,19 +17,19 @@ export class Daemons {
   readonly #daemons = new Map<string, Daemon>();
   readonly #known: KnownDaemons;
   readonly #learned: (address: string, knowledge: DaemonKnowledge) => void;
-  readonly #sharers: (() => number) | undefined;
+  readonly #clusterMembers: (() => number) | undefined;
 
   /**
    * @param options.known What another instance of the service knew.
    * @param options.learned Told of what changes.
-   * @param options.sharers How many instances of the service send commands to the same daemons; default 1.
+   * @param options.clusterMembers How many instances of the service send commands to the same daemons; default 1.
    */
-  constructor({ known = new Map(), learned = () => {}, sharers }: {
+  constructor({ known = new Map(), learned = () => {}, clusterMembers }: {
     readonly known?: KnownDaemons;
     readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
-    readonly sharers?: () => number;
+    readonly clusterMembers?: () => number;
   } = {}) {
-    this.#sharers = sharers;
+    this.#clusterMembers = clusterMembers;
     this.#known = known;
     this.#learned = learned;
   }
@@ -42,7 +42,7 @@ export class Daemons {
   at(
     socket: CommandSocket,
     trust: string | undefined,
-    parts: Omit<DaemonParts, "socket" | "known" | "learned" | "sharers">,
+    parts: Omit<DaemonParts, "socket" | "known" | "learned" | "clusterMembers">,
   ): Daemon {
     const { host, port, tls } = socket;
     const address = commandAddress(host, port);
@@ -60,7 +60,7 @@ export class Daemons {
       ...parts,
       socket,
       known,
-      sharers: this.#sharers,
+      clusterMembers: this.#clusterMembers,
       learned: (knowledge) => this.#learned(address, knowledge),
     });
     this.#daemons.set(key, daemon);

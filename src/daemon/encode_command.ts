@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import type { Secret } from "../model/secret.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { SessionOrder } from "./daemon_group.ts";
 import { patternsLieInside } from "./pattern_scope.ts";
 
@@ -167,7 +167,7 @@ function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
     if (value === undefined) continue;
     const line = `${key}=${value}`;
     if (line.length > MAX_LINE || !isPlainText(value) || !allows(value, command)) {
-      throw refuse("ERR_INVALID_ORDER", { field, expected });
+      throw httpError("ERR_INVALID_ORDER", { field, expected });
     }
     request += `${line}\n`;
   }

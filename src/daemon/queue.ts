@@ -1,12 +1,12 @@
-import { type LaneLimits, Lanes, type Waiter } from "../model/lanes.ts";
+import { type FairQueueLimits, FairQueue, type Waiter } from "../model/fair_queue.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
 /** A request that waits for its turn. */
 interface Turn<T> {
-  /** Whose request it is: lanes take turns, so that nobody's flood delays all others. */
-  readonly lane: string;
+  /** Whose request it is: queues take turns, so that nobody's flood delays all others. */
+  readonly queueKey: string;
   /** Milliseconds it may wait. */
-  readonly patience: number;
+  readonly maxWait: number;
   readonly signal: AbortSignal;
   /** Milliseconds after which the next has its turn, though this request may go on; absent: when it is over. */
   readonly longestMs?: number;
@@ -20,7 +20,7 @@ interface Turn<T> {
 }
 
 /** How many requests may wait for a daemon, and be under way. */
-interface QueueLimits extends LaneLimits {
+interface QueueLimits extends FairQueueLimits {
   /** Requests that may be under way: with 2 one is served while the other stands ready. */
   readonly underWay: () => 1 | 2;
 }
@@ -28,11 +28,11 @@ interface QueueLimits extends LaneLimits {
 /**
  * One request after the other: a daemon serves its command socket that way, and more connections than its short backlog
  * takes make it slower (daemon-protocol.md 1.5); one that stands ready there makes it quicker. Those who wait do so in
- * {@link Lanes}.
+ * {@link FairQueue}.
  */
 export class Queue {
   readonly #limits: QueueLimits;
-  readonly #waiting: Lanes<Waiting>;
+  readonly #waiting: FairQueue<Waiting>;
   /** In the order of their turns; each settles when it is over. */
   readonly #underWay: Promise<void>[] = [];
   /** Requests that are not over, those included whose turn is. */
@@ -41,7 +41,7 @@ export class Queue {
 
   constructor(limits: QueueLimits) {
     this.#limits = limits;
-    this.#waiting = new Lanes(limits);
+    this.#waiting = new FairQueue(limits);
   }
 
   /** Requests that wait. */
@@ -54,13 +54,13 @@ export class Queue {
   }
 
   /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
-  take<T>({ lane, patience, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
+  take<T>({ queueKey, maxWait, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
     return new Promise((resolve) => {
       const joined = this.#waiting.join({
-        lane,
-        patienceMs: patience,
+        queueKey,
+        maxWaitMs: maxWait,
         signal,
         called: () =>
           this.#begin(async (ahead) => {
@@ -68,7 +68,7 @@ export class Queue {
             await this.#rest(pause());
           }, longestMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
-        refuse: resolve,
+        httpError: resolve,
       });
       if (joined) this.#next();
       else resolve(failure("busy", "before"));
@@ -77,7 +77,7 @@ export class Queue {
 
   /** Sends all who wait away, for instance to another daemon. */
   drain(reason: Failure): void {
-    for (const { refuse } of this.#waiting.clear()) refuse(reason);
+    for (const { httpError } of this.#waiting.clear()) httpError(reason);
   }
 
   /** Takes no more, and waits for the requests under way. */
@@ -122,5 +122,5 @@ async function noLongerThan(
 }
 
 interface Waiting extends Waiter {
-  readonly refuse: (reason: Failure) => void;
+  readonly httpError: (reason: Failure) => void;
 }

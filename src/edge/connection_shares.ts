@@ -25,7 +25,7 @@ export class ConnectionShares {
    * @returns Whether the connection may stay; it counts until it is closed.
    */
   admit(socket: Connection, group: string | undefined): boolean {
-    if (!this.#hasRoom(group, this.#count)) return false;
+    if (!this.#hasWorker(group, this.#count)) return false;
     this.#count++;
     this.#enter(socket, group);
     socket.once("close", () => {
@@ -41,13 +41,13 @@ export class ConnectionShares {
    */
   assign(socket: Connection, group: string | undefined): boolean {
     this.#leave(socket);
-    const fits = this.#hasRoom(group, this.#count - 1);
+    const fits = this.#hasWorker(group, this.#count - 1);
     this.#enter(socket, fits ? group : undefined);
     return fits;
   }
 
   /** @param others Connections besides. */
-  #hasRoom(group: string | undefined, others: number): boolean {
+  #hasWorker(group: string | undefined, others: number): boolean {
     return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
   }
 

@@ -15,15 +15,15 @@ import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Peer } from "../model/peer.ts";
-import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
+import { isHttpError, httpError, HttpError } from "../model/http_error.ts";
 import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
-import { Delivery } from "./delivery.ts";
-import { Discards } from "./discard_rest.ts";
+import { ResponseWriter } from "./response_writer.ts";
+import { Discards } from "./drain_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
-import { Entrance, type EntranceParts } from "./entrance.ts";
+import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
 import { bodyOf } from "./upload_stream.ts";
-import { rawRefusal, refusal, RefusalCount } from "./refusal.ts";
+import { rawErrorResponse, refusal, ErrorResponseCount } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
@@ -43,7 +43,7 @@ interface Judged {
 }
 
 /** What an edge needs of the house. */
-interface EdgeParts extends Pick<EntranceParts, "groupOf"> {
+interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
   /** By which certificates of clients are in date. */
   readonly clock?: Clock;
   readonly answer: Answer;
@@ -58,13 +58,13 @@ export class HttpsEdge {
   /** For what strangers cause. */
   readonly #strangers: Occasional;
   readonly #options: EdgeOptions;
-  readonly #entrance: Entrance;
+  readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
   /** What is being answered. */
   readonly #responses = new WeakMap<Socket, ServerResponse>();
   readonly #peers = new WeakMap<Socket, Judged>();
-  readonly #refusals = new RefusalCount();
+  readonly #refusals = new ErrorResponseCount();
   readonly #discards = new Discards();
   /** Header that tells clients how long an idle connection is kept, where it is kept, and what has it in it. */
   readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
@@ -96,14 +96,14 @@ export class HttpsEdge {
       ? createHttpServer(settings)
       : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     this.#connections = new ConnectionWatch(limits, (socket) => {
-      this.#strangers.write("connection cut", { client: this.#entrance.clientOf(socket), reason: "silent" });
+      this.#strangers.write("connection cut", { client: this.#connectionLimiter.clientOf(socket), reason: "silent" });
     });
     server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
-    this.#entrance = new Entrance(options, {
+    this.#connectionLimiter = new ConnectionLimiter(options, {
       groupOf,
       refused: (message, fields) => this.#strangers.write(message, fields),
     });
-    this.#entrance.guard(server);
+    this.#connectionLimiter.guard(server);
     server.on("request", (request, response) => void this.#serve(request, response));
     server.on("checkContinue", (request, response) => void this.#serve(request, response));
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
@@ -111,12 +111,12 @@ export class HttpsEdge {
     server.on("secureConnection", (socket: TLSSocket) => {
       if (!this.#lacksCertificate(socket)) return;
       this.#strangers.write("client without a certificate of an authority", {
-        client: this.#entrance.clientOf(socket),
+        client: this.#connectionLimiter.clientOf(socket),
       });
       socket.destroy();
     });
     server.on("tlsClientError", (error: Error, socket: Socket) => {
-      const client = this.#entrance.clientOf(socket);
+      const client = this.#connectionLimiter.clientOf(socket);
       this.#log.debug("TLS handshake failed", { client, error: error.message });
       socket.destroy();
     });
@@ -178,10 +178,10 @@ export class HttpsEdge {
 
   #guard(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#entrance.clientOf(socket); // known from now on, also when the connection is gone
+    this.#connectionLimiter.clientOf(socket); // known from now on, also when the connection is gone
     const gate = new RequestGate(
       socket,
-      (error) => this.#refuse(error, socket),
+      (error) => this.#httpError(error, socket),
       this.#options.limits.headersMs,
     );
     this.#gates.set(socket, gate);
@@ -198,22 +198,22 @@ export class HttpsEdge {
     this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery({ request, response, gate, discards: this.#discards }, this.#kept);
+    const responseWriter = new ResponseWriter({ request, response, gate, discards: this.#discards }, this.#kept);
     response.once("close", () => {
       this.#connections.end(socket);
       this.#responses.delete(socket);
-      if (!delivery.complete) gone.abort();
+      if (!responseWriter.complete) gone.abort();
       gate.answered();
     });
     try {
       const answer = await this.#respond(request, response, { gate, signal: gone.signal });
       if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so
-      else await delivery.send(answer);
+      else await responseWriter.send(answer);
     } catch (error) {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) void this.#discards.discardRest(request, gate);
+      if (!request.complete) void this.#discards.drainBody(request, gate);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
@@ -231,11 +231,11 @@ export class HttpsEdge {
     try {
       const target = readHead(request);
       if (method === "TRACE") {
-        throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
+        throw httpError("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
       }
       const coming = bodyOf(request, response, gate);
       const body = coming && await coming;
-      if (gate.closed) throw refuse("ERR_CLIENT_GONE", "its body is no HTTP");
+      if (gate.closed) throw httpError("ERR_CLIENT_GONE", "its body is no HTTP");
       const answer = await this.#answer(
         { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
@@ -243,11 +243,11 @@ export class HttpsEdge {
       if (policy !== undefined) addCommonHeaders(answer.headers, { method, headers }, policy);
       return answer;
     } catch (error) {
-      const known = error instanceof ServiceError
+      const known = error instanceof HttpError
         ? error
-        : refuse("ERR_INTERNAL", "the request failed at the edge", error);
+        : httpError("ERR_INTERNAL", "the request failed at the edge", error);
       const requestId = crypto.randomUUID();
-      if (!signal.aborted && !isRefusal(known, "ERR_CLIENT_GONE")) {
+      if (!signal.aborted && !isHttpError(known, "ERR_CLIENT_GONE")) {
         this.#note(known, { requestId, socket: request.socket, method });
       }
       return refusal({ error: known, requestId, by: { method, headers } }, policy ?? PLAIN_POLICY);
@@ -266,7 +266,7 @@ export class HttpsEdge {
     const now = this.#clock();
     const known = this.#peers.get(socket);
     if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;
-    const address = this.#entrance.clientOf(socket);
+    const address = this.#connectionLimiter.clientOf(socket);
     const { until, ...shown } = this.#shownBy(socket, address, now);
     const peer = { address, ...shown };
     this.#peers.set(socket, { peer, tls: this.#tls, until });
@@ -303,21 +303,21 @@ export class HttpsEdge {
     }
     const oversized = error.code === "HPE_HEADER_OVERFLOW";
     const code = late ? "ERR_REQUEST_TIMEOUT" : oversized ? "ERR_HEADERS_TOO_LARGE" : "ERR_BAD_REQUEST";
-    this.#refuse(refuse(code, error.message), socket);
+    this.#httpError(httpError(code, error.message), socket);
   }
 
   /** Says why, and gives the client some time to read it. */
-  #refuse(error: ServiceError, socket: Socket): void {
+  #httpError(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
-    socket.end(rawRefusal({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
+    socket.end(rawErrorResponse({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(timer));
   }
 
   /** Counts and logs an answer of the edge's own. */
   #note(
-    error: ServiceError,
+    error: HttpError,
     { requestId, socket, method }: {
       readonly requestId: string;
       readonly socket: Socket;
@@ -325,9 +325,9 @@ export class HttpsEdge {
     },
   ): void {
     this.#refusals.add(method, error.status);
-    const client = this.#entrance.clientOf(socket);
+    const client = this.#connectionLimiter.clientOf(socket);
     const fields = { request: requestId, client, status: error.status, error };
-    if (isRefusal(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
+    if (isHttpError(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);
   }
 }

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { refuse, ServiceError } from "../model/service_error.ts";
-import { type Inflow, inflowOf } from "./inflow.ts";
+import { httpError, HttpError } from "../model/http_error.ts";
+import { type BackPressure, backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_line.ts";
 
 /** The end of a head, and of a chunked body. */
@@ -14,9 +14,9 @@ const BLANK_LINE = "\r\n\r\n";
  * body when it is asked for. What comes too early waits: one read of the network, then the client itself.
  */
 export class RequestGate {
-  readonly #inflow: Inflow;
+  readonly #backPressure: BackPressure;
   readonly #parse: (bytes: Buffer) => void;
-  readonly #refuse: (error: ServiceError) => void;
+  readonly #httpError: (error: HttpError) => void;
   readonly #headersMs: number;
   readonly #line = new RequestLine();
   /** What came before its time. */
@@ -37,13 +37,13 @@ export class RequestGate {
   #tail = "";
 
   /**
-   * @param refuse Told of a request that is turned away before it is parsed; nothing more is read then.
+   * @param httpError Told of a request that is turned away before it is parsed; nothing more is read then.
    * @param headersMs How long the parser may be kept from a request line that has begun.
    */
-  constructor(socket: Socket, refuse: (error: ServiceError) => void, headersMs: number) {
-    this.#inflow = inflowOf(socket);
+  constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
+    this.#backPressure = backPressureOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
-    this.#refuse = refuse;
+    this.#httpError = httpError;
     this.#headersMs = headersMs;
     socket.once("close", () => this.close());
   }
@@ -114,7 +114,7 @@ export class RequestGate {
   /** Again if it was stopped before: the parser may have started it on its own account. */
   #stop(): void {
     this.#stopped = true;
-    this.#inflow.stop();
+    this.#backPressure.stop();
   }
 
   /** Reads what was held, as far as its time has come. */
@@ -127,7 +127,7 @@ export class RequestGate {
     }
     if (!this.#stopped || !this.#open) return;
     this.#stopped = false;
-    this.#inflow.start();
+    this.#backPressure.start();
   }
 
   /** Has one part after the other parsed. What comes in the same read as a head is at hand, so it is not held. */
@@ -155,7 +155,7 @@ export class RequestGate {
       try {
         this.#line.take(part);
       } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
+        if (!(error instanceof HttpError)) throw error;
         return this.#turnAway(error);
       }
     }
@@ -166,9 +166,9 @@ export class RequestGate {
     this.#parse(whole);
   }
 
-  #turnAway(error: ServiceError): void {
+  #turnAway(error: HttpError): void {
     this.close();
-    this.#refuse(error);
+    this.#httpError(error);
   }
 
   /** Keeps the beginning of a request line, for so long; or nothing any more. */
@@ -179,7 +179,7 @@ export class RequestGate {
       this.#timer = undefined;
     } else {
       this.#timer ??= setTimeout(
-        () => this.#turnAway(refuse("ERR_REQUEST_TIMEOUT", "the line")),
+        () => this.#turnAway(httpError("ERR_REQUEST_TIMEOUT", "the line")),
         this.#headersMs,
       );
     }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { readTarget, type RequestTarget } from "../model/request_target.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 
 /** `host[:port]` of RFC 9110, 7.2. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/;
@@ -20,23 +20,23 @@ const MOST_HEADERS = 1000;
 export function readHead(
   { method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage,
 ): RequestTarget {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") throw refuse("ERR_HTTP_VERSION", `HTTP/${httpVersion}`);
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") throw httpError("ERR_HTTP_VERSION", `HTTP/${httpVersion}`);
   checkLength(rawHeaders);
   checkHost(rawHeaders, httpVersion === "1.1");
   const coding = headers["transfer-encoding"];
   if (coding !== undefined) {
-    if (httpVersion === "1.0") throw refuse("ERR_BAD_REQUEST", "a transfer coding in HTTP/1.0");
-    if (coding.trim().toLowerCase() !== "chunked") throw refuse("ERR_TRANSFER_CODING");
+    if (httpVersion === "1.0") throw httpError("ERR_BAD_REQUEST", "a transfer coding in HTTP/1.0");
+    if (coding.trim().toLowerCase() !== "chunked") throw httpError("ERR_TRANSFER_CODING");
   }
   const { expect } = headers;
   const expects = expect !== undefined && httpVersion === "1.1"; // RFC 9110, 10.1.1
-  if (expects && expect.toLowerCase() !== "100-continue") throw refuse("ERR_EXPECTATION_FAILED");
+  if (expects && expect.toLowerCase() !== "100-continue") throw httpError("ERR_EXPECTATION_FAILED");
   return targetOf(url, method);
 }
 
 /** Tokens are long, and have a limit of their own; nothing else has a reason to be. */
 function checkLength(rawHeaders: readonly string[]): void {
-  if (rawHeaders.length >= 2 * MOST_HEADERS) throw refuse("ERR_HEADERS_TOO_LARGE");
+  if (rawHeaders.length >= 2 * MOST_HEADERS) throw httpError("ERR_HEADERS_TOO_LARGE");
   let bytes = 0;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
@@ -44,7 +44,7 @@ function checkLength(rawHeaders: readonly string[]): void {
     const isToken = name.length === 13 && name.toLowerCase() === "authorization";
     bytes += name.length + BETWEEN + (isToken ? 0 : value.length);
   }
-  if (bytes > MOST_BYTES) throw refuse("ERR_HEADERS_TOO_LARGE");
+  if (bytes > MOST_BYTES) throw httpError("ERR_HEADERS_TOO_LARGE");
 }
 
 /** One and only one host (RFC 9112, 3.2); HTTP/1.0 knew none. */
@@ -53,12 +53,12 @@ function checkHost(rawHeaders: readonly string[], required: boolean): void {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i];
     if (name?.length !== 4 || name.toLowerCase() !== "host") continue;
-    if (found !== undefined) throw refuse("ERR_BAD_REQUEST", "more than one Host header");
+    if (found !== undefined) throw httpError("ERR_BAD_REQUEST", "more than one Host header");
     found = rawHeaders[i + 1] ?? "";
   }
-  if (found === undefined && required) throw refuse("ERR_BAD_REQUEST", "no Host header");
+  if (found === undefined && required) throw httpError("ERR_BAD_REQUEST", "no Host header");
   if (found !== undefined && !HOST.test(found)) {
-    throw refuse("ERR_BAD_REQUEST", "a Host header that names no host");
+    throw httpError("ERR_BAD_REQUEST", "a Host header that names no host");
   }
 }
 
@@ -68,10 +68,10 @@ function targetOf(target: string, method: string | undefined): RequestTarget {
   const [start = "", authority] = /^https?:\/\/([^/?#]*)/i.exec(target) ?? [];
   // Nobody may send a name or password in a target (RFC 9110, 4.2.4): proxies read such ones in different ways.
   if (authority !== undefined && !HOST.test(authority)) {
-    throw refuse("ERR_BAD_REQUEST", "an absolute target that names no host");
+    throw httpError("ERR_BAD_REQUEST", "an absolute target that names no host");
   }
   const path = target.slice(start.length);
   const read = readTarget(path !== target && !path.startsWith("/") ? `/${path}` : path);
-  if (read === undefined) throw refuse("ERR_BAD_REQUEST", "a target that is no path in its normal form");
+  if (read === undefined) throw httpError("ERR_BAD_REQUEST", "a target that is no path in its normal form");
   return read;
 }

@@ -1,6 +1,6 @@
 import type { Buffer } from "node:buffer";
 import { METHODS } from "node:http";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 
 /** Longest request line, in bytes (RFC 9112, 3: at least 8,000). */
 const MOST_BYTES = 8 * 1024;
@@ -55,7 +55,7 @@ export class RequestLine {
         at,
         Math.min(end === -1 ? bytes.length : end, at + MOST_BYTES + 1),
       );
-      if (this.#text.length > MOST_BYTES) throw refuse("ERR_TARGET_TOO_LONG");
+      if (this.#text.length > MOST_BYTES) throw httpError("ERR_TARGET_TOO_LONG");
       if (end === -1) return;
       at = end + 1;
       this.#end();
@@ -68,7 +68,7 @@ export class RequestLine {
       this.#over = true;
       return;
     }
-    if (++this.#empty > MOST_EMPTY) throw refuse("ERR_BAD_REQUEST", "empty lines in place of a request");
+    if (++this.#empty > MOST_EMPTY) throw httpError("ERR_BAD_REQUEST", "empty lines in place of a request");
     this.#text = "";
   }
 }
@@ -79,13 +79,13 @@ const PLAIN = /^([A-Z]+) [^ ]+ HTTP\/1\.[01]\r$/;
 /** What the parser refuses by itself passes. */
 function judge(line: string): void {
   if (KNOWN.has(PLAIN.exec(line)?.[1] ?? "")) return;
-  if (!line.endsWith("\r")) throw refuse("ERR_BAD_REQUEST", "a request line that ends in a bare LF");
+  if (!line.endsWith("\r")) throw httpError("ERR_BAD_REQUEST", "a request line that ends in a bare LF");
   const parts = line.slice(0, -1).split(" ");
   if (parts.includes("") || parts.length > 3) {
-    throw refuse("ERR_BAD_REQUEST", "a request line with blanks too many");
+    throw httpError("ERR_BAD_REQUEST", "a request line with blanks too many");
   }
   const [method = "", , version = ""] = parts;
   if (version.startsWith("HTTP/1.") && TOKEN.test(method) && !KNOWN.has(method)) {
-    throw refuse("ERR_METHOD_UNKNOWN");
+    throw httpError("ERR_METHOD_UNKNOWN");
   }
 }

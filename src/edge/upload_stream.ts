@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Body } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { RequestGate } from "./request_gate.ts";
 
 /**
@@ -30,7 +30,7 @@ async function comingBody(
   });
 }
 
-/** A copy, so that it owns its memory and can be handed over to another room. */
+/** A copy, so that it owns its memory and can be handed over to another worker. */
 function atHand(request: IncomingMessage): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (let part: Uint8Array | null; (part = request.read()) !== null;) parts.push(part);
@@ -59,9 +59,9 @@ export function uploadStream(
       request.on("end", () => finish(() => controller.close()));
       request.on(
         "error",
-        (error) => finish(() => controller.error(refuse("ERR_CLIENT_GONE", error.message))),
+        (error) => finish(() => controller.error(httpError("ERR_CLIENT_GONE", error.message))),
       );
-      request.on("close", () => finish(() => controller.error(refuse("ERR_CLIENT_GONE"))));
+      request.on("close", () => finish(() => controller.error(httpError("ERR_CLIENT_GONE"))));
     },
     pull(controller) {
       gate.wantBody();

@@ -36,7 +36,7 @@ const SILENT_MS = 17_000;
 const FORGOTTEN_MS = 3600_000;
 
 /** A crash of the database empties the table: there is no disk to wait for. */
-const LOOSELY = { loosely: true } as const;
+const ASYNC_COMMIT = { asyncCommit: true } as const;
 
 const SQL = {
   announce: `INSERT INTO instance (id, name, version, configuration, up_since, seen)
@@ -95,7 +95,7 @@ export class InstanceRegister {
   async leave(): Promise<void> {
     await this.#following.end(); // an announcement under way would come after the end
     const { database, own: { id } } = this.parts;
-    await database.change(() => row(SQL.leave, { id }), LOOSELY);
+    await database.change(() => row(SQL.leave, { id }), ASYNC_COMMIT);
   }
 
   close(): void {
@@ -110,7 +110,7 @@ export class InstanceRegister {
       yield* row(SQL.announce, { ...own });
       yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
       return before.map(toInstance);
-    }, LOOSELY);
+    }, ASYNC_COMMIT);
     // What this one could not say for some time, others could not either.
     const lastTurnMs = found.find(({ id }) => id === own.id)?.ageMs ?? TURN_MS;
     const silentMs = SILENT_MS - TURN_MS + Math.max(TURN_MS, lastTurnMs);

@@ -36,7 +36,7 @@ export interface AuditFacts {
   readonly limited?: boolean;
   readonly lifetime?: number;
   /** To what a token is narrowed, such as `path=/data/run7/ activity=read`. */
-  readonly bounds?: string;
+  readonly restrictions?: string;
   /** Id of a token that was taken back; or how many were, all of a user. */
   readonly token?: string;
   readonly ended?: number;
@@ -108,7 +108,7 @@ const ORDER = [
   "renewable",
   "limited",
   "lifetime",
-  "bounds",
+  "restrictions",
   "token",
   "ended",
   "reason",

@@ -4,7 +4,7 @@ import { type Sample, sample, seriesText } from "./series.ts";
 /** What is to be added to series. */
 export type Increments = readonly Sample[];
 
-/** Counts what happens in a room until the supervisor fetches it, or the other way round what all rooms have sent. */
+/** Counts what happens in a worker until the supervisor fetches it, or the other way round what all workers have sent. */
 export class Counters {
   readonly #samples = new Map<string, Sample>();
 

@@ -34,25 +34,25 @@ export const FAMILIES = {
     help: "Number of the core in use: 1 after the start, one more after each reload",
     labels: [],
   },
-  authserver_rooms_replaced_total: {
+  authserver_worker_restarts_total: {
     type: "counter",
-    help: "Rooms that died and were started again",
-    labels: ["room"],
+    help: "Workers that died and were started again",
+    labels: ["worker"],
   },
   authserver_event_loop_lag_seconds: {
     type: "gauge",
     help: "Longest delay of a timer since the last look, about a second ago",
-    labels: ["room"],
+    labels: ["worker"],
   },
   authserver_core_stall_seconds: {
     type: "histogram",
     help: "How long the event loops of edge and core stood still, looked at 50 times a second",
-    labels: ["room"],
+    labels: ["worker"],
   },
   authserver_unhandled_rejections_total: {
     type: "counter",
-    help: "Failures that no code expected; the room goes on, and the log has an error",
-    labels: ["room"],
+    help: "Failures that no code expected; the worker goes on, and the log has an error",
+    labels: ["worker"],
   },
   authserver_config_reloads_total: {
     type: "counter",
@@ -82,7 +82,7 @@ export const FAMILIES = {
   authserver_authentications_total: {
     type: "counter",
     help: "What the methods of authentication made of credentials of their kind",
-    labels: ["method", "result"],
+    labels: ["authenticator", "result"],
   },
   authserver_sessions_total: {
     type: "counter",
@@ -142,7 +142,7 @@ export const FAMILIES = {
   authserver_identity_provider_up: {
     type: "gauge",
     help: "1 if the identity provider of the method answers, else 0; missing before it was first asked",
-    labels: ["method"],
+    labels: ["authenticator"],
   },
   authserver_instances: {
     type: "gauge",

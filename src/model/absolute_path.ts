@@ -1,4 +1,4 @@
-import { refuse, type ServiceError } from "./service_error.ts";
+import { httpError, type HttpError } from "./http_error.ts";
 
 /** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
 const MAX_LENGTH = 2048;
@@ -59,7 +59,7 @@ export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** A path that no daemon is asked about. @param problem Told to the caller. */
-export function invalidPath(problem: string): ServiceError {
-  return refuse("ERR_INVALID_PATH", { problem });
+/** A path that no daemon is asked about. @param diagnostic Told to the caller. */
+export function invalidPath(diagnostic: string): HttpError {
+  return httpError("ERR_INVALID_PATH", { diagnostic });
 }

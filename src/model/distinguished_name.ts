@@ -2,7 +2,7 @@ import { compare } from "./compare.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { decodeText, elementOf, encodeText } from "./name_value_encoding.ts";
-import { ServiceError } from "./service_error.ts";
+import { HttpError } from "./http_error.ts";
 import { trimEndCharacters } from "./trim.ts";
 
 /** One `type=value` of a name. */
@@ -22,7 +22,7 @@ export type NameValue =
 export type RelativeName = readonly NameAttribute[];
 
 /** Text that is no distinguished name. */
-export class InvalidName extends ServiceError {
+export class InvalidName extends HttpError {
   /** @param position Where in the text, counted from 1. */
   constructor(readonly reason: string, readonly position: number) {
     super("ERR_INVALID_NAME", { reason: `Not a distinguished name: ${reason} (at character ${position})` });
@@ -53,30 +53,30 @@ export function parseName(text: string): readonly RelativeName[] {
  * comma, say) stays part of the value. Idempotent.
  * @throws {InvalidName}
  */
-export function comparableForm(text: string): string {
+export function canonicalDn(text: string): string {
   const known = FORMS.get(text);
   if (known !== undefined) return known;
-  const form = parseName(text).map((name) => comparableRelativeName(name)).join(",");
+  const form = parseName(text).map((name) => canonicalRelativeName(name)).join(",");
   if (text.length <= MAX_REMEMBERED_LENGTH) FORMS.set(text, form);
   return form;
 }
 
 /**
- * The comparable form of a name with its parts in the other order, `CN=…` first instead of last: another name, which
+ * The canonical DN of a name with its parts in the other order, `CN=…` first instead of last: another name, which
  * people take for the same.
  * @throws {InvalidName}
  */
 export function reversedForm(text: string): string {
-  return parseName(text).map((name) => comparableRelativeName(name)).reverse().join(",");
+  return parseName(text).map((name) => canonicalRelativeName(name)).reverse().join(",");
 }
 
 /**
- * Returns the comparable form for a search by patterns: a separator inside a value is two hexadecimal digits (`\2c`).
+ * Returns the canonical DN for a search by patterns: a separator inside a value is two hexadecimal digits (`\2c`).
  * Thus `,` `+` and `=` in the text always separate, and no value contains what a pattern takes for another part.
  * @throws {InvalidName}
  */
 export function patternForm(text: string): string {
-  return parseName(text).map((name) => comparableRelativeName(name, SEPARATORS_AND_EQUALS)).join(",");
+  return parseName(text).map((name) => canonicalRelativeName(name, SEPARATORS_AND_EQUALS)).join(",");
 }
 
 /** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
@@ -86,7 +86,7 @@ const MAX_REMEMBERED_LENGTH = 512;
 /** Whether two texts name the same; a text that is no name is the same as nothing. */
 export function sameName(a: string, b: string): boolean {
   try {
-    return comparableForm(a) === comparableForm(b);
+    return canonicalDn(a) === canonicalDn(b);
   } catch (error) {
     if (error instanceof InvalidName) return false;
     throw error;
@@ -113,17 +113,17 @@ export function escapeNameValue(value: string): string {
 }
 
 /** @param inHex Characters of values to write as two hexadecimal digits; default: none but control characters. */
-function comparableRelativeName(attributes: RelativeName, inHex?: RegExp): string {
+function canonicalRelativeName(attributes: RelativeName, inHex?: RegExp): string {
   const [first, ...others] = attributes;
-  if (first !== undefined && others.length === 0) return comparableAttribute(first, inHex);
+  if (first !== undefined && others.length === 0) return canonicalAttribute(first, inHex);
   // Keywords stand before dotted identifiers, as in the names that existing share stores hold.
-  return attributes.map((attribute) => comparableAttribute(attribute, inHex)).sort((a, b) => {
+  return attributes.map((attribute) => canonicalAttribute(attribute, inHex)).sort((a, b) => {
     const [dottedA, dottedB] = [/^[0-9]/.test(a), /^[0-9]/.test(b)];
     return compare(dottedA, dottedB) || compare(a, b);
   }).join("+");
 }
 
-function comparableAttribute({ type, value }: NameAttribute, inHex?: RegExp): string {
+function canonicalAttribute({ type, value }: NameAttribute, inHex?: RegExp): string {
   const { label, as } = comparisonOf(type);
   if (value.kind === "encoded") return `${label}=#${value.der}`;
   switch (as) {
@@ -131,7 +131,7 @@ function comparableAttribute({ type, value }: NameAttribute, inHex?: RegExp): st
       // Nearly all values are plain, and a map file may have 100,000 of them.
       return /^[\w.@-]+(?: [\w.@-]+)*$/.test(value.text)
         ? `${label}=${value.text.toLowerCase()}`
-        : `${label}=${inHex ? fold(value.text).replace(inHex, hexPair) : escapeComparable(fold(value.text))}`;
+        : `${label}=${inHex ? fold(value.text).replace(inHex, hexPair) : escapeCanonical(fold(value.text))}`;
     case "lower case":
       return `${label}=#${encodeText(value.text.toLowerCase(), "ia5")}`;
     case "exact":
@@ -157,7 +157,7 @@ export function foldCharacters(value: string): string {
 // deno-lint-ignore no-control-regex
 const SEPARATORS_AND_EQUALS = /[",+;<>=\\\x00-\x1f\x7f]|^#/g;
 
-function escapeComparable(value: string): string {
+function escapeCanonical(value: string): string {
   // deno-lint-ignore no-control-regex
   if (!/[",+;<>\\\x00-\x1f\x7f]|^#/.test(value)) return value;
   // deno-lint-ignore no-control-regex

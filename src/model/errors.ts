@@ -14,7 +14,7 @@ export interface ErrorRow {
 
 /**
  * Every error that a caller can meet. Codes are stable: tests, clients and the manual go by them, not by the text.
- * {@link refuse} makes errors of the rows.
+ * {@link httpError} makes errors of the rows.
  */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: {
@@ -212,7 +212,7 @@ export const ERRORS = {
   },
   ERR_INVALID_PATH: {
     status: 400,
-    text: "Invalid path: {problem}",
+    text: "Invalid path: {diagnostic}",
     meaning: "The service does not send this path to a daemon.",
     remedy: "Use an absolute path without `..` that names a file or directory.",
   },
@@ -492,9 +492,9 @@ export const ERRORS = {
     meaning: "The service cannot issue tokens because its own certificate is missing or has expired.",
     remedy: "Configure or renew the certificate of the service.",
   },
-  ERR_TOKEN_BOUNDS: {
+  ERR_TOKEN_RESTRICTIONS: {
     status: 403,
-    text: "Your token is restricted: {bounds}",
+    text: "Your token is restricted: {restrictions}",
     meaning:
       "The request exceeds the restrictions of the token, or asks for a token with fewer restrictions.",
     remedy: "Stay within the restrictions, or log in another way.",
@@ -539,7 +539,7 @@ export const ERRORS = {
     headers: { "Retry-After": "{seconds}" },
     meaning:
       "Login throttling delays this user or address. The service did not check the credentials, and answers in the same way for unknown users.",
-    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.regulation`.",
+    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,

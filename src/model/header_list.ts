@@ -1,5 +1,5 @@
 /**
- * Header fields: names and values in turn, as `node:http` has them and as they cross between rooms, so that nobody has to
+ * Header fields: names and values in turn, as `node:http` has them and as they cross between workers, so that nobody has to
  * make a copy. What `Headers` is for the web, at a small part of its price: names in any case, and the values of a
  * repeated field joined by `, `.
  */

@@ -1,5 +1,5 @@
-import type { TokenBounds } from "./token_bounds.ts";
-import type { TokenLineage } from "./token_lineage.ts";
+import type { TokenRestrictions } from "./token_restrictions.ts";
+import type { TokenFamily } from "./token_family.ts";
 
 /** Who is calling, as a method of authentication established it. */
 export interface Identity {
@@ -69,9 +69,9 @@ export interface IssuedTokenFacts {
   /** Moment beyond which no renewal reaches, in seconds since the epoch. */
   readonly renewableUntil?: number;
   /** To what it is narrowed; a token got with it is narrowed at least as much. */
-  readonly bounds?: TokenBounds;
+  readonly restrictions?: TokenRestrictions;
   /** What it was got with; absent if another service issued it. */
-  readonly lineage?: TokenLineage;
+  readonly family?: TokenFamily;
 }
 
 /** The caller that showed no credentials (rest-api.md 1.4). */
@@ -84,6 +84,6 @@ export type Caller = { readonly kind: "anonymous" } | {
 };
 
 /** The bounds of what a caller showed; none for whoever showed something else than a token. */
-export function boundsOf(caller: Caller): TokenBounds {
-  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.bounds ?? {};
+export function restrictionsOf(caller: Caller): TokenRestrictions {
+  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.restrictions ?? {};
 }

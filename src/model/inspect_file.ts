@@ -1,4 +1,4 @@
-import { InvalidFile, type Problem } from "./problem.ts";
+import { InvalidFile, type Diagnostic } from "./diagnostic.ts";
 import { readRegularFile } from "./regular_file.ts";
 
 /**
@@ -7,13 +7,13 @@ import { readRegularFile } from "./regular_file.ts";
  */
 export async function inspectFile(
   file: string,
-  problemsOf: (text: string, file: string) => readonly Problem[] | Promise<readonly Problem[]>,
+  diagnosticsOf: (text: string, file: string) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
   maxBytes?: number,
-): Promise<readonly Problem[]> {
+): Promise<readonly Diagnostic[]> {
   try {
-    return await problemsOf(new TextDecoder().decode(await readRegularFile(file, maxBytes)), file);
+    return await diagnosticsOf(new TextDecoder().decode(await readRegularFile(file, maxBytes)), file);
   } catch (error) {
-    if (error instanceof InvalidFile) return error.problems;
+    if (error instanceof InvalidFile) return error.diagnostics;
     const reason = error instanceof Error ? error.message : String(error);
     return [{ severity: "error", file, expected: `cannot be read: ${reason}` }];
   }

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { InvalidFile } from "./problem.ts";
+import { InvalidFile } from "./diagnostic.ts";
 
 /** Largest file that is read whole, unless something else is said: no list or certificate of a site is nearly as large. */
 const MAX_BYTES = 64 * 1024 ** 2;
@@ -38,8 +38,8 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   try {
     const { size } = await file.stat();
     if (size > maxBytes) {
-      const problem = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
-      throw new InvalidFile([{ severity: "error", ...problem }]);
+      const diagnostic = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
+      throw new InvalidFile([{ severity: "error", ...diagnostic }]);
     }
     const bytes = new Uint8Array(size);
     let length = 0;

@@ -1,12 +1,12 @@
 import { canonicalAddress } from "../model/address.ts";
 import { SingleFlight } from "../model/single_flight.ts";
-import { Turns } from "../model/turns.ts";
+import { FairSemaphore } from "../model/fair_semaphore.ts";
 
 /** Longest time for the names of one request together, in milliseconds. */
-const PATIENCE_MS = 3000;
+const MAX_WAIT_MS = 3000;
 
 /** Names looked up at the same time, over all requests and of one caller; the others wait. */
-const LIMITS = { atOnce: 16, atOncePerLane: 4, waiting: 256, perLane: 32 };
+const LIMITS = { atOnce: 16, atOncePerKey: 4, waiting: 256, perKey: 32 };
 
 /** A name as the name service has it (RFC 1123, 2.1, with the underscore in use): the last part is no number. */
 const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]{0,62}\.?$/;
@@ -31,16 +31,16 @@ interface NameQuestion {
 /** Addresses of names that callers give: by the name service alone (A and AAAA), a few at a time, and for a short time. */
 export class NameService {
   readonly #ask: AskNameService;
-  readonly #patienceMs: number;
-  readonly #turns = new Turns(LIMITS);
+  readonly #maxWaitMs: number;
+  readonly #semaphore = new FairSemaphore(LIMITS);
   readonly #flights = new SingleFlight<readonly string[]>();
 
-  constructor({ ask = askSystem, patienceMs = PATIENCE_MS }: {
+  constructor({ ask = askSystem, maxWaitMs = MAX_WAIT_MS }: {
     readonly ask?: AskNameService;
-    readonly patienceMs?: number;
+    readonly maxWaitMs?: number;
   } = {}) {
     this.#ask = ask;
-    this.#patienceMs = patienceMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
@@ -53,14 +53,14 @@ export class NameService {
     { caller, signal }: NameQuestion,
   ): Promise<(readonly string[])[]> {
     const seeker = {
-      lane: caller,
+      queueKey: caller,
       known: true,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#maxWaitMs)]),
     };
     const found = await Promise.allSettled(names.map((name) => {
       if (name.length > MAX_LENGTH || !NAME.test(name)) return [];
       const ask = (signal: AbortSignal) =>
-        this.#turns.run(() => this.#lookUp(name, signal), { ...seeker, signal });
+        this.#semaphore.run(() => this.#lookUp(name, signal), { ...seeker, signal });
       return this.#flights.join(name.toLowerCase(), ask, seeker.signal);
     }));
     signal.throwIfAborted();

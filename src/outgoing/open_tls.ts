@@ -150,8 +150,8 @@ async function openPinned(
   });
   try {
     await once(socket, "secureConnect");
-    const problem = pinProblem(socket, trust.anchors);
-    if (problem !== undefined) throw new Error(problem);
+    const diagnostic = pinDiagnostic(socket, trust.anchors);
+    if (diagnostic !== undefined) throw new Error(diagnostic);
     const mismatch = hostnameChecking === "NONE"
       ? undefined
       : checkServerIdentity(host, socket.getPeerCertificate());
@@ -164,7 +164,7 @@ async function openPinned(
   return connectionOf(socket);
 }
 
-function pinProblem(socket: TLSSocket, anchors: readonly string[]): string | undefined {
+function pinDiagnostic(socket: TLSSocket, anchors: readonly string[]): string | undefined {
   const shown = socket.getPeerX509Certificate();
   if (shown === undefined) return "the server showed no certificate";
   if (!trustedAsItself(shown, anchors, "serverAuth")) {

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import { NoTurn, Turns, type TurnSeeker } from "../model/turns.ts";
+import { NoPermit, FairSemaphore, type SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { retryAfterSeconds } from "./retry_after.ts";
@@ -29,7 +29,7 @@ interface RemoteSystemOptions {
 }
 
 /** On whose behalf the system is asked. */
-export interface Asker extends TurnSeeker {
+export interface Asker extends SemaphoreWaiter {
   /** What the question is about; the same for the same credential, and nothing that gives it away. */
   readonly credential: string;
   /** Group of addresses that the caller is in. */
@@ -38,12 +38,12 @@ export interface Asker extends TurnSeeker {
 
 /** Requests under way where the client does not say how many connections there are. */
 const AT_ONCE = 6;
-/** Those that wait: of strangers and of known users each, and of one lane. */
+/** Those that wait: of strangers and of known users each, and of one queue key. */
 const WAITING = 512;
 /** A course behind one address, all of whom log in at once, is served. */
-const WAITING_PER_LANE = 256;
+const WAITING_PER_KEY = 256;
 /** How long one waits for a turn, in milliseconds. */
-const PATIENCE_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** So many credentials, from so many addresses, have to fail one after the other before the system counts as down. */
 const CREDENTIALS = 3;
@@ -75,13 +75,13 @@ interface Down {
  *
  * A system that answers 429 with `Retry-After` is left alone for so long, by everybody.
  *
- * A caller who gives up says nothing about the system. Those who wait for a connection do so in lanes.
+ * A caller who gives up says nothing about the system. Those who wait for a connection do so in queues.
  */
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
   readonly #elapsed: Stopwatch;
-  readonly #turns: Turns;
+  readonly #semaphore: FairSemaphore;
   /** Since the last success: credential -> address. */
   readonly #failures = new Map<string, string>();
   #down: Down | undefined;
@@ -93,16 +93,16 @@ export class RemoteSystem {
     this.#options = options;
     this.#elapsed = options.elapsed ?? stopwatch;
     const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
-    const atOncePerLane = Math.ceil(atOnce / 2);
+    const atOncePerKey = Math.ceil(atOnce / 2);
     // Or a few strangers, with tokens over which the provider thinks for long, would keep its users out.
     const forKnown = Math.floor(atOnce / 3);
-    this.#turns = new Turns({
+    this.#semaphore = new FairSemaphore({
       atOnce,
       forKnown,
-      atOncePerLane,
+      atOncePerKey,
       waiting: WAITING,
-      perLane: WAITING_PER_LANE,
-      patienceMs: PATIENCE_MS,
+      perKey: WAITING_PER_KEY,
+      maxWaitMs: MAX_WAIT_MS,
     });
   }
 
@@ -127,9 +127,9 @@ export class RemoteSystem {
   ): Promise<T> {
     this.#admit(asker);
     try {
-      return await this.#turns.run(() => this.#exchange(request, asker, read), asker);
+      return await this.#semaphore.run(() => this.#exchange(request, asker, read), asker);
     } catch (error) {
-      if (error instanceof NoTurn) throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
+      if (error instanceof NoPermit) throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
       throw error;
     }
   }

@@ -1,7 +1,7 @@
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 
 /** Another system, such as an identity provider, gave no answer that can be used. Says nothing about the caller. */
-export class RemoteUnavailable extends ServiceError {
+export class RemoteUnavailable extends HttpError {
   readonly connected: boolean;
   /** How long the system asked to be left alone, or is; in seconds. */
   readonly retryAfterSeconds: number | undefined;

@@ -1,6 +1,6 @@
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Ban, Failure } from "../regulation/ban.ts";
+import type { Ban, Failure } from "../throttling/ban.ts";
 import { checkAdministrator } from "../resource/admin/administration.ts";
 import type { AdministratorsDesk, DeskStatus } from "../resource/admin/administrators_desk.ts";
 import { banByForm, liftByForm } from "../resource/admin/ban_request.ts";
@@ -41,7 +41,7 @@ export async function adminPage(call: Call, { servers, facts, desk }: AdminPageP
     body: [
       markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>`,
       section("service", SAYS.service, serviceFacts(status, facts)),
-      status.together && section("instances", SAYS.instances, instanceTable(status.together.instances, now)),
+      status.cluster && section("instances", SAYS.instances, instanceTable(status.cluster.instances, now)),
       section("daemons", SAYS.daemons, [...servers.values()].map(daemonTable)),
       status.providers.length > 0 && section("providers", SAYS.providers, providerTable(status)),
       section("bans", SAYS.bans, [
@@ -125,8 +125,8 @@ function providerTable({ providers }: DeskStatus): Markup {
     SAYS.providers,
     [SAYS.method, SAYS.system, SAYS.state, SAYS.reason],
     providers.map(
-      ({ method, remote, up, since, reason }) => [
-        method,
+      ({ authenticator, remote, up, since, reason }) => [
+        authenticator,
         remote,
         since === undefined ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
         reason,

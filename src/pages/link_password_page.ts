@@ -1,5 +1,5 @@
 import { Secret } from "../model/secret.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { httpError, type HttpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { linkCookie, tryLinkPassword } from "../resource/access/link_password.ts";
 import type { Call } from "../resource/call.ts";
@@ -23,7 +23,7 @@ const SIGNED_IN = "signed-in";
 
 /** Asks for the password of a link, in place of the failure that it is not there, or wrong. */
 export function linkPasswordPage(
-  failure: ServiceError,
+  failure: HttpError,
   { request, query, root }: Pick<Call, "request" | "query" | "root">,
 ): HttpResponse | undefined {
   const [, where, server, id] = SHARE.exec(request.path) ?? [];
@@ -52,7 +52,7 @@ export async function openLinkByForm(call: Call, parts: SharingParts): Promise<H
   const { name } = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(name, id) : undefined;
-  if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
+  if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const password = (await readForm(call)).get("password") ?? "";
   await tryLinkPassword(call, share, new Secret(password), parts);
   const page = call.query.has(SIGNED_IN) ? "shared" : "rest/access";

@@ -4,14 +4,14 @@ import { askerOf } from "../authentication/asker_of.ts";
 import type { BrowserLogin, BrowserVisit } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { sameSecret } from "../model/same_secret.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
 import { readForeignToken } from "../authentication/foreign_token.ts";
 import { InvalidToken } from "../authentication/signed_token.ts";
 import { readForm } from "../resource/form.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import type { Call } from "../resource/call.ts";
-import { regulate } from "../regulation/regulate.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
@@ -38,9 +38,9 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   const to = wantedPage(Buffer.from(wanted, "base64url").toString("utf8"));
   const expected = visitAt(call, visit, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
-    throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
+    throw httpError("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
   }
-  const outcome = await regulate(parts.admit(call.clientAddress, call.signal), async () => {
+  const outcome = await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
@@ -92,11 +92,11 @@ function visitAt(
 function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
   const name = params.get("way") ?? "";
   const login = ways.providers.get(name);
-  if (login === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (login === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   return { name, login };
 }
 
-/** Strangers wait in the lane of their address. */
+/** Strangers wait in the queue key of their address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
   return askerOf({ clientAddress }, credential, signal);
 }

@@ -3,7 +3,7 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { httpError, type HttpError } from "../model/http_error.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
@@ -12,7 +12,7 @@ import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { type Asked, Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
 interface WaysToSignIn {
@@ -25,8 +25,8 @@ interface WaysToSignIn {
 
 /** What signing in is made of. */
 export interface SignInParts {
-  /** See {@link Regulator.admitKey}. */
-  readonly admit: Regulator["admitKey"];
+  /** See {@link LoginThrottle.admitKey}. */
+  readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
@@ -53,7 +53,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
 
 /** Where callers without credentials are refused, this one page is for them all the same. */
 export function pageForStrangers(
-  { code }: ServiceError,
+  { code }: HttpError,
   asked: Asked,
   parts: SignInParts,
 ): HttpResponse | undefined {
@@ -66,14 +66,14 @@ export function pageForStrangers(
  * then, and a new one would end a sign-in that is under way.
  */
 export function signInFailed(
-  failure: ServiceError,
+  failure: HttpError,
   asked: Asked,
   parts: SignInParts,
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
+  const page = formsPage(asked, parts, { diagnostic: isWrong ? says.wrong : failure.publicMessage });
   // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -102,8 +102,8 @@ export async function signedIn(
     readonly session?: ProviderSession | undefined;
   },
 ): Promise<HttpResponse> {
-  if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
-  if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  if (caller.kind === "anonymous") throw httpError("ERR_PAGE_OUTDATED", "the browser shows no certificate");
+  if (!mayAccess("auth", "GET", role)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
@@ -129,7 +129,7 @@ export async function signOut(call: Call, { signIns }: SignInParts): Promise<Htt
 
 /** Leads whoever is not signed in to the page for it, and from there back. */
 export function toSignIn(
-  failure: ServiceError,
+  failure: HttpError,
   { request, root }: Asked,
   path: string,
 ): HttpResponse | undefined {
@@ -141,7 +141,7 @@ export function toSignIn(
 function formsPage(
   asked: Asked,
   { ways, siteName }: SignInParts,
-  { certificate, problem }: { readonly certificate?: string; readonly problem?: string },
+  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: string },
 ): HttpResponse {
   const says = TEXTS.signIn;
   const visit = Visit.of(asked);
@@ -156,7 +156,7 @@ ${content}
   const page = pageResponse({
     title: says.title(siteName),
     body: [
-      problem !== undefined && markup`<p role="alert" class="problem">${problem}</p>`,
+      diagnostic !== undefined && markup`<p role="alert" class="diagnostic">${diagnostic}</p>`,
       ways.password && form(markup`<p><label for="user">${says.user}</label>
 <input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"></p>
 <p><label for="password">${says.password}</label>

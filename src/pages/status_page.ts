@@ -1,10 +1,10 @@
-import { boundsOf } from "../model/identity.ts";
+import { restrictionsOf } from "../model/identity.ts";
 import { isDirectory, type Share } from "../sharing/share.ts";
 import { shareAddress } from "../resource/access/share_facts.ts";
 import { EVERYBODY } from "../sharing/target.ts";
-import { includesServer } from "../model/token_bounds.ts";
+import { includesServer } from "../model/token_restrictions.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
-import type { TogetherHealth } from "../resource/health.ts";
+import type { ClusterHealth } from "../resource/health.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
@@ -80,7 +80,7 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
       markup`<p>authserver ${facts.version}, ${SAYS.upSince} ${moment(facts.upSince)} (${
         distance(facts.upSince, now)
       })</p>`,
-      known && facts.together && aboutInstances(facts.together()),
+      known && facts.cluster && aboutInstances(facts.cluster()),
       markup`<p>${SAYS.asOf} ${moment(now)}</p>`,
     ],
   });
@@ -98,7 +98,7 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 }
 
 /** How the instances of the service are. */
-function aboutInstances({ instances, configurationsDiffer, degraded }: TogetherHealth): Markup {
+function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHealth): Markup {
   const { home } = TEXTS;
   const sentences = [
     home.instances(instances.serving, instances.total),
@@ -183,7 +183,7 @@ const SHOWN_SHARES = 100;
 
 async function shares(call: Call, server: string, { store, clock }: OwnShares): Promise<Content> {
   const caller = nameOnServer(call, server);
-  if (caller === EVERYBODY || !includesServer(boundsOf(call.caller), server)) return undefined;
+  if (caller === EVERYBODY || !includesServer(restrictionsOf(call.caller), server)) return undefined;
   const [own, accessible] = await Promise.all([
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, targetsOnServer(call, server), { most: SHOWN_SHARES + 1 }),

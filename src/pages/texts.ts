@@ -153,7 +153,7 @@ export const TEXTS = {
     ends: "Expires",
     lastUsed: "Last used",
     never: "never",
-    bounds: "Restrictions",
+    restrictions: "Restrictions",
     revoke: "Revoke",
     revokeNamed: (name: string) => `Revoke ${name}`,
     make: "Create a token",

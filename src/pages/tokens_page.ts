@@ -1,9 +1,9 @@
 import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
-import type { ListedToken, TokenBook } from "../authentication/issued_token/token_book.ts";
+import type { ListedToken, TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
-import type { TokenBounds } from "../model/token_bounds.ts";
+import { httpError } from "../model/http_error.ts";
+import type { TokenRestrictions } from "../model/token_restrictions.ts";
 import type { Call } from "../resource/call.ts";
 import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
 import { issueToken } from "../resource/issued_token.ts";
@@ -23,7 +23,7 @@ export interface TokenPageParts {
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent: nothing is kept of tokens. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   /** Absent: no method takes certificates for SSH keys. */
   readonly certificates: CertificateParts | undefined;
   /** Names of the logical servers. */
@@ -53,16 +53,16 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
 }
 
 /** `POST /tokens/<id>`: takes one of the caller's tokens back. */
-export async function revokeTokenByForm(call: Call, { book }: TokenPageParts): Promise<HttpResponse> {
+export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts): Promise<HttpResponse> {
   await readOwnForm(call);
-  await revokeToken(call, book);
+  await revokeToken(call, registry);
   return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
 }
 
 /** `POST /certificate`: shows an OpenSSH certificate, so that its key signs in. */
 export async function showCertificateByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const { certificates } = parts;
-  if (certificates === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (certificates === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   const form = await readOwnForm(call);
   const line = (form.get("line") ?? "").trim();
   const account = form.has("own") ? call.user.uid : undefined;
@@ -113,7 +113,7 @@ function tokenQuery(form: Form): URLSearchParams {
 }
 
 async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
-  const listed = parts.book && await listedTokens(call, parts.book);
+  const listed = parts.registry && await listedTokens(call, parts.registry);
   const now = parts.facts.clock();
   return pageResponse({
     title: SAYS.title,
@@ -141,14 +141,14 @@ ${
 function table(call: Call, tokens: readonly ListedToken[], now: number): Markup {
   return markup`<div class="wide"><table>
 <thead><tr><th scope="col">${SAYS.name}</th><th scope="col">${SAYS.ends}</th><th scope="col">${SAYS.lastUsed}</th>
-<th scope="col">${SAYS.bounds}</th><td></td></tr></thead>
+<th scope="col">${SAYS.restrictions}</th><td></td></tr></thead>
 <tbody>
 ${
-    tokens.map(({ id, name = SAYS.nameless, expires, used, bounds }) =>
+    tokens.map(({ id, name = SAYS.nameless, expires, used, restrictions }) =>
       markup`<tr><td>${isolated(name)}</td><td>${moment(expires * 1000)} (${
         distance(expires * 1000, now)
       })</td>
-<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(bounds)}</td>
+<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(restrictions)}</td>
 <td>${
         call.signIn !== undefined &&
         markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">
@@ -162,7 +162,7 @@ ${
 }
 
 /** To what a token is narrowed, as the form names it. */
-function whatFor({ activity, paths, servers, address }: TokenBounds = {}): Content {
+function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],
     paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,

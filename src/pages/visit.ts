@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { HostCookie } from "../model/cookie.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
 
 /** What a page is made from, whoever calls. */
@@ -33,7 +33,7 @@ export class Visit {
   static shownBy(asked: Asked): Visit {
     const cookie = cookieOf(asked);
     const secret = secretIn(cookie, asked);
-    if (secret === undefined) throw refuse("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
+    if (secret === undefined) throw httpError("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
     return new Visit(cookie, secret);
   }
 

@@ -32,7 +32,7 @@ export class DatabaseReservationStore implements ReservationStore {
   async list(): Promise<ReservationFile> {
     const { server } = this;
     const found = await this.database.read(() => rows(SQL.list, { server }));
-    return { reservations: found.map(toReservation), problems: [] };
+    return { reservations: found.map(toReservation), diagnostics: [] };
   }
 
   async add(entry: NewReservation): Promise<{ reservation: Reservation; remarks: readonly string[] }> {

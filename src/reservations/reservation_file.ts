@@ -1,5 +1,5 @@
 import { InvalidJson, type JsonMember, type JsonNode, readMembers } from "../model/json_text.ts";
-import { InvalidFile, type Problem } from "../model/problem.ts";
+import { InvalidFile, type Diagnostic } from "../model/diagnostic.ts";
 import { parseRate } from "../model/rate.ts";
 import type { Reservation } from "./reservation.ts";
 import { readTimes } from "./reservation_times.ts";
@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = "10m";
 export interface ReservationFile {
   readonly reservations: readonly Reservation[];
   /** Entries left out, each with what is wrong. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** What a reservations file is read with. */
@@ -29,14 +29,14 @@ export interface ReadingContext {
  * @throws {InvalidFile} If there is no such array.
  */
 export function readReservationFile(text: string, context: ReadingContext): ReservationFile {
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   const reservations: Reservation[] = [];
   for (const [index, entry] of entriesOf(text, context.file).entries()) {
     const reservation = readEntry(entry, index, context);
-    if ("expected" in reservation) problems.push(reservation);
+    if ("expected" in reservation) diagnostics.push(reservation);
     else reservations.push(reservation);
   }
-  return { reservations, problems };
+  return { reservations, diagnostics };
 }
 
 function entriesOf(text: string, file: string): readonly JsonNode[] {
@@ -53,12 +53,12 @@ function entriesOf(text: string, file: string): readonly JsonNode[] {
   return found.items;
 }
 
-function readEntry(entry: JsonNode, index: number, context: ReadingContext): Reservation | Problem {
+function readEntry(entry: JsonNode, index: number, context: ReadingContext): Reservation | Diagnostic {
   const members = new Map(
     (entry.kind === "object" ? entry.members : []).map((member) => [member.name, member]),
   );
   const name = textOf(members.get("name")) ?? `reservation ${index + 1}`;
-  const problem = (expected: string, member?: JsonMember): Problem => ({
+  const diagnostic = (expected: string, member?: JsonMember): Diagnostic => ({
     severity: "error",
     file: context.file,
     line: member?.line ?? entry.line,
@@ -66,27 +66,27 @@ function readEntry(entry: JsonNode, index: number, context: ReadingContext): Res
     found: member?.value.kind === "string" ? member.value.text.slice(0, 100) : undefined,
     expected,
   });
-  if (entry.kind !== "object") return problem("expected an object");
+  if (entry.kind !== "object") return diagnostic("expected an object");
 
   const from = textOf(members.get("from"));
   const to = textOf(members.get("to"));
-  if (from === undefined) return problem("expected a start, from", members.get("from"));
-  if (to === undefined) return problem("expected an end, to", members.get("to"));
+  if (from === undefined) return diagnostic("expected a start, from", members.get("from"));
+  if (to === undefined) return diagnostic("expected an end, to", members.get("to"));
   const times = readTimes({ from, to }, context);
-  if ("wrong" in times) return problem(times.expected, members.get(times.wrong));
+  if ("wrong" in times) return diagnostic(times.expected, members.get(times.wrong));
 
   const uids: string[] = [];
   for (const member of ["uids", "uid"].flatMap((key) => members.get(key) ?? [])) {
     const accounts = accountsOf(member.value);
-    if (accounts === undefined) return problem("expected account names as texts", member);
+    if (accounts === undefined) return diagnostic("expected account names as texts", member);
     uids.push(...accounts);
   }
 
   const limit = members.get("rateLimit");
   const limitText = limit === undefined ? DEFAULT_LIMIT : textOf(limit)?.trim();
   const rate = limitText === undefined ? undefined : parseRate(limitText);
-  if (limitText === undefined || rate === undefined) return problem("expected a rate as text", limit);
-  if (rate.kind === "invalid") return problem(rate.expected, limit);
+  if (limitText === undefined || rate === undefined) return diagnostic("expected a rate as text", limit);
+  if (rate.kind === "invalid") return diagnostic(rate.expected, limit);
   return { name, ...times, uids: [...new Set(uids)], rateLimit: rate.bytesPerSecond, limitText };
 }
 

@@ -1,4 +1,4 @@
-import { InvalidFile } from "../model/problem.ts";
+import { InvalidFile } from "../model/diagnostic.ts";
 import type { Reservation } from "./reservation.ts";
 import { type ReadingContext, readReservationFile, type ReservationFile } from "./reservation_file.ts";
 
@@ -40,7 +40,7 @@ export function readNewReservation(entry: NewReservation, context: ReadingContex
   const checked = readReservationFile(JSON.stringify({ reservations: [entry] }), context);
   const [reservation] = checked.reservations;
   if (reservation === undefined) {
-    throw new InvalidFile(checked.problems.map(({ line: _, ...problem }) => problem));
+    throw new InvalidFile(checked.diagnostics.map(({ line: _, ...diagnostic }) => diagnostic));
   }
   return reservation;
 }

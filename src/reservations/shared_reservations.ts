@@ -5,7 +5,7 @@ import { BATCH, type Database, deleteInBatches, rows } from "../store/database.t
 import { Following } from "../store/following.ts";
 import { toReservation } from "./database_reservation_store.ts";
 import type { Reservation } from "./reservation.ts";
-import { KnownReservations, type ReservationBook } from "./reservation_book.ts";
+import { KnownReservations, type ReservationRegistry } from "./reservation_registry.ts";
 
 /** How often is looked whether somebody changed something, in milliseconds. */
 const LOOK_MS = 100;
@@ -71,7 +71,7 @@ export class SharedReservations {
   }
 
   /** @param zone Time zone to write times in. */
-  book(server: string, zone: string): ReservationBook {
+  registry(server: string, zone: string): ReservationRegistry {
     return new KnownReservations({
       known: () => this.#all.get(server) ?? [],
       zone,

@@ -1,6 +1,6 @@
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import type { Caller, Capability } from "../model/identity.ts";
-import { isRefusal, refuse } from "../model/service_error.ts";
+import { isHttpError, httpError } from "../model/http_error.ts";
 import { grantedScope } from "../sharing/rules/session_scope.ts";
 import { limitsWithin, type PathLimits } from "./path_limits.ts";
 
@@ -29,7 +29,7 @@ export function scopeWithin(
 ): CapabilityScope {
   const permitted = capabilities.filter(({ path }) => file.startsWith(path) && isPlain(file));
   if (permitted.length === 0) {
-    throw refuse("ERR_OUTSIDE_CAPABILITIES", "the directory is in none of its paths");
+    throw httpError("ERR_OUTSIDE_CAPABILITIES", "the directory is in none of its paths");
   }
   const permission = permitted.some(({ access }) => access === "all") ? "FULL" : "READ";
   try {
@@ -37,8 +37,8 @@ export function scopeWithin(
     const { excludes } = limitsWithin(file, { excludes: forbidden });
     return { permission, includes, excludes };
   } catch (error) {
-    if (!isRefusal(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;
-    throw refuse("ERR_OUTSIDE_CAPABILITIES", error.message, error);
+    if (!isHttpError(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;
+    throw httpError("ERR_OUTSIDE_CAPABILITIES", error.message, error);
   }
 }
 

@@ -1,5 +1,5 @@
 import { sameSecret } from "../model/same_secret.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { SignIn } from "../authentication/sign_in/sign_ins.ts";
 import type { Call } from "./call.ts";
 import { invalidRequest } from "./invalid_request.ts";
@@ -52,7 +52,7 @@ export async function readOwnForm(call: Call): Promise<Form> {
 
 /** The browser of a caller who is known by having signed in with it. @throws {ERR_PAGE_OUTDATED} If the caller is not. */
 export function ownBrowser({ signIn }: Call): SignIn {
-  if (signIn === undefined) throw refuse("ERR_PAGE_OUTDATED", "no browser that is signed in");
+  if (signIn === undefined) throw httpError("ERR_PAGE_OUTDATED", "no browser that is signed in");
   return signIn;
 }
 
@@ -63,5 +63,5 @@ export function checkFormToken(form: Form, expected: string): void {
 
 /** @param shown As it came, if any did. @throws {ERR_PAGE_OUTDATED} */
 export function checkShownToken(shown: string | null, expected: string): void {
-  if (!sameSecret(shown ?? "", expected)) throw refuse("ERR_PAGE_OUTDATED", "another form token");
+  if (!sameSecret(shown ?? "", expected)) throw httpError("ERR_PAGE_OUTDATED", "another form token");
 }

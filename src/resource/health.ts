@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
 
@@ -16,11 +16,11 @@ export interface ReadinessFacts {
   /** Whether the service was told to stop: clients are to go elsewhere. */
   readonly draining: () => boolean;
   /** The instances that are one service; absent: this one is alone. */
-  readonly together: (() => TogetherHealth) | undefined;
+  readonly cluster: (() => ClusterHealth) | undefined;
 }
 
 /** How the instances of a service are, without their names. */
-export interface TogetherHealth {
+export interface ClusterHealth {
   /** Those that are known, and those of them that serve. */
   readonly instances: { readonly total: number; readonly serving: number };
   readonly configurationsDiffer: boolean;
@@ -34,15 +34,15 @@ export interface TogetherHealth {
  * state. Tells numbers only: who asks is unknown.
  */
 export function readiness(
-  { servers, generation, draining, together }: ReadinessFacts,
+  { servers, generation, draining, cluster }: ReadinessFacts,
   requestId: string,
 ): HttpResponse {
   const all = [...servers.values()];
   const usable = all.filter(({ daemons }) => daemons.status().usable).length;
   const ready = !draining() && (usable > 0 || all.length === 0);
-  const facts = { ready, servers: { total: all.length, usable }, generation, ...together?.() };
+  const facts = { ready, servers: { total: all.length, usable }, generation, ...cluster?.() };
   if (ready) return jsonResponse(facts);
-  const { status, publicMessage: errorMessage, code, headers } = refuse(
+  const { status, publicMessage: errorMessage, code, headers } = httpError(
     draining() ? "ERR_DRAINING" : "ERR_NOT_READY",
   );
   const error: ErrorBody = { status, errorMessage, code, requestId };

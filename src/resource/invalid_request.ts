@@ -1,6 +1,6 @@
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { httpError, type HttpError } from "../model/http_error.ts";
 
 /** A request that says something it may not say. @param text Names the field and what was expected, never the value. */
-export function invalidRequest(text: string): ServiceError {
-  return refuse("ERR_INVALID_REQUEST", { text });
+export function invalidRequest(text: string): HttpError {
+  return httpError("ERR_INVALID_REQUEST", { text });
 }

@@ -1,8 +1,8 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
-import { boundsInWords } from "../authentication/issued_token/bounds.ts";
+import { restrictionsInWords } from "../authentication/issued_token/restrictions.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Call } from "./call.ts";
 import { textResponse } from "./text_response.ts";
 
@@ -10,13 +10,13 @@ const PLAIN = "text/plain; charset=utf-8";
 
 /** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
-  if (tokens === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
-  if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw refuse("ERR_LOGIN_BOUND");
+  if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
+  if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
   const request = readTokenRequest(call.query);
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
-  const { renewable, limited, lifetime, bounds } = request;
-  call.audit({ renewable, limited, lifetime, bounds: bounds && boundsInWords(bounds) });
+  const { renewable, limited, lifetime, restrictions } = request;
+  call.audit({ renewable, limited, lifetime, restrictions: restrictions && restrictionsInWords(restrictions) });
   return textResponse(token, PLAIN);
 }
 

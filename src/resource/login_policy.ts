@@ -1,8 +1,8 @@
-import { namedUser } from "../authentication/standing.ts";
+import { namedUser } from "../authentication/account_status.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Call } from "./call.ts";
 import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 
@@ -68,7 +68,7 @@ export function checkLogin(
   const needed = logins?.missing(caller, addresses);
   if (needed === undefined) return;
   if (caller.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
-  throw refuse("ERR_STRONGER_LOGIN_NEEDED", { needed });
+  throw httpError("ERR_STRONGER_LOGIN_NEEDED", { needed });
 }
 
 /** Of a token that a service issued the method that named its user to it; none if that is not known. */

@@ -2,7 +2,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./capability_scope.ts";
@@ -23,7 +23,7 @@ const MAX_ADDRESSES = 16;
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
  * @param names Looks up names among the addresses of the client; without it, they are dropped.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_BOUNDS | ERR_STRONGER_LOGIN_NEEDED} and what attributes and daemons throw.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} and what attributes and daemons throw.
  */
 export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
@@ -49,7 +49,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     });
   const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) {
-    throw refuse("ERR_SERVER_DOWN", { status: statusText(status, false) });
+    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
 
   call.audit({ uid, gid });

@@ -1,5 +1,5 @@
 import { isRelativePattern, movesWithStart, patternsOf } from "../model/pattern_list.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
 
 /** Patterns that limit the paths of a session, separated by `:`; absent: no limit. */
@@ -22,7 +22,7 @@ export function limitsWithin(file: string, { includes, excludes }: PathLimits): 
   if (file === "" || file === "./") return both(includes, excludes);
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
-  if (allowed?.length === 0 || forbidden.includes(ALL)) throw refuse("ERR_OUTSIDE_LIMITS");
+  if (allowed?.length === 0 || forbidden.includes(ALL)) throw httpError("ERR_OUTSIDE_LIMITS");
   return both(allowed?.join(":"), forbidden.length === 0 ? undefined : forbidden.join(":"));
 }
 
@@ -31,7 +31,7 @@ const ALL = "*";
 
 function concerning(patterns: readonly string[], file: string): string[] {
   return patterns.flatMap((pattern) => {
-    if (movesWithStart(pattern)) throw refuse("ERR_LIMITS_FROM_HOME");
+    if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");
     if (isRelativePattern(pattern)) return pattern;
     if (!isPlain(file) || !isPlain(pattern) || pattern.startsWith(file)) return pattern;
     if (coversAllBelow(pattern, file)) return ALL;

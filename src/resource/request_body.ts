@@ -1,5 +1,5 @@
 import type { HttpRequest } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { invalidRequest } from "./invalid_request.ts";
 
 /** Longest body that is read whole, in bytes. */
@@ -42,15 +42,15 @@ async function readWhole(
   { headers, body }: Pick<HttpRequest, "headers" | "body">,
   mostMs: number,
 ): Promise<Uint8Array> {
-  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
+  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
   if (body === null) return new Uint8Array();
   if (body instanceof Uint8Array) {
-    if (body.length > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
+    if (body.length > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
     return body;
   }
   const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(refuse("ERR_REQUEST_TIMEOUT")), mostMs);
+  const timer = setTimeout(() => reject(httpError("ERR_REQUEST_TIMEOUT")), mostMs);
   try {
     return await collect(reader, late);
   } catch (error) {
@@ -70,7 +70,7 @@ async function collect(
   for (;;) {
     const { value, done } = await Promise.race([reader.read(), late]);
     if (done) return whole.subarray(0, size);
-    if (size + value.length > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
+    if (size + value.length > MOST_BYTES) throw httpError("ERR_BODY_TOO_LARGE");
     whole.set(value, size);
     size += value.length;
   }

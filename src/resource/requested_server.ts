@@ -1,4 +1,4 @@
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 
 /** The logical server that a request names, or one physical instance of it, whether there is one or not. */
@@ -23,9 +23,9 @@ export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 /** @throws {ERR_UNKNOWN_SERVER} If a request names none, or one that is not there. */
 export function existingServer(server: RequestedServer | undefined): ExistingServer {
   const { facts, instance } = server ?? {};
-  if (server === undefined || facts === undefined) throw refuse("ERR_UNKNOWN_SERVER");
+  if (server === undefined || facts === undefined) throw httpError("ERR_UNKNOWN_SERVER");
   if (instance !== undefined && (instance < 1 || instance > facts.daemons.size)) {
-    throw refuse("ERR_UNKNOWN_SERVER");
+    throw httpError("ERR_UNKNOWN_SERVER");
   }
   return { ...server, facts };
 }

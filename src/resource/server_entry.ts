@@ -1,8 +1,8 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
-import { ServiceError } from "../model/service_error.ts";
-import { includesServer, type TokenBounds } from "../model/token_bounds.ts";
+import { HttpError } from "../model/http_error.ts";
+import { includesServer, type TokenRestrictions } from "../model/token_restrictions.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
 
@@ -33,7 +33,7 @@ export interface EntryAudience {
   /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
   readonly user: UserAttributes | undefined;
   /** Of the token that was shown. */
-  readonly bounds: TokenBounds;
+  readonly bounds: TokenRestrictions;
   /** What their login lacks for a server. */
   readonly missing: (server: ServerFacts) => string | undefined;
   readonly log: Logger;
@@ -78,7 +78,7 @@ function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): User
   try {
     account = attributesOnServer(user, server.name, { log });
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
     return { reservations: [] };
   }

@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../model/http_message.ts";
-import { ANONYMOUS_DN, boundsOf } from "../model/identity.ts";
+import { ANONYMOUS_DN, restrictionsOf } from "../model/identity.ts";
 import type { Call } from "./call.ts";
 import { existingServer } from "./requested_server.ts";
 import { type EntryAudience, serverEntry } from "./server_entry.ts";
@@ -31,7 +31,7 @@ export function entryAudience({ base, caller, clientAddress, user, log }: Call):
   return {
     base,
     user: caller.kind === "anonymous" ? undefined : user,
-    bounds: boundsOf(caller),
+    bounds: restrictionsOf(caller),
     missing: ({ logins }) => logins?.missing(caller, [clientAddress]),
     log,
   };

@@ -1,6 +1,6 @@
 import type { Clock } from "../model/clock.ts";
 import type { Caller } from "../model/identity.ts";
-import type { TogetherHealth } from "./health.ts";
+import type { ClusterHealth } from "./health.ts";
 
 /** What `GET /rest/auth` says about the service itself. */
 export interface ServiceFacts {
@@ -20,7 +20,7 @@ export interface ServiceFacts {
   /** Base of links that was made up of host and port: clients may know the service by another. Absent: one is configured. */
   readonly supposedUrl: string | undefined;
   /** The instances that are one service; absent: this one is alone. */
-  readonly together: (() => TogetherHealth) | undefined;
+  readonly cluster: (() => ClusterHealth) | undefined;
   /** Milliseconds since the epoch. */
   readonly clock: Clock;
 }

@@ -4,29 +4,29 @@ import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
-import { refuse } from "../model/service_error.ts";
-import { regulate } from "../regulation/regulate.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import { httpError } from "../model/http_error.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
 /** Where certificates are shown, and who slows down those who try. */
 export interface CertificateParts {
-  /** See {@link Regulator.admitKey}. */
-  readonly admit: Regulator["admitKey"];
+  /** See {@link LoginThrottle.admitKey}. */
+  readonly admit: LoginThrottle["admitKey"];
   /** Those of the methods that take certificates; the first that accepts one keeps it. */
   readonly desks: readonly CertificateDesk[];
 }
 
 /** What the routes of certificates need; absent if no method takes any. */
 export function certificateParts(
-  methods: readonly Authenticator[],
-  regulator: Regulator,
+  authenticators: readonly Authenticator[],
+  throttle: LoginThrottle,
 ): CertificateParts | undefined {
-  const desks = methods.flatMap(({ certificates }) => certificates ?? []);
+  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
   if (desks.length === 0) return undefined;
-  return { desks, admit: (address, signal) => regulator.admitKey(address, signal) };
+  return { desks, admit: (address, signal) => throttle.admitKey(address, signal) };
 }
 
 /**
@@ -51,10 +51,10 @@ export async function showCertificate(
   { line, account }: { readonly line: string; readonly account: string | undefined },
   parts: CertificateParts,
 ): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
-  return await regulate(parts.admit(call.clientAddress, call.signal), async () => {
+  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let reason = "";
-    const lane = addressGroup(call.clientAddress);
-    const owner = account === undefined ? undefined : { account, lane, known: false, signal: call.signal };
+    const queueKey = addressGroup(call.clientAddress);
+    const owner = account === undefined ? undefined : { account, queueKey, known: false, signal: call.signal };
     for (const desk of parts.desks) {
       const outcome = await desk.upload(line, owner);
       if (outcome.kind === "refused") {
@@ -65,7 +65,7 @@ export async function showCertificate(
       call.audit({ who: certificate.keyId, target: principals.join(" ") });
       return { principals, certificate };
     }
-    throw refuse("ERR_CERTIFICATE_REFUSED", { why: reason });
+    throw httpError("ERR_CERTIFICATE_REFUSED", { why: reason });
   });
 }
 
@@ -75,17 +75,17 @@ export async function showCertificate(
  */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
-  return await regulate(parts.admit(call.clientAddress, call.signal), async () => {
+  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let wasThere = false;
     try {
       for (const desk of parts.desks) {
         wasThere = await desk.forget(line, call.query.get("user") ?? undefined) || wasThere;
       }
     } catch (error) {
-      if (error instanceof UnusableKey) throw refuse("ERR_CERTIFICATE_REFUSED", { why: error.message });
+      if (error instanceof UnusableKey) throw httpError("ERR_CERTIFICATE_REFUSED", { why: error.message });
       throw error;
     }
-    if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
+    if (!wasThere) throw httpError("ERR_NOT_FOUND", { where: "of this certificate" });
     return { status: 204, headers: new HeaderList(), body: null };
   });
 }

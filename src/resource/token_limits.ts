@@ -1,16 +1,16 @@
-import { boundsOf } from "../model/identity.ts";
+import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
 import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { httpError, type HttpError } from "../model/http_error.ts";
 import {
   type Activity,
   includesActivity,
   includesServer,
   isWithinPaths,
-  type TokenBounds,
-} from "../model/token_bounds.ts";
+  type TokenRestrictions,
+} from "../model/token_restrictions.ts";
 import { type AccessLevel, grants } from "../sharing/access_level.ts";
 import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
 import type { Share } from "../sharing/share.ts";
@@ -30,18 +30,18 @@ interface ConfinedSession extends PathLimits {
   readonly permission: AccessPermission;
 }
 
-/** @throws {ERR_TOKEN_BOUNDS} If the caller's token is for other servers. */
+/** @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token is for other servers. */
 export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
-  const bounds = boundsOf(caller);
-  if (!includesServer(bounds, name)) throw outside(`servers ${bounds.servers?.join(", ")}`);
+  const restrictions = restrictionsOf(caller);
+  if (!includesServer(restrictions, name)) throw outside(`servers ${restrictions.servers?.join(", ")}`);
 }
 
 /**
  * @param addresses From which a session may be used.
- * @throws {ERR_TOKEN_BOUNDS} If the caller's token cannot be used from each of them.
+ * @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token cannot be used from each of them.
  */
 export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses: readonly string[]): void {
-  const { address } = boundsOf(caller);
+  const { address } = restrictionsOf(caller);
   if (address === undefined || addresses.every((each) => rangeWithin(each, address))) return;
   throw outside(`addresses ${address}`);
 }
@@ -51,20 +51,20 @@ export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses:
  * that the daemon lets nobody out, and may reach what is below and nothing else.
  * @param file Where it is to begin, with its last slash; empty is the home directory.
  * @param options.home The home directory; asked for if it matters.
- * @throws {ERR_TOKEN_BOUNDS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
+ * @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export async function confinedSession(
   { caller }: Pick<Call, "caller">,
   file: string,
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
-  const bounds = boundsOf(caller);
-  const permission = PERMISSIONS[bounds.activity ?? "all"];
-  if (bounds.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
+  const restrictions = restrictionsOf(caller);
+  const permission = PERMISSIONS[restrictions.activity ?? "all"];
+  if (restrictions.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
   const start = await absoluteStart(file, home);
-  if (start === undefined || !isWithinPaths(bounds, start)) throw outsidePaths(bounds);
+  if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
-    throw refuse("ERR_TOKEN_BOUNDS", { bounds: "directories whose names patterns can express" });
+    throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "directories whose names patterns can express" });
   }
   const { includes = ALL, excludes } = limitsWithin(start, limits);
   return {
@@ -82,7 +82,7 @@ const ALL = "*";
 function below(pattern: string, start: string): string {
   if (pattern === ALL) return `${start}*`;
   if (isRelativePattern(pattern) || staysBelow(pattern, start)) return pattern;
-  throw refuse("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
+  throw httpError("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
 }
 
 async function absoluteStart(
@@ -103,15 +103,15 @@ export function tokenCoversShare(
   { caller }: Pick<Call, "caller">,
   { path, access, sources }: SharedThing,
 ): boolean {
-  const bounds = boundsOf(caller);
-  const { address } = bounds;
-  return isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(access)) &&
+  const restrictions = restrictionsOf(caller);
+  const { address } = restrictions;
+  return isWithinPaths(restrictions, path) && includesActivity(restrictions, activityOf(access)) &&
     (address === undefined || (sources.length > 0 && sources.every((range) => rangeWithin(range, address))));
 }
 
-/** @throws {ERR_TOKEN_BOUNDS} Unless {@link tokenCoversShare}. */
+/** @throws {ERR_TOKEN_RESTRICTIONS} Unless {@link tokenCoversShare}. */
 export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing): void {
-  if (!tokenCoversShare(call, share)) throw outside(inWords(boundsOf(call.caller)));
+  if (!tokenCoversShare(call, share)) throw outside(inWords(restrictionsOf(call.caller)));
 }
 
 /** From where a share can be used that is made with the caller's token: as it was asked for, or as the token. */
@@ -119,15 +119,15 @@ export function tokenSources(
   { caller }: Pick<Call, "caller">,
   sources: readonly string[],
 ): readonly string[] {
-  const { address } = boundsOf(caller);
+  const { address } = restrictionsOf(caller);
   return sources.length === 0 && address !== undefined ? [address] : sources;
 }
 
-/** @throws {ERR_TOKEN_BOUNDS} If the caller's token does not reach a path below a share in the way that is wanted. */
+/** @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token does not reach a path below a share in the way that is wanted. */
 export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wanted: AccessLevel): void {
-  const bounds = boundsOf(caller);
-  if (isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(wanted))) return;
-  throw outside(inWords(bounds));
+  const restrictions = restrictionsOf(caller);
+  if (isWithinPaths(restrictions, path) && includesActivity(restrictions, activityOf(wanted))) return;
+  throw outside(inWords(restrictions));
 }
 
 /** What a session for a share may do, if the caller's token may do as much. */
@@ -135,18 +135,18 @@ export function tokenPermission(
   { caller }: Pick<Call, "caller">,
   granted: "READ" | "WRITE",
 ): "READ" | "WRITE" {
-  return includesActivity(boundsOf(caller), "write") ? granted : "READ";
+  return includesActivity(restrictionsOf(caller), "write") ? granted : "READ";
 }
 
 function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
 }
 
-function outsidePaths(bounds: TokenBounds): ServiceError {
-  return outside(`directories ${bounds.paths?.join(", ")}, and a session begins in one of them`);
+function outsidePaths(restrictions: TokenRestrictions): HttpError {
+  return outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
 }
 
-function inWords({ paths, activity, address }: TokenBounds): string {
+function inWords({ paths, activity, address }: TokenRestrictions): string {
   return [
     ...(paths === undefined ? [] : [`directories ${paths.join(", ")}`]),
     ...(activity === undefined ? [] : [`activity ${activity}`]),
@@ -154,6 +154,6 @@ function inWords({ paths, activity, address }: TokenBounds): string {
   ].join("; ");
 }
 
-function outside(bounds: string): ServiceError {
-  return refuse("ERR_TOKEN_BOUNDS", { bounds });
+function outside(restrictions: string): HttpError {
+  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions });
 }

@@ -1,49 +1,49 @@
-import { boundsClaim } from "../authentication/issued_token/bounds.ts";
-import type { ListedToken, TokenBook, TokenOwner } from "../authentication/issued_token/token_book.ts";
-import { boundsOf } from "../model/identity.ts";
+import { restrictionsClaim } from "../authentication/issued_token/restrictions.ts";
+import type { ListedToken, TokenRegistry, TokenOwner } from "../authentication/issued_token/token_registry.ts";
+import { restrictionsOf } from "../model/identity.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
-import { isNarrow } from "../model/token_bounds.ts";
+import { httpError } from "../model/http_error.ts";
+import { isNarrow } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
 import { emptyResponse, jsonResponse } from "./text_response.ts";
 
 /** `GET /rest/auth/tokens`: the caller's tokens that count; with a narrowed one that one alone (rest-api.md 1.11). */
-export async function listTokens(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
   const own = shownId(call);
-  const tokens = await listedTokens(call, kept(book));
+  const tokens = await listedTokens(call, kept(registry));
   return jsonResponse({ tokens: tokens.map((token) => tokenEntry(token, own)) });
 }
 
 /** The caller's tokens that count; with a narrowed one that one alone. */
-export async function listedTokens(call: Call, book: TokenBook): Promise<readonly ListedToken[]> {
-  const tokens = await book.list(ownerOf(call));
+export async function listedTokens(call: Call, registry: TokenRegistry): Promise<readonly ListedToken[]> {
+  const tokens = await registry.list(ownerOf(call));
   const own = shownId(call);
   return isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
 }
 
 /**
  * `DELETE /rest/auth/tokens/<id>`: takes one of the caller's tokens back, and what was got with it.
- * @throws {ERR_TOKEN_BOUNDS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
+ * @throws {ERR_TOKEN_RESTRICTIONS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
  */
 export async function revokeToken(
   call: Call,
-  book: Pick<TokenBook, "revoke"> | undefined,
+  registry: Pick<TokenRegistry, "revoke"> | undefined,
 ): Promise<HttpResponse> {
   const id = call.params.get("id") ?? "";
   if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
-  if (!await kept(book).revoke(ownerOf(call), id)) throw refuse("ERR_NOT_FOUND", { where: "of this id" });
+  if (!await kept(registry).revoke(ownerOf(call), id)) throw httpError("ERR_NOT_FOUND", { where: "of this id" });
   return emptyResponse({ status: 204 });
 }
 
 /** `DELETE /rest/auth/tokens`: takes all of the caller's tokens back. @throws As {@link revokeToken}. */
 export async function revokeTokens(
   call: Call,
-  book: Pick<TokenBook, "revokeAll"> | undefined,
+  registry: Pick<TokenRegistry, "revokeAll"> | undefined,
 ): Promise<HttpResponse> {
   if (isNarrowed(call)) throw endsItselfOnly();
-  const ended = await kept(book).revokeAll(ownerOf(call));
+  const ended = await kept(registry).revokeAll(ownerOf(call));
   call.audit({ ended });
   return jsonResponse({ ended });
 }
@@ -53,7 +53,7 @@ export type TokenEntry = Readonly<Record<string, unknown>>;
 
 /** A token as its owner, or the operator, reads of it. @param own Id of the token that is shown with the request. */
 export function tokenEntry(
-  { id, name, made, expires, used, madeFrom, by, renewable, limited, bounds }: ListedToken,
+  { id, name, made, expires, used, madeFrom, by, renewable, limited, restrictions }: ListedToken,
   own?: string,
 ): TokenEntry {
   return {
@@ -67,7 +67,7 @@ export function tokenEntry(
     lastUsedFrom: used?.address,
     renewable,
     limited,
-    ...boundsClaim(bounds),
+    ...restrictionsClaim(restrictions),
     current: id === own ? true : undefined,
   };
 }
@@ -75,9 +75,9 @@ export function tokenEntry(
 /** Longest id in the audit log. */
 const LONGEST_ID = 64;
 
-function kept<Book>(book: Book | undefined): Book {
-  if (book === undefined) throw refuse("ERR_TOKENS_NOT_KEPT");
-  return book;
+function kept<Registry>(registry: Registry | undefined): Registry {
+  if (registry === undefined) throw httpError("ERR_TOKENS_NOT_KEPT");
+  return registry;
 }
 
 function ownerOf({ caller }: Call): TokenOwner {
@@ -89,15 +89,15 @@ function ownerOf({ caller }: Call): TokenOwner {
 
 /** Id of the token of ours that the caller shows. */
 function shownId({ caller }: Call): string | undefined {
-  return caller.kind === "anonymous" ? undefined : caller.identity.issuedToken?.lineage?.id;
+  return caller.kind === "anonymous" ? undefined : caller.identity.issuedToken?.family?.id;
 }
 
 function isNarrowed({ caller }: Call): boolean {
-  return isNarrow(boundsOf(caller));
+  return isNarrow(restrictionsOf(caller));
 }
 
 function endsItselfOnly(): Error {
-  return refuse("ERR_TOKEN_BOUNDS", { bounds: "ending itself, and no other token" });
+  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "ending itself, and no other token" });
 }
 
 function moment(seconds: number): string {

@@ -1,5 +1,5 @@
 import type { Authenticator } from "../authentication/authenticator.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { AdministratorsDesk } from "../resource/admin/administrators_desk.ts";
 import { claimedName } from "./claimed_name.ts";
 import {
@@ -14,9 +14,9 @@ import {
 const MOST_FAILURES = 50;
 
 /** The operator's desk, for administrators. */
-export function administratorsDesk(desk: OperatorDesk, { methods, regulator, ordered = () => {} }: {
-  readonly methods: readonly Authenticator[];
-  readonly regulator: Regulator;
+export function administratorsDesk(desk: OperatorDesk, { authenticators, throttle, ordered = () => {} }: {
+  readonly authenticators: readonly Authenticator[];
+  readonly throttle: LoginThrottle;
   /** Told of what was ordered here, for all who have to follow it. */
   readonly ordered: Ordered | undefined;
 }): AdministratorsDesk {
@@ -24,8 +24,8 @@ export function administratorsDesk(desk: OperatorDesk, { methods, regulator, ord
   return {
     status: async () => (await ask(desk, { about: "status" })).status,
     bans: () => ask(desk, { about: "bans" }),
-    failures: () => regulator.memory.failures(MOST_FAILURES),
-    shown: (user) => claimedName(user, methods),
+    failures: () => throttle.memory.failures(MOST_FAILURES),
+    shown: (user) => claimedName(user, authenticators),
     namesOf,
     async ban(subject, until) {
       const names = subject.user === undefined ? undefined : await namesOf(subject.user);

@@ -14,11 +14,11 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
+import { httpError, HttpError } from "../model/http_error.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
-import { regulate } from "../regulation/regulate.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
@@ -27,7 +27,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 /** Everything that turns a request's credentials into a user who may do what it asks for. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly regulator: Regulator;
+  readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
   /** Absent: there is no way for browsers to sign in. */
   readonly signIns: SignIns | undefined;
@@ -85,7 +85,7 @@ export async function identify(
     throw refusalFor(caller, role, parts.chain);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+    throw httpError("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
   }
   return { ...identified, linkPassword };
 }
@@ -105,18 +105,18 @@ export async function recognise(
   if (user !== undefined) claimed(user);
   // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
-  const judged = regulate(
-    parts.regulator.admit(credentials, signal),
+  const judged = throttleLogin(
+    parts.throttle.admit(credentials, signal),
     (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
     (result) => result.authorization,
   );
   const { caller } = await unlessAborted(judged, signal);
-  if (caller instanceof ServiceError) throw caller;
-  if (caller.kind === "authenticated") parts.regulator.admitCaller(caller.identity, clientAddress);
+  if (caller instanceof HttpError) throw caller;
+  if (caller.kind === "authenticated") parts.throttle.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));
   const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
   return { caller, userName, user: found };
 }
@@ -136,7 +136,7 @@ async function browserOf(
   const { identity, userName } = signIn;
   const admit = async (accounts: readonly string[]) => {
     try {
-      parts.regulator.admitCaller(identity, facts.clientAddress, accounts);
+      parts.throttle.admitCaller(identity, facts.clientAddress, accounts);
     } catch (error) {
       await parts.signIns?.end(token);
       throw error;
@@ -180,6 +180,6 @@ function attributesOfRole(role: string): UserAttributes {
 
 function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
   return caller.kind === "authenticated"
-    ? refuse("ERR_FORBIDDEN", `role ${role}`)
+    ? httpError("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
 }

@@ -9,11 +9,11 @@ import type { ServiceConfig } from "../config/service_config.ts";
 export type ServiceKinds = Kinds<AuthenticatorKind, AttributeSourceKind>;
 
 /** The kinds there are. Whoever walks over them is handed this list. */
-export const KINDS: ServiceKinds = { methods: AUTHENTICATORS, sources: ATTRIBUTE_SOURCES };
+export const KINDS: ServiceKinds = { authenticators: AUTHENTICATORS, sources: ATTRIBUTE_SOURCES };
 
 /** What of a configuration is of a kind. */
 interface Configured {
-  readonly authentication: Pick<ServiceConfig["authentication"], "methods">;
+  readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
   readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
 }
@@ -21,10 +21,10 @@ interface Configured {
 /** Everything configured that is of a kind, sources within chains included. */
 export function configuredKinds(
   { authentication, attributes, dynamicAttributes }: Configured,
-  { methods, sources }: ServiceKinds,
+  { authenticators, sources }: ServiceKinds,
 ): readonly OfKind<AuthenticatorKind | AttributeSourceKind>[] {
   return [
-    ...withKinds(authentication.methods, methods),
+    ...withKinds(authentication.authenticators, authenticators),
     ...withKinds([...attributes.sources, ...dynamicAttributes.sources], sources),
   ];
 }

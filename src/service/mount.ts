@@ -10,14 +10,14 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { readTarget } from "../model/request_target.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { httpError, type HttpError } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
-import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
+import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
-import { loadSetup } from "./assembly/load_setup.ts";
+import { loadSnapshot } from "./assembly/load_snapshot.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
@@ -61,26 +61,26 @@ export async function mountService(
 ): Promise<MountedService> {
   const prefix = trimEndCharacters(path, "/");
   if (!/^(?:\/[A-Za-z0-9._~-]+)*$/.test(prefix)) throw new TypeError("path: expected a path such as /uftp");
-  const { setup, problems } = await loadSetup(configuration, {
+  const { snapshot, diagnostics } = await loadSnapshot(configuration, {
     environment: (name) => Deno.env.get(name),
     unknownKeys: "warning",
     workingDirectory,
   });
-  if (setup === undefined) throw new InvalidFile(problems.filter(isError));
-  requireExclusiveTrust(configuration, setup.config);
-  const { site, sharing } = setup.config;
+  if (snapshot === undefined) throw new InvalidFile(diagnostics.filter(isError));
+  requireExclusiveTrust(configuration, snapshot.config);
+  const { site, sharing } = snapshot.config;
   if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
-  const log = createLogger(sink, { threshold: setup.config.logging.level });
+  const log = createLogger(sink, { threshold: snapshot.config.logging.level });
   const service = await createService({
-    ...setup,
-    config: { ...setup.config, site: { ...site, externalUrl: site.externalUrl + prefix } },
+    ...snapshot,
+    config: { ...snapshot.config, site: { ...site, externalUrl: site.externalUrl + prefix } },
     generation: 1,
     upSince: Date.now(),
     port: site.port,
   }, { log });
   return {
-    handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: setup.config.https }),
-    warnings: problems.map(formatProblem),
+    handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: snapshot.config.https }),
+    warnings: diagnostics.map(formatDiagnostic),
     close: () => service.close(),
   };
 }
@@ -128,14 +128,14 @@ export async function answerWeb(
     : refused(
       inside
         ? invalidRequest("The path is not in its normal form")
-        : refuse("ERR_NOT_FOUND", { where: "here" }),
+        : httpError("ERR_NOT_FOUND", { where: "here" }),
       headers,
     );
   addCommonHeaders(answer.headers, { method, headers }, policy);
   return webResponse(answer);
 }
 
-function refused(error: ServiceError, headers: HeaderList): HttpResponse {
+function refused(error: HttpError, headers: HeaderList): HttpResponse {
   return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 

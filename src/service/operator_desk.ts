@@ -1,21 +1,21 @@
 import type { DatabaseStatus } from "../store/postgres/postgres_database.ts";
-import type { TokenBook } from "../authentication/issued_token/token_book.ts";
+import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
-import type { SeenMark, SeenOnce } from "../model/seen_once.ts";
+import type { SeenMark, ReplayCache } from "../model/replay_cache.ts";
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
-import type { Ban, BanSubject } from "../regulation/ban.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { Regulator } from "../regulation/regulator.ts";
-import { isRefusal } from "../model/service_error.ts";
+import type { Ban, BanSubject } from "../throttling/ban.ts";
+import type { ThrottlingNews } from "../throttling/throttling_state.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { type TokenEntry, tokenEntry } from "../resource/token_list.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
-import type { Together } from "./assembly/open_together.ts";
+import type { Cluster } from "./assembly/open_cluster.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
 /** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
@@ -37,7 +37,7 @@ export type DeskQuestion =
 
 /** What others learned of failed logins and bans, and the proofs of possession that they were shown. */
 export interface LearnedElsewhere {
-  readonly news?: RegulationNews;
+  readonly news?: ThrottlingNews;
   readonly proofs?: readonly SeenMark[];
 }
 
@@ -46,7 +46,7 @@ export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
   /** Untold: other instances learn of it as soon as the database is back. */
-  | { readonly about: "ban"; readonly untold?: boolean }
+  | { readonly about: "ban"; readonly pending?: boolean }
   | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
@@ -75,7 +75,7 @@ export type Ordered = (order: DeskOrder, answer: DeskAnswer) => void;
 
 /** Tokens that were taken back. */
 interface RevokedReport {
-  /** Distinguished names of the user, in comparable form; without any nobody is known. */
+  /** Distinguished names of the user, in canonical DN; without any nobody is known. */
   readonly names: readonly string[];
   /** How many were listed. */
   readonly ended: number;
@@ -91,17 +91,17 @@ export interface CoreStatus {
     readonly sessionLimit?: number;
   }[];
   /** Systems that authenticators use. */
-  readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: CertificateFacts;
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   /** Number of shares; absent without data sharing, and if nobody can tell. */
   readonly shares?: number;
   /** Absent: this instance is alone. */
-  readonly together?: TogetherStatus;
+  readonly cluster?: ClusterStatus;
 }
 
 /** The instances that are one service, and the database between them. */
-interface TogetherStatus {
+interface ClusterStatus {
   readonly instances: readonly RegisteredInstance[];
   /** Whether some that serve with the same version have other configurations. */
   readonly configurationsDiffer: boolean;
@@ -114,18 +114,18 @@ const MOST_BANS = 1000;
 /** What the desk can tell about. */
 interface DeskParts {
   readonly groups: readonly DaemonGroup[];
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
-  readonly regulator: Regulator;
+  readonly throttle: LoginThrottle;
   readonly signIns: SignIns;
-  readonly proofs: SeenOnce;
+  readonly proofs: ReplayCache;
   readonly certificate: () => CertificateFacts | undefined;
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;
   /** Absent: nothing is kept of tokens. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   /** Absent: this instance is alone. */
-  readonly together: Together | undefined;
+  readonly cluster: Cluster | undefined;
 }
 
 /** Where a core answers its operator. */
@@ -133,20 +133,20 @@ export class OperatorDesk {
   constructor(readonly parts: DeskParts) {}
 
   async answer(question: DeskQuestion): Promise<DeskAnswer> {
-    const { regulator } = this.parts;
+    const { throttle } = this.parts;
     switch (question.about) {
       case "status":
         return { about: "status", status: await this.#status() };
       case "bans": {
-        const { passwords, tokens, operator } = regulator.memory.banCounts();
+        const { passwords, tokens, operator } = throttle.memory.banCounts();
         return {
           about: "bans",
-          bans: regulator.memory.bans(MOST_BANS),
+          bans: throttle.memory.bans(MOST_BANS),
           total: passwords + tokens + operator,
         };
       }
       case "ban":
-        return { about: "ban", untold: await this.#ban(question) };
+        return { about: "ban", pending: await this.#ban(question) };
       case "lift":
         return { about: "lift", lifted: await this.#lift(question.subject) };
       case "names":
@@ -158,7 +158,7 @@ export class OperatorDesk {
       case "revoke":
         return { about: "revoke", revoked: await this.#revoke(question) };
       case "adopt":
-        if (question.news !== undefined) regulator.memory.adopt(question.news);
+        if (question.news !== undefined) throttle.memory.adopt(question.news);
         this.parts.proofs.adopt(question.proofs ?? []);
         return { about: "adopt" };
     }
@@ -166,16 +166,16 @@ export class OperatorDesk {
 
   /** @returns Whether other instances are still to be told. */
   async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
-    const { regulator, together } = this.parts;
-    const told = together && await together.regulation.ban(subject, until);
-    if (told === undefined) regulator.memory.ban(subject, until);
+    const { throttle, cluster } = this.parts;
+    const told = cluster && await cluster.throttling.ban(subject, until);
+    if (told === undefined) throttle.memory.ban(subject, until);
     if (told !== false) await this.#signOut(subject);
     return told === false || undefined;
   }
 
   #lift(subject: BanSubject): Promise<number> | number {
-    const { regulator, together } = this.parts;
-    return together === undefined ? regulator.memory.lift(subject) : together.regulation.lift(subject);
+    const { throttle, cluster } = this.parts;
+    return cluster === undefined ? throttle.memory.lift(subject) : cluster.throttling.lift(subject);
   }
 
   /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
@@ -185,7 +185,7 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, regulator, certificate, sharing, together } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, cluster } = this.parts;
     const own = certificate();
     const count = await sharing?.store.count().catch(unlessAway);
     return {
@@ -199,32 +199,32 @@ export class OperatorDesk {
           sessionLimit,
         };
       }),
-      providers: methods.flatMap((method) =>
-        method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
+      providers: authenticators.flatMap((authenticator) =>
+        authenticator.status === undefined ? [] : [{ authenticator: authenticator.name, ...authenticator.status() }]
       ),
       certificate: own,
-      bans: regulator.memory.banCounts(),
+      bans: throttle.memory.banCounts(),
       shares: count,
-      together: together && togetherStatus(together),
+      cluster: cluster && clusterStatus(cluster),
     };
   }
 
   async #tokens(user: string): Promise<readonly TokenEntry[] | undefined> {
-    const { book } = this.parts;
+    const { registry } = this.parts;
     const names = await this.#names(user);
-    const lists = book && await Promise.all(names.map((dn) => book.list({ dn })));
+    const lists = registry && await Promise.all(names.map((dn) => registry.list({ dn })));
     return lists?.flat().map((token) => tokenEntry(token));
   }
 
   async #revoke(
     { user, id }: DeskQuestion & { readonly about: "revoke" },
   ): Promise<RevokedReport | undefined> {
-    const { book } = this.parts;
-    if (book === undefined) return undefined;
+    const { registry } = this.parts;
+    if (registry === undefined) return undefined;
     const names = await this.#names(user);
     let ended = 0;
     for (const dn of names) {
-      ended += id === undefined ? await book.revokeAll({ dn }) : Number(await book.revoke({ dn }, id));
+      ended += id === undefined ? await registry.revokeAll({ dn }) : Number(await registry.revoke({ dn }, id));
     }
     return { names, ended };
   }
@@ -239,7 +239,7 @@ export class OperatorDesk {
   }
 }
 
-function togetherStatus({ register, database }: Together): TogetherStatus {
+function clusterStatus({ register, database }: Cluster): ClusterStatus {
   return {
     instances: register.known,
     configurationsDiffer: register.differ,
@@ -249,5 +249,5 @@ function togetherStatus({ register, database }: Together): TogetherStatus {
 
 /** A number that the store cannot tell now is not told. */
 function unlessAway(error: unknown): undefined {
-  if (!isRefusal(error, "ERR_SHARE_STORE")) throw error;
+  if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
 }

@@ -82,7 +82,7 @@ export class RequestObserver {
     }
     for (const [method, results] of this.#outcomes) {
       for (const [result, count] of results) {
-        this.#counters.count("authserver_authentications_total", { method, result }, count);
+        this.#counters.count("authserver_authentications_total", { authenticator: method, result }, count);
       }
       results.clear();
     }

@@ -5,14 +5,14 @@ import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
-import type { SeenMark } from "../model/seen_once.ts";
+import type { SeenMark } from "../model/replay_cache.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
+import { httpError, HttpError } from "../model/http_error.ts";
+import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { ServiceOptions } from "./assembly/service_options.ts";
-import type { SharedKnown } from "./assembly/open_together.ts";
+import type { SharedKnown } from "./assembly/open_cluster.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { checkOwnOrigin } from "./http/own_origin.ts";
@@ -54,7 +54,7 @@ export async function createService(
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
     /** Takes what is learned of failed logins, for a copy of it. */
-    readonly learned?: (news: RegulationNews) => void;
+    readonly learned?: (news: ThrottlingNews) => void;
     /** Takes what administrators had done by page, for others that keep people out. */
     readonly ordered?: Ordered;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
@@ -111,7 +111,7 @@ class RoutedService implements Service {
     const log = this.#log.child({ request: requestId });
     const trace: Trace = { particulars: {} };
     let response: HttpResponse;
-    let failure: ServiceError | undefined;
+    let failure: HttpError | undefined;
     let accepted = ANY_TYPE;
     try {
       checkHeaderLengths(request.headers);
@@ -122,7 +122,7 @@ class RoutedService implements Service {
       const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
       response = page ? withHeadersOf(failure, page) : errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
-        const user = claimedName(trace.claimed, this.#parts.chain.methods);
+        const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
         trace.particulars = { ...trace.particulars, user };
       }
       if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
@@ -165,7 +165,7 @@ class RoutedService implements Service {
   }
 
   async leave(): Promise<void> {
-    await this.#parts.together?.leave();
+    await this.#parts.cluster?.leave();
   }
 
   async close(): Promise<void> {
@@ -181,7 +181,7 @@ class RoutedService implements Service {
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
-    if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);
+    if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const { route, params } = this.#router.match(method, path);
     trace.route = route;
@@ -271,21 +271,21 @@ const ANY_TYPE = Acceptance.of(null);
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
   // What is stored as it comes would be another file than the client means.
   if (!/^[ \t]*(?:identity[ \t]*)?$/i.test(headers.get("Content-Encoding") ?? "")) {
-    throw refuse("ERR_UNSUPPORTED_CODING");
+    throw httpError("ERR_UNSUPPORTED_CODING");
   }
   if (
     route.consumes !== undefined &&
     headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() !== route.consumes
   ) {
-    throw refuse("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });
+    throw httpError("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });
   }
   if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
-    throw refuse("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
+    throw httpError("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
   }
 }
 
 /** A page in place of an error says what the error's headers say, such as when to come back; a page that leads on needs none. */
-function withHeadersOf({ headers }: ServiceError, page: HttpResponse): HttpResponse {
+function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse {
   if (page.status < 400) return page;
   for (const [name, value] of Object.entries(headers)) {
     // The challenge makes browsers ask for the password in a window of their own.
@@ -305,7 +305,7 @@ function record(
   { trace, response: { status }, failure, ms }: {
     readonly trace: Trace;
     readonly response: HttpResponse;
-    readonly failure: ServiceError | undefined;
+    readonly failure: HttpError | undefined;
     readonly ms: number;
   },
 ): void {

@@ -1,8 +1,8 @@
 import { absolutePath } from "../model/absolute_path.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
-import { comparableForm } from "../model/distinguished_name.ts";
-import { isRefusal } from "../model/service_error.ts";
+import { canonicalDn } from "../model/distinguished_name.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { parseShareDump } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
@@ -25,7 +25,7 @@ export class ShareAdministration {
   async list(filter: { readonly server?: string; readonly owner?: string } = {}): Promise<readonly Share[]> {
     const shares = await this.store.all(filter.server);
     if (filter.owner === undefined) return shares;
-    const owner = comparableForm(filter.owner);
+    const owner = canonicalDn(filter.owner);
     return shares.filter((share) => share.owner === owner);
   }
 
@@ -54,7 +54,7 @@ export class ShareAdministration {
     checkAccounts(to.uid, to.gid);
     const share = await this.#find(id, server);
     const { gid: _gid, ...rest } = share;
-    return await this.#amend({ ...rest, ...to, owner: comparableForm(to.owner) });
+    return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
   }
 
   /**
@@ -68,7 +68,7 @@ export class ShareAdministration {
     return await this.#amend({
       ...share,
       ...to,
-      ...(to.owner !== undefined && { owner: comparableForm(to.owner) }),
+      ...(to.owner !== undefined && { owner: canonicalDn(to.owner) }),
       ...(to.target !== undefined && { target: parseTarget(to.target) }),
       ...(to.path !== undefined && { path: normalPath(to.path) }),
     });
@@ -121,7 +121,7 @@ function normalPath(path: string): string {
   try {
     return absolutePath(path);
   } catch (error) {
-    if (isRefusal(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
+    if (isHttpError(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
     throw error;
   }
 }

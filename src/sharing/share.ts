@@ -53,7 +53,7 @@ export interface Making {
   readonly limits: OwnerLimits;
 }
 
-/** A new share, before the store gave it an id. Names are in comparable form (rest-api.md 2.6). */
+/** A new share, before the store gave it an id. Names are in canonical DN (rest-api.md 2.6). */
 export interface ShareDraft extends ShareTerms {
   readonly owner: string;
   /** For whom it is, as `parseTarget()` gives it. */
@@ -98,7 +98,7 @@ export type UseKind = "HTTP-download" | "HTTP-upload" | "UFTP";
 
 /** Who used a share, and how. */
 export interface UseStart {
-  /** Distinguished name of the caller, in comparable form. */
+  /** Distinguished name of the caller, in canonical DN. */
   readonly who: string;
   readonly address: string;
   readonly kind: UseKind;

@@ -22,7 +22,7 @@ export interface Manner {
   /** No two changes that name the same run at a time, on whatever instance; in SQLite none do. */
   readonly alone?: string;
   /** Nobody waits until it is on the disk: a crash of the database may lose it. For what is of use for a while. */
-  readonly loosely?: boolean;
+  readonly asyncCommit?: boolean;
 }
 
 /** Where something is kept: an SQLite file, or a PostgreSQL database that several instances share. */
@@ -66,7 +66,7 @@ export async function deleteInBatches(
   values: Values = {},
 ): Promise<number> {
   for (let all = 0;;) {
-    const { length } = await database.change(() => rows(sql, values), { loosely: true });
+    const { length } = await database.change(() => rows(sql, values), { asyncCommit: true });
     all += length;
     if (length < BATCH) return all;
   }

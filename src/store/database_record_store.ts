@@ -1,4 +1,4 @@
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import {
   BATCH,
   type Database,
@@ -124,7 +124,7 @@ export class DatabaseRecordStore implements RecordStore {
 }
 
 function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? refuse("ERR_RECORD_STORE", error.message, error) : error;
+  throw error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error;
 }
 
 function toRecord(row: Row): KeptRecord {

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
-import { isRefusal } from "../model/service_error.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { DatabaseAway } from "./database.ts";
 
 /** What is looked at, and how often. */
@@ -59,5 +59,5 @@ export class Following {
 /** Whether nothing went wrong but that the database is away, which its state tells. */
 function isAway(error: unknown): boolean {
   return error instanceof DatabaseAway ||
-    (isRefusal(error, "ERR_RECORD_STORE") && error.cause instanceof DatabaseAway);
+    (isHttpError(error, "ERR_RECORD_STORE") && error.cause instanceof DatabaseAway);
 }

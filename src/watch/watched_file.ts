@@ -16,7 +16,7 @@ export interface WatchedFile<T> {
   /** Last good content. */
   readonly current: T;
   /** Why the newest version of the file is not in use; absent if it is. */
-  readonly problem?: string;
+  readonly diagnostic?: string;
   /** Looks at the file now; a change is taken over without waiting for rest. */
   check(): Promise<void>;
   /** Ends watching at once: what is still being read or parsed is dropped. */
@@ -107,7 +107,7 @@ class PolledFile<T> implements WatchedFile<T> {
   readonly #source: FileSource;
   readonly #intervalMs: number;
   #version: Version<T>;
-  #problem: string | undefined;
+  #diagnostic: string | undefined;
   /** Digest of the newest version, in use or refused. */
   #digest: string;
   /** Stamp at the last look. */
@@ -135,8 +135,8 @@ class PolledFile<T> implements WatchedFile<T> {
     return this.#version.content;
   }
 
-  get problem(): string | undefined {
-    return this.#problem;
+  get diagnostic(): string | undefined {
+    return this.#diagnostic;
   }
 
   check(): Promise<void> {
@@ -173,7 +173,7 @@ class PolledFile<T> implements WatchedFile<T> {
       await this.#take(read.bytes);
     } catch (error) {
       // Reading failed, which is not a version of the file: the next look tries again.
-      this.#refuse(`unreadable: ${error}`, error);
+      this.#httpError(`unreadable: ${error}`, error);
     }
   }
 
@@ -194,9 +194,9 @@ class PolledFile<T> implements WatchedFile<T> {
 
   async #take(bytes: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
     const digest = bytes === undefined ? ABSENT : await digestOf(bytes);
-    if (digest === this.#version.digest && this.#problem !== undefined) {
+    if (digest === this.#version.digest && this.#diagnostic !== undefined) {
       this.#digest = digest;
-      this.#problem = undefined;
+      this.#diagnostic = undefined;
       this.#options.log.info("file usable again, with the content in use", { file: this.path });
     }
     if (digest === this.#digest) return;
@@ -205,9 +205,9 @@ class PolledFile<T> implements WatchedFile<T> {
       if (this.#closed) return;
       this.#version = { content, digest };
       this.#digest = digest;
-      this.#problem = undefined;
+      this.#diagnostic = undefined;
     } catch (error) {
-      this.#refuse(digest, error);
+      this.#httpError(digest, error);
       return;
     }
     this.#options.log.info("file read again", { file: this.path });
@@ -221,10 +221,10 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Keeps the content in use; says so once for each `digest`. */
-  #refuse(digest: string, error: unknown): void {
+  #httpError(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
-    this.#problem = error instanceof Error ? error.message : String(error);
+    this.#diagnostic = error instanceof Error ? error.message : String(error);
     this.#options.log.error("file not usable, the last good content stays", { file: this.path, error });
   }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ALICE, runService } from "../system/running_service.ts";
-import { methodProperties, userToken } from "../system/every_method.ts";
+import { authenticatorProperties, userToken } from "../system/every_method.ts";
 
 const PIPES = Array.from({ length: 4 }, (_, i) => `mallory${i}`);
 const KEYS = ".ssh/authorized_keys";
@@ -23,7 +23,7 @@ Deno.test("key files that nobody can read to their end keep nobody from sessions
     },
     properties: {
       "container.security.rest.authentication.order": "PASSWORD SSHKEY",
-      ...methodProperties("SSHKEY", { class: "SSHKeyAuthenticator" }),
+      ...authenticatorProperties("SSHKEY", { class: "SSHKeyAuthenticator" }),
     },
   });
   const as = (user: string) => ({

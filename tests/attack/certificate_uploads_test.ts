@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
-import { methodProperties, userToken } from "../system/every_method.ts";
+import { authenticatorProperties, userToken } from "../system/every_method.ts";
 import { runService } from "../system/running_service.ts";
 
 const system = await runService({
@@ -10,8 +10,8 @@ const system = await runService({
     "container.security.rest.authentication.order": "SSHKEY",
     "persistence.directory": "{folder}",
     // What is refused counts as a guess, and is not what is tried here.
-    "container.security.regulation.maxFailures": "1000",
-    ...methodProperties("SSHKEY", {
+    "container.security.throttling.maxFailures": "1000",
+    ...authenticatorProperties("SSHKEY", {
       certificateAuthorities: "{folder}/conf/ssh_ca.pub",
       certificateIdentity: "CN=%principal%,OU=ssh-certificates",
     }),

@@ -31,7 +31,7 @@ Deno.test("1,000 damaged password files: whose line is whole gets in, who lost h
   const lines = users.map((user, i) => passwordLine(user, `CN=User ${i},O=Demo,C=EU`));
   const bytes = new TextEncoder().encode(lines.join(""));
   const check = new PasswordCheck();
-  const seeker = { lane: "", known: false, signal: new AbortController().signal };
+  const seeker = { queueKey: "", known: false, signal: new AbortController().signal };
   const source = damages(bytes);
   let [admitted, refused] = [0, 0];
   for (let i = 0; i < 1000; i++) {

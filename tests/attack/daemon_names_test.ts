@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ALICE, MAP, runService } from "../system/running_service.ts";
-import { methodProperties, userToken } from "../system/every_method.ts";
+import { authenticatorProperties, userToken } from "../system/every_method.ts";
 
 const EVERYBODY = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
 const DORA = "CN=dora, OU=ssh-local-users";
@@ -26,7 +26,7 @@ const system = await runService({
   map: JSON.stringify({ ...MAP, [DORA]: { "uftpd.HPC.rateLimit": "1G" } }),
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY",
-    ...methodProperties("SSHKEY", { useAuthorizedKeys: "true" }),
+    ...authenticatorProperties("SSHKEY", { useAuthorizedKeys: "true" }),
     "share.servers": "HPC TWO",
     "persistence.directory": "{folder}/data",
   },

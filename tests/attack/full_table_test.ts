@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { basic } from "../authentication/sample_credentials.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
-import { Regulator } from "../../src/regulation/regulator.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
+import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { LONG, note } from "../long/results.ts";
 
 const CONFIG = {
@@ -20,7 +20,7 @@ const ATTACKERS = 2 * CAPACITY;
 
 Deno.test("tables full of failures forget no wait, and keep nobody out who is known", () => {
   const clock = { now: 1_700_000_000_000 };
-  const regulator = new Regulator({
+  const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => clock.now,
@@ -29,12 +29,12 @@ Deno.test("tables full of failures forget no wait, and keep nobody out who is kn
   /** Whether a password is looked at. */
   const looked = (credentials: Credentials, outcome: "succeeded" | "failed" = "failed"): boolean => {
     try {
-      const attempt = regulator.admit(credentials);
+      const attempt = throttle.admit(credentials);
       assert(!(attempt instanceof Promise), "others are in the way");
       attempt[outcome]();
       return true;
     } catch (error) {
-      assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"), String(error));
+      assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"), String(error));
       return false;
     }
   };

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { runService } from "../system/running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -16,18 +16,18 @@ const system = await runService({
   }),
   properties: {
     "container.security.rest.authentication.order": "OAUTH UPPER X509",
-    ...methodProperties("OAUTH", {
+    ...authenticatorProperties("OAUTH", {
       class: "OAuthAuthenticator",
       address: oidc.userinfo,
       identityAssign: '"UID="+email',
     }),
-    ...methodProperties("UPPER", {
+    ...authenticatorProperties("UPPER", {
       class: "OAuthAuthenticator",
       address: oidc.userinfo,
       identityAssign: '"UID="+email.trim().toUpperCase()',
     }),
     "container.httpServer.wantClientAuthn": "true",
-    "container.security.regulation.enable": "false",
+    "container.security.throttling.enable": "false",
   },
 });
 Deno.test.afterAll(async () => {

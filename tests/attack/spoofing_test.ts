@@ -28,7 +28,7 @@ const SPOOFED: readonly Record<string, string>[] = [
 ];
 
 /** An answer without what differs between any two requests. */
-function comparable(text: string): string {
+function canonical(text: string): string {
   return text.replace(/"currentTime": "[^"]*"/g, "");
 }
 
@@ -42,7 +42,7 @@ for (const headers of SPOOFED) {
         system.ask("/rest/auth", { ...question, headers }),
       ]);
       assert.equal(spoofed.status, 200);
-      assert.equal(comparable(spoofed.text), comparable(plain.text));
+      assert.equal(canonical(spoofed.text), canonical(plain.text));
       assert(!JSON.stringify(spoofed.headers).includes("evil"));
     }
     const before = system.daemon().requests.length;

@@ -123,12 +123,12 @@ for (const attackers of [1, 2, 40]) {
         time.now += 500;
         // Genuine users come now and then, from addresses of their own.
         if (second % 3 === 0) {
-          const verdict = await subject.authenticate(
+          const result = await subject.authenticate(
             bearer(`good-${second}`, `192.0.${second % 100}.9`),
             signal,
           )
             .catch(() => undefined);
-          if (verdict?.kind !== "accepted") kept++;
+          if (result?.kind !== "accepted") kept++;
         }
         time.now += 500;
       }

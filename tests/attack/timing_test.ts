@@ -55,7 +55,7 @@ for (
   Deno.test(`with ${what} an unknown user is refused as fast as a known one, and with the same answer`, async () => {
     await using system = await runService({
       passwords,
-      properties: { "container.security.regulation.enable": "false" },
+      properties: { "container.security.throttling.enable": "false" },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: system.authority.certificate });
     const answers = new Set<string>();
@@ -98,7 +98,7 @@ for (
 Deno.test("a comparison with MD5, too short to be seen over a connection, is made for everybody", async () => {
   const table = await parsePasswordFile(PASSWORDS + MANY, "users.txt");
   const check = new PasswordCheck();
-  const seeker = { lane: "", known: false, signal: new AbortController().signal };
+  const seeker = { queueKey: "", known: false, signal: new AbortController().signal };
   const measure = async () => {
     const times = CALLERS.map(() => [] as number[]);
     for (let i = -5; i < 40; i++) {

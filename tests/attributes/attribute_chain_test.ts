@@ -5,7 +5,7 @@ import { AutomaticSource } from "../../src/attributes/automatic.ts";
 import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
-import { refuse } from "../../src/model/service_error.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import { attributeSet, identity, testAttributeSource } from "./conformance.ts";
 
 const signal = new AbortController().signal;
@@ -31,7 +31,7 @@ function fixed(
 }
 
 const down = (name: string) =>
-  fixed(name, refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${name}: the XUUDB cannot be reached`));
+  fixed(name, httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${name}: the XUUDB cannot be reached`));
 const required = (source: AttributeSource): ChainLink => ({ source, optional: false });
 
 function chain(policy: CombiningPolicy, links: readonly ChainLink[], log = SILENT): AttributeChain {

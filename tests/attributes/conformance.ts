@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 
 /** A source under test; released after each fact. */
 export interface Subject extends AsyncDisposable {
@@ -69,7 +69,7 @@ export function testAttributeSource(expectations: Expectations): void {
     await using subject = await createBroken();
     await assert.rejects(
       () => subject.source.attributesOf(known, signal),
-      (error) => error instanceof ServiceError && error.status === 503,
+      (error) => error instanceof HttpError && error.status === 503,
     );
   });
 }

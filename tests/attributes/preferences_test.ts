@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parsePreferences } from "../../src/attributes/preferences.ts";
-import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
+import { isHttpError, HttpError } from "../../src/model/http_error.ts";
 
 Deno.test("parsePreferences() reads keys in any case, trims, and lets the last value hold", () => {
   for (
@@ -38,7 +38,7 @@ Deno.test("parsePreferences() refuses what is not key:value", () => {
   ) {
     assert.throws(
       () => parsePreferences([header]),
-      (error) => isRefusal(error, "ERR_INVALID_PREFERENCES") && error.status === 403,
+      (error) => isHttpError(error, "ERR_INVALID_PREFERENCES") && error.status === 403,
       header,
     );
   }
@@ -48,7 +48,7 @@ Deno.test("parsePreferences() refuses keys there is no choice of", () => {
   for (const header of ["queue:a", "uid:a,colour:b", "__proto__:a", "gid:x"]) {
     assert.throws(
       () => parsePreferences([header]),
-      (error) => isRefusal(error, "ERR_UNKNOWN_PREFERENCE") && error.status === 400,
+      (error) => isHttpError(error, "ERR_UNKNOWN_PREFERENCE") && error.status === 400,
       header,
     );
   }
@@ -60,7 +60,7 @@ Deno.test("parsePreferences() reads any text or throws a ServiceError", () => {
     try {
       for (const value of Object.values(parsePreferences(headers))) assert.ok(value !== "");
     } catch (error) {
-      assert.ok(error instanceof ServiceError);
+      assert.ok(error instanceof HttpError);
     }
   }));
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createAttributes } from "../../src/attributes/registry.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { ALICE_DN, createSite } from "../system/running_service.ts";
 
@@ -19,9 +19,9 @@ async function known(dynamic?: object) {
       files: { "conf/dynamic.json": JSON.stringify({ [ALICE_DN]: dynamic }) },
     }),
   });
-  const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
-  assert(setup !== undefined, JSON.stringify(problems));
-  const { attributes, dynamicAttributes } = setup.config;
+  const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert(snapshot !== undefined, JSON.stringify(diagnostics));
+  const { attributes, dynamicAttributes } = snapshot.config;
   const source = await createAttributes(attributes, dynamicAttributes, KINDS.sources, {
     log: SILENT,
     clock: Date.now,

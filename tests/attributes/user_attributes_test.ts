@@ -7,7 +7,7 @@ import { selectAttributes, userAttributes } from "../../src/attributes/user_attr
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { AttributeSet } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { attributeSet, identity } from "./conformance.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
@@ -65,7 +65,7 @@ Deno.test("selectAttributes() refuses what is not among the caller's values", ()
   for (const preferences of wrong) {
     assert.throws(
       () => selectAttributes(ANN, preferences),
-      (error) => isRefusal(error, "ERR_PREFERENCE_NOT_ALLOWED") && error.status === 403,
+      (error) => isHttpError(error, "ERR_PREFERENCE_NOT_ALLOWED") && error.status === 403,
     );
   }
 });

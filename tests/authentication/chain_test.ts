@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
 import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
+import { isHttpError, HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
 
-type Answer = Verdict | Error;
+type Answer = AuthenticationResult | Error;
 
-const ACCEPT = (dn: string): Verdict => ({
+const ACCEPT = (dn: string): AuthenticationResult => ({
   kind: "accepted",
   identity: { dn, method: "TEST", via: "T" },
 });
-const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
-const SKIP: Verdict = { kind: "skipped" };
+const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
+const SKIP: AuthenticationResult = { kind: "skipped" };
 const BROKEN = new Error("the file system is on fire");
 
 /** A method with one answer for every request; remembers what it was shown. */
-function method(answer: Answer, challenges: Authenticator["challenges"] = ["Basic"]) {
+function authenticator(answer: Answer, challenges: Authenticator["challenges"] = ["Basic"]) {
   const shown: Credentials[] = [];
   const authenticator: Authenticator = {
     name: "M",
@@ -37,7 +37,7 @@ function method(answer: Answer, challenges: Authenticator["challenges"] = ["Basi
 
 /** A method that looks at certificates alone. */
 function certificate(answer: Answer) {
-  return { ...method(answer, []), looksAtCertificates: true as const };
+  return { ...authenticator(answer, []), looksAtCertificates: true as const };
 }
 
 async function ask(
@@ -46,11 +46,11 @@ async function ask(
   { signal = new AbortController().signal, log = SILENT } = {},
 ): Promise<Caller> {
   const { caller } = await authenticate(
-    { methods: [], failOnMissingCredentials: false, realm: "AUTH", ...chain },
+    { authenticators: [], failOnMissingCredentials: false, realm: "AUTH", ...chain },
     credentials,
     { log, signal },
   );
-  if (caller instanceof ServiceError) throw caller;
+  if (caller instanceof HttpError) throw caller;
   return caller;
 }
 
@@ -83,7 +83,7 @@ const RULES: [string, Answer[], Credentials, Expected][] = [
 
 for (const [rule, answers, credentials, expected] of RULES) {
   Deno.test(`authenticate(): ${rule}`, async () => {
-    const asked = ask({ methods: answers.map((answer) => method(answer)) }, credentials);
+    const asked = ask({ authenticators: answers.map((answer) => authenticator(answer)) }, credentials);
     if (expected === 401) await assert.rejects(asked, { code: "ERR_UNAUTHENTICATED" });
     else if (expected === 503) await assert.rejects(asked, { code: "ERR_AUTHENTICATION_UNAVAILABLE" });
     else if (expected === "anonymous") assert.deepEqual(await asked, { kind: "anonymous" });
@@ -123,8 +123,8 @@ const TWO_CREDENTIALS: [string, (Answer | [Answer])[], Credentials, Expected][] 
 
 for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
   Deno.test(`authenticate(): ${rule}`, async () => {
-    const methods = answers.map((answer) => Array.isArray(answer) ? certificate(answer[0]) : method(answer));
-    const asked = ask({ methods }, credentials);
+    const authenticators = answers.map((answer) => Array.isArray(answer) ? certificate(answer[0]) : authenticator(answer));
+    const asked = ask({ authenticators }, credentials);
     if (typeof expected === "number") await assert.rejects(asked, { status: expected });
     else assert.equal(dnOf(await asked), typeof expected === "object" ? expected.dn : undefined);
   });
@@ -132,12 +132,12 @@ for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
 
 Deno.test("authenticate() gives the owner of a certificate no name that was typed", async () => {
   const typed = basic("victim", "right");
-  const byCertificate = await ask({ methods: [certificate(ACCEPT("CN=c")), method(ACCEPT("CN=v"))] }, typed);
+  const byCertificate = await ask({ authenticators: [certificate(ACCEPT("CN=c")), authenticator(ACCEPT("CN=v"))] }, typed);
   assertAlike(byCertificate, {
     kind: "authenticated",
     identity: { dn: "CN=c", method: "TEST", via: "T", authTime: "now" },
   });
-  const byPassword = await ask({ methods: [method(ACCEPT("CN=v"))] }, typed);
+  const byPassword = await ask({ authenticators: [authenticator(ACCEPT("CN=v"))] }, typed);
   assert.ok(byPassword.kind === "authenticated" && byPassword.identity.login === "victim");
 });
 
@@ -146,7 +146,7 @@ async function seen(chain: Partial<AuthenticationChain>, credentials: Credential
   try {
     return dnOf(await ask(chain, credentials)) ?? "anonymous";
   } catch (error) {
-    assert.ok(error instanceof ServiceError);
+    assert.ok(error instanceof HttpError);
     const { status, code, publicMessage, headers } = error;
     return { status, code, publicMessage, headers };
   }
@@ -156,81 +156,81 @@ Deno.test("authenticate() refuses a wrong password as it would alone, beside all
   const answer = fc.constantFrom<Answer>(ACCEPT("CN=c"), REFUSE, SKIP, BROKEN);
   const other = fc.oneof(
     answer.map(certificate),
-    fc.constantFrom<Answer>(REFUSE, SKIP, BROKEN).map((answer) => method(answer, ["Bearer"])),
+    fc.constantFrom<Answer>(REFUSE, SKIP, BROKEN).map((answer) => authenticator(answer, ["Bearer"])),
   );
   const order = fc.tuple(fc.array(other, { maxLength: 5 }), fc.nat(5));
   const listening = { log: SILENT, signal: new AbortController().signal };
   await fc.assert(fc.asyncProperty(order, async ([others, at]) => {
     const wrong = basic("ann", "x");
-    const methods = others.toSpliced(at, 0, method(REFUSE));
-    const silent = methods.map((one, i) =>
-      i === Math.min(at, others.length) ? one : method(SKIP, one.challenges)
+    const authenticators = others.toSpliced(at, 0, authenticator(REFUSE));
+    const silent = authenticators.map((one, i) =>
+      i === Math.min(at, others.length) ? one : authenticator(SKIP, one.challenges)
     );
-    assert.deepEqual(await seen({ methods }, wrong), await seen({ methods: silent }, wrong));
-    const chain = { methods, failOnMissingCredentials: false, realm: "AUTH" };
+    assert.deepEqual(await seen({ authenticators }, wrong), await seen({ authenticators: silent }, wrong));
+    const chain = { authenticators, failOnMissingCredentials: false, realm: "AUTH" };
     assert.equal((await authenticate(chain, wrong, listening)).authorization, "refused");
   }));
 });
 
 Deno.test("authenticate() asks nobody after the first to accept", async () => {
-  const second = method(REFUSE);
-  await ask({ methods: [method(ACCEPT("CN=1")), second] }, basic("ann", "x"));
+  const second = authenticator(REFUSE);
+  await ask({ authenticators: [authenticator(ACCEPT("CN=1")), second] }, basic("ann", "x"));
   assert.equal(second.shown.length, 0);
 });
 
 Deno.test("authenticate() shows malformed credentials to no method", async () => {
-  const only = method(SKIP);
-  await assert.rejects(ask({ methods: [only], issuedTokens: only }, MALFORMED), {
+  const only = authenticator(SKIP);
+  await assert.rejects(ask({ authenticators: [only], issuedTokens: only }, MALFORMED), {
     code: "ERR_UNAUTHENTICATED",
   });
   assert.equal(only.shown.length, 0);
 });
 
 Deno.test("authenticate() refuses missing credentials where some are needed", async () => {
-  const chain = { methods: [method(SKIP)], failOnMissingCredentials: true };
+  const chain = { authenticators: [authenticator(SKIP)], failOnMissingCredentials: true };
   await assert.rejects(ask(chain, NO_CREDENTIALS), { code: "ERR_UNAUTHENTICATED" });
-  const accepting = { methods: [certificate(ACCEPT("CN=1"))], failOnMissingCredentials: true };
+  const accepting = { authenticators: [certificate(ACCEPT("CN=1"))], failOnMissingCredentials: true };
   assert.equal((await ask(accepting, NO_CREDENTIALS)).kind, "authenticated");
 });
 
 Deno.test("authenticate() takes an issued token before any method", async () => {
-  const later = method(ACCEPT("CN=2"));
-  const caller = await ask({ issuedTokens: method(ACCEPT("CN=own")), methods: [later] }, bearer("x"));
+  const later = authenticator(ACCEPT("CN=2"));
+  const caller = await ask({ issuedTokens: authenticator(ACCEPT("CN=own")), authenticators: [later] }, bearer("x"));
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=own");
   assert.equal(later.shown.length, 0);
 });
 
 Deno.test("authenticate() shows a refused issued token to no method", async () => {
-  const later = method(ACCEPT("CN=2"));
-  await assert.rejects(ask({ issuedTokens: method(REFUSE), methods: [later] }, bearer("x")), {
+  const later = authenticator(ACCEPT("CN=2"));
+  await assert.rejects(ask({ issuedTokens: authenticator(REFUSE), authenticators: [later] }, bearer("x")), {
     code: "ERR_UNAUTHENTICATED",
   });
   await assert.rejects(
-    ask({ issuedTokens: method(BROKEN), methods: [later] }, bearer("x")),
+    ask({ issuedTokens: authenticator(BROKEN), authenticators: [later] }, bearer("x")),
     { code: "ERR_AUTHENTICATION_UNAVAILABLE" },
   );
   assert.equal(later.shown.length, 0);
 });
 
 Deno.test("authenticate() goes on to the methods with what is no issued token", async () => {
-  const chain = { issuedTokens: method(SKIP), methods: [method(ACCEPT("CN=2"))] };
+  const chain = { issuedTokens: authenticator(SKIP), authenticators: [authenticator(ACCEPT("CN=2"))] };
   const caller = await ask(chain, bearer("x"));
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=2");
 });
 
 Deno.test("authenticate() gives every refusal the same face, but for a word about the token that was shown", async () => {
-  const methods = (answer: Answer) => [method(answer, ["Basic"]), method(SKIP, ["Bearer"])];
+  const authenticators = (answer: Answer) => [authenticator(answer, ["Basic"]), authenticator(SKIP, ["Bearer"])];
   const faces: unknown[] = [];
   for (
     const [chain, credentials] of [
-      [{ methods: methods(REFUSE) }, basic("ann", "x")],
-      [{ methods: methods(SKIP) }, bearer("x")],
-      [{ methods: methods(SKIP) }, MALFORMED],
-      [{ methods: methods(SKIP), failOnMissingCredentials: true }, NO_CREDENTIALS],
+      [{ authenticators: authenticators(REFUSE) }, basic("ann", "x")],
+      [{ authenticators: authenticators(SKIP) }, bearer("x")],
+      [{ authenticators: authenticators(SKIP) }, MALFORMED],
+      [{ authenticators: authenticators(SKIP), failOnMissingCredentials: true }, NO_CREDENTIALS],
     ] as const
   ) {
     await assert.rejects(ask(chain, credentials), (error: unknown) => {
-      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
+      assert.ok(isHttpError(error, "ERR_UNAUTHENTICATED"));
       const { status, code, publicMessage, headers } = error;
       faces.push({ status, code, publicMessage, headers });
       return true;
@@ -248,18 +248,18 @@ Deno.test("authenticate() gives every refusal the same face, but for a word abou
 Deno.test("authenticate() shows a token to the method of its issuer alone", async () => {
   const token = unsignedJwt({ iss: "https://b.example", sub: "ann" });
   const of = (url: string, answer: Answer) => ({
-    ...method(answer),
+    ...authenticator(answer),
     issuer: { url, scopes: [], asked: false },
   });
   const [a, b, any] = [
     of("https://a.example", ACCEPT("CN=a")),
     of("https://b.example", REFUSE),
-    method(ACCEPT("CN=c")),
+    authenticator(ACCEPT("CN=c")),
   ];
-  await assert.rejects(ask({ methods: [a, b, any] }, bearer(token)));
+  await assert.rejects(ask({ authenticators: [a, b, any] }, bearer(token)));
   assert.deepEqual([a, b, any].map(({ shown }) => shown.length), [0, 1, 0]);
   // Whose tokens nobody of them knows is shown to those who take any.
-  await ask({ methods: [a, any] }, bearer(token));
+  await ask({ authenticators: [a, any] }, bearer(token));
 });
 
 const CHALLENGES: [string, Authenticator["challenges"][], string, string][] = [
@@ -276,9 +276,9 @@ const CHALLENGES: [string, Authenticator["challenges"][], string, string][] = [
 
 for (const [what, challenges, realm, expected] of CHALLENGES) {
   Deno.test(`authenticate() offers challenges ${what}`, async () => {
-    const methods = challenges.map((offered) => method(REFUSE, offered));
-    await assert.rejects(ask({ methods, realm }, basic("ann", "x")), (error: unknown) => {
-      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
+    const authenticators = challenges.map((offered) => authenticator(REFUSE, offered));
+    await assert.rejects(ask({ authenticators, realm }, basic("ann", "x")), (error: unknown) => {
+      assert.ok(isHttpError(error, "ERR_UNAUTHENTICATED"));
       assert.equal(error.headers["WWW-Authenticate"], expected);
       return true;
     });
@@ -286,8 +286,8 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
 }
 
 Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
-  await assert.rejects(ask({ methods: [method(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+  await assert.rejects(ask({ authenticators: [authenticator(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
+    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
     assert.deepEqual(error.headers, { "Retry-After": "5" });
     assert.equal(error.cause, BROKEN);
     assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
@@ -297,8 +297,8 @@ Deno.test("authenticate() says when to come back if it is unavailable, and who i
 
 Deno.test("authenticate() passes on when another system wants to be asked again", async () => {
   const busy = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
-  await assert.rejects(ask({ methods: [method(busy)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+  await assert.rejects(ask({ authenticators: [authenticator(busy)] }, basic("ann", "x")), (error: unknown) => {
+    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
     assert.deepEqual(error.headers, { "Retry-After": "42" });
     return true;
   });
@@ -307,16 +307,16 @@ Deno.test("authenticate() passes on when another system wants to be asked again"
 Deno.test("authenticate() ends with the signal's reason when the caller has gone", async () => {
   const gone = new Error("gone");
   for (const answer of [REFUSE, ACCEPT("CN=1"), BROKEN]) {
-    const chain = { methods: [method(answer), method(answer)] };
+    const chain = { authenticators: [authenticator(answer), authenticator(answer)] };
     await assert.rejects(ask(chain, basic("ann", "x"), { signal: AbortSignal.abort(gone) }), gone);
-    assert.equal(chain.methods[1]?.shown.length, 0);
+    assert.equal(chain.authenticators[1]?.shown.length, 0);
   }
 });
 
 Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line), { clock: () => 0 });
-  await assert.rejects(ask({ methods: [method(REFUSE)] }, basic("ann", "hunter2"), { log }), {
+  await assert.rejects(ask({ authenticators: [authenticator(REFUSE)] }, basic("ann", "hunter2"), { log }), {
     code: "ERR_UNAUTHENTICATED",
   });
   assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
 
 /** What the suite needs to know about a method. Credentials are given by what is particular about them. */
@@ -39,22 +39,22 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   });
 
   test("accepts good credentials and says who it is and how that is known", async (subject) => {
-    const verdict = await ask(subject, good);
-    assert.equal(verdict.kind, "accepted");
-    if (verdict.kind !== "accepted") return;
-    assert.equal(verdict.identity.method, method);
-    assert.equal(verdict.identity.via, "SUBJECT");
-    assert.notEqual(verdict.identity.dn.trim(), "");
-    assertHidden(good, verdict);
+    const result = await ask(subject, good);
+    assert.equal(result.kind, "accepted");
+    if (result.kind !== "accepted") return;
+    assert.equal(result.identity.method, method);
+    assert.equal(result.identity.via, "SUBJECT");
+    assert.notEqual(result.identity.dn.trim(), "");
+    assertHidden(good, result);
   });
 
   for (const [what, credentials] of Object.entries(bad)) {
     test(`refuses ${what}, twice alike, and still accepts good credentials`, async (subject) => {
-      const verdict = await ask(subject, credentials);
-      assert.equal(verdict.kind, "refused");
-      if (verdict.kind !== "refused") return;
-      assert.notEqual(verdict.reason, "");
-      assertHidden(credentials, verdict);
+      const result = await ask(subject, credentials);
+      assert.equal(result.kind, "refused");
+      if (result.kind !== "refused") return;
+      assert.notEqual(result.reason, "");
+      assertHidden(credentials, result);
       assert.equal((await ask(subject, credentials)).kind, "refused");
       assert.equal((await ask(subject, good)).kind, "accepted");
       assert.equal((await ask(subject, credentials)).kind, "refused");
@@ -69,22 +69,22 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   }
 
   test("answers many at once without mixing them up", async (subject) => {
-    const cases: [Credentials, Verdict["kind"]][] = [[good, "accepted"], [NO_CREDENTIALS, "skipped"]];
+    const cases: [Credentials, AuthenticationResult["kind"]][] = [[good, "accepted"], [NO_CREDENTIALS, "skipped"]];
     for (const credentials of Object.values(bad)) cases.push([credentials, "refused"]);
     const all = [...cases, ...cases, ...cases];
-    const verdicts = await Promise.all(all.map(([credentials]) => ask(subject, credentials)));
-    assert.deepEqual(verdicts.map(({ kind }) => kind), all.map(([, kind]) => kind));
+    const results = await Promise.all(all.map(([credentials]) => ask(subject, credentials)));
+    assert.deepEqual(results.map(({ kind }) => kind), all.map(([, kind]) => kind));
   });
 
   test("does not accept for a caller who has gone, nor hang", async (subject) => {
     const first = Object.values(bad)[0];
     if (first === undefined) throw new TypeError("the subject names no bad credentials");
     const gone = AbortSignal.abort();
-    const verdict = await subject.authenticate(first, gone).catch((error: unknown) => {
+    const result = await subject.authenticate(first, gone).catch((error: unknown) => {
       assert.ok(error instanceof Error, "an abort rejects with an error");
       return { kind: "aborted" };
     });
-    assert.notEqual(verdict.kind, "accepted");
+    assert.notEqual(result.kind, "accepted");
   });
 
   test("may be closed twice", (subject) => {
@@ -98,7 +98,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
       "that is out of order says so with a 503 of its own and nothing of the credentials",
       async (subject) => {
         await assert.rejects(ask(subject, good), (error: unknown) => {
-          assert.ok(error instanceof ServiceError);
+          assert.ok(error instanceof HttpError);
           assert.equal(error.status, 503);
           assertHidden(good, { publicMessage: error.publicMessage, message: error.message });
           return true;
@@ -110,7 +110,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   }
 }
 
-function ask(subject: Authenticator, credentials: Credentials): Promise<Verdict> {
+function ask(subject: Authenticator, credentials: Credentials): Promise<AuthenticationResult> {
   return subject.authenticate(credentials, new AbortController().signal);
 }
 
@@ -118,7 +118,7 @@ function ask(subject: Authenticator, credentials: Credentials): Promise<Verdict>
 function assertHidden({ authorization }: Credentials, value: unknown): void {
   const secret = secretOf(authorization);
   if (secret === undefined || secret.length < 4) return;
-  assert.ok(!JSON.stringify(value).includes(secret), "the verdict holds a secret");
+  assert.ok(!JSON.stringify(value).includes(secret), "the result holds a secret");
 }
 
 function secretOf(authorization: Authorization): string | undefined {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { tokenProblem } from "../../src/authentication/foreign_token.ts";
+import { tokenDiagnostic } from "../../src/authentication/foreign_token.ts";
 import { unsignedJwt } from "./sample_credentials.ts";
 
 const ALGORITHM = "the head of the token names no signature algorithm";
@@ -38,25 +38,25 @@ const TOKENS: [string, string, string | undefined][] = [
   ],
   ["three parts of anything", "ya29.a0.b", "the signature of the token is not in base64url"],
 ];
-for (const [what, token, problem] of TOKENS) {
-  Deno.test(`tokenProblem() of ${what} is ${problem ?? "nothing"}`, () => {
-    for (const opaque of [true, false]) assert.equal(tokenProblem(token, { opaque }), problem);
+for (const [what, token, diagnostic] of TOKENS) {
+  Deno.test(`tokenProblem() of ${what} is ${diagnostic ?? "nothing"}`, () => {
+    for (const opaque of [true, false]) assert.equal(tokenDiagnostic(token, { opaque }), diagnostic);
   });
 }
 
-Deno.test("tokenProblem() leaves opaque tokens to the provider, where it makes some", () => {
+Deno.test("tokenDiagnostic() leaves opaque tokens to the provider, where it makes some", () => {
   for (const token of ["2YotnFZFEjr1zCsicMWpAA", "ya29.a0AfH6SM", "a.b.c.d.e", "", "."]) {
-    assert.equal(tokenProblem(token, { opaque: true }), undefined);
+    assert.equal(tokenDiagnostic(token, { opaque: true }), undefined);
     assert.equal(
-      tokenProblem(token, { opaque: false }),
+      tokenDiagnostic(token, { opaque: false }),
       "the token is no signed JWT, and opaqueTokens is false",
     );
   }
 });
 
-Deno.test("tokenProblem() takes any text without failing", () => {
+Deno.test("tokenDiagnostic() takes any text without failing", () => {
   const part = fc.oneof(fc.string(), fc.json().map((text) => encode(encodeURI(text))));
   fc.assert(fc.property(part, part, part, fc.boolean(), (a, b, c, opaque) => {
-    tokenProblem(`${a}.${b}.${c}`, { opaque });
+    tokenDiagnostic(`${a}.${b}.${c}`, { opaque });
   }));
 });

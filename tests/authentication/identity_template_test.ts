@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { NoIdentity } from "../../src/authentication/check_identity.ts";
 import { claimAt } from "../../src/authentication/claims.ts";
-import { fillIdentityTemplate, templateProblem } from "../../src/authentication/identity_template.ts";
+import { fillIdentityTemplate, templateDiagnostic } from "../../src/authentication/identity_template.ts";
 import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
-import { comparableForm, parseName } from "../../src/model/distinguished_name.ts";
+import { canonicalDn, parseName } from "../../src/model/distinguished_name.ts";
 
 const TEMPLATE = "CN=%sub%,OU=%a.b%,O=%iss%";
 const fill = (claims: object, template = TEMPLATE) => {
@@ -54,23 +54,23 @@ Deno.test("fillIdentityTemplate() gives names of the parts that the template has
   }));
 });
 
-Deno.test("templateProblem() takes any text", () => {
-  assert.equal(templateProblem(TEMPLATE, "sub"), undefined);
+Deno.test("templateDiagnostic() takes any text", () => {
+  assert.equal(templateDiagnostic(TEMPLATE, "sub"), undefined);
   for (const template of ["CN=%sub", "CN=ann", "%sub%", "CN=%%", "CN=%a b%", "CN=%sub%,"]) {
-    assert.equal(typeof templateProblem(template, "sub"), "string", template);
+    assert.equal(typeof templateDiagnostic(template, "sub"), "string", template);
   }
-  fc.assert(fc.property(fc.string(), (text) => void templateProblem(text, "sub")));
+  fc.assert(fc.property(fc.string(), (text) => void templateDiagnostic(text, "sub")));
 });
 
 Deno.test("fillIdentityTemplate() gives different names to subjects that differ, in case alone too", () => {
   const nameOf = (sub: string) => fill({ ...ANN, sub }, "CN=%sub%,O=%iss%");
   const names = ["eve", "EVE", "Eve", "^eve", "^Eve", "^^eve", "e^ve", "É", "é", "^É"].map(nameOf);
-  assert.equal(new Set(names.map(comparableForm)).size, names.length, names.join(" "));
+  assert.equal(new Set(names.map(canonicalDn)).size, names.length, names.join(" "));
   assert.equal(nameOf("eve"), "CN=eve,O=https://idp.example/realms/hpc");
   assert.equal(nameOf("Eve^"), "CN=^eve^^,O=https://idp.example/realms/hpc");
   const text = fc.string({ unit: fc.constantFrom(...["a", "A", "b", "B", "^", "1"]), minLength: 1 });
   fc.assert(fc.property(text, text, (one, other) => {
-    assert.equal(comparableForm(nameOf(one)) === comparableForm(nameOf(other)), one === other);
+    assert.equal(canonicalDn(nameOf(one)) === canonicalDn(nameOf(other)), one === other);
   }));
   assert.equal(fill({ ...ANN, email: "Ann@B" }, "UID=%email%"), "UID=Ann@B", "of other claims case stays");
 });

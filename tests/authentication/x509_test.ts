@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHash, createPrivateKey, sign } from "node:crypto";
 import fc from "fast-check";
-import type { Verdict } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult } from "../../src/authentication/authenticator.ts";
 import { parseConsignor, x509, type X509Options } from "../../src/authentication/x509.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { ANONYMOUS_DN } from "../../src/model/identity.ts";
@@ -41,7 +41,7 @@ function withConsignor(consignor: string): Credentials {
   return { ...NO_CREDENTIALS, consignor };
 }
 
-function ask(options: X509Options, credentials: Credentials): Promise<Verdict> {
+function ask(options: X509Options, credentials: Credentials): Promise<AuthenticationResult> {
   return x509(options).authenticate(credentials, new AbortController().signal);
 }
 
@@ -93,9 +93,9 @@ Deno.test("x509() says that a gateway's certificate vouches for nobody: out of d
   ];
   for (const { certificate, key } of gateways) {
     const gateway = { certificate: () => certificate };
-    const verdict = await ask({ ...BEHIND, gateway }, withConsignor(consignorOf(ANN, key)));
+    const result = await ask({ ...BEHIND, gateway }, withConsignor(consignorOf(ANN, key)));
     assert.match(
-      verdict.kind === "refused" ? verdict.reason : "",
+      result.kind === "refused" ? result.reason : "",
       /^the gateway's certificate vouches for nobody, expected one .* RSA key of at most 4096 bits$/,
     );
   }
@@ -122,9 +122,9 @@ Deno.test("x509() reads names with quotes and backslashes as the gateway writes 
       'CN=x\\"\\;DSIG\\=y,C=DE',
     ]
   ) {
-    const verdict = await ask(BEHIND, withConsignor(consignorOf(dn)));
-    assert.ok(verdict.kind === "accepted", dn);
-    assert.equal(verdict.identity.dn, dn);
+    const result = await ask(BEHIND, withConsignor(consignorOf(dn)));
+    assert.ok(result.kind === "accepted", dn);
+    assert.equal(result.identity.dn, dn);
   }
 });
 
@@ -178,9 +178,9 @@ Deno.test("x509() knows a certificate by which somebody logged in until it expir
   const listOf = (authority: typeof AUTHORITY, certificates: readonly string[], more?: object) =>
     authority.revoke(certificates, more).replaceAll(/-----.*-----|\s/g, "");
   const credentials = { ...NO_CREDENTIALS, certificate: { subject: ANN, pem: own.certificate } };
-  const verdict = await ask(DIRECT, credentials);
-  assert.ok(verdict.kind === "accepted");
-  const { credential } = verdict.identity;
+  const result = await ask(DIRECT, credentials);
+  assert.ok(result.kind === "accepted");
+  const { credential } = result.identity;
   const { signal } = new AbortController();
   const past = { nextUpdate: new Date(NOW - 1) };
   const stranger = createAuthority({ subject: "CN=Another CA" });
@@ -201,10 +201,10 @@ Deno.test("x509() knows a certificate by which somebody logged in until it expir
   ];
   for (const [what, kind, options] of cases) {
     const method = x509({ ...DIRECT, ...options });
-    const standing = await method.standingOf?.({ dn: ANN, credential }, signal);
-    assert.equal(standing?.kind, kind, what);
+    const accountStatus = await method.accountStatusOf?.({ dn: ANN, credential }, signal);
+    assert.equal(accountStatus?.kind, kind, what);
   }
-  const unreadable = await x509(DIRECT).standingOf?.({ dn: ANN, credential: "unreadable" }, signal);
+  const unreadable = await x509(DIRECT).accountStatusOf?.({ dn: ANN, credential: "unreadable" }, signal);
   assert.equal(unreadable?.kind, "gone");
 });
 

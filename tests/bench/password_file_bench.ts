@@ -9,11 +9,11 @@ const CHECK = new PasswordCheck();
 const { signal } = new AbortController();
 
 Deno.bench("PasswordCheck, a right MD5 password among 100,000", async () => {
-  await CHECK.entryOf(TABLE, "user4711", "sesame", { lane: "", known: false, signal });
+  await CHECK.entryOf(TABLE, "user4711", "sesame", { queueKey: "", known: false, signal });
 });
 
 Deno.bench("PasswordCheck, an unknown user among 100,000", async () => {
-  await CHECK.entryOf(TABLE, "nobody", "sesame", { lane: "", known: false, signal });
+  await CHECK.entryOf(TABLE, "nobody", "sesame", { queueKey: "", known: false, signal });
 });
 
 Deno.bench("parsePasswordFile, 100,000 lines", { n: 5 }, async () => {

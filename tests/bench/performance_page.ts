@@ -35,7 +35,7 @@ export function page(record: Record): string {
   const sections = Object.entries(record);
   const promises = sections.flatMap(([name, { summary, figures }]) =>
     figures.filter(({ target }) => target !== undefined).map((figure) =>
-      row(`[${summary}](#${name})`, figure.what, promise(figure), format(figure), verdict(figure))
+      row(`[${summary}](#${name})`, figure.what, promise(figure), format(figure), result(figure))
     )
   );
   return `# Performance
@@ -67,11 +67,11 @@ ${plain(summary)}. \`deno task bench --only ${name}\`, on ${on}: Deno ${deno}, $
 
 | Figure | Value | Promised | |
 |---|---|---|---|
-${figures.map((figure) => row(figure.what, format(figure), promise(figure), verdict(figure))).join("\n")}
+${figures.map((figure) => row(figure.what, format(figure), promise(figure), result(figure))).join("\n")}
 ${note === undefined ? "" : `\n${plain(note)}\n`}`;
 }
 
-function verdict(figure: Figure): string {
+function result(figure: Figure): string {
   const result = mark(figure);
   return result === "MISSED" ? "**MISSED**" : result;
 }

@@ -4,7 +4,7 @@
  */
 import process from "node:process";
 import { createLogger } from "../../src/logging/logger.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createService } from "../../src/service/service.ts";
 import { publicKeyWords } from "../authentication/ssh_key/user_keys.ts";
 import { createSite, passwordLine } from "../system/running_service.ts";
@@ -41,9 +41,9 @@ await using site = await createSite({
 });
 let readAgain = Promise.withResolvers<void>();
 const log = createLogger((line) => line.includes("file read again") && readAgain.resolve());
-const { setup } = await loadSetup(site.main, { environment: () => undefined });
-if (setup === undefined) throw new TypeError("the configuration cannot be used");
-const service = await createService({ ...setup, generation: 1, upSince: Date.now(), port: 9000 }, { log });
+const { snapshot } = await loadSnapshot(site.main, { environment: () => undefined });
+if (snapshot === undefined) throw new TypeError("the configuration cannot be used");
+const service = await createService({ ...snapshot, generation: 1, upSince: Date.now(), port: 9000 }, { log });
 
 const found: Record<string, number> = {};
 for (const [name, path, text] of FILES) {

@@ -1,10 +1,10 @@
-import { askService } from "../../src/rooms/control/ask_service.ts";
+import { askService } from "../../src/workers/control/ask_service.ts";
 import type { Site } from "../system/running_service.ts";
 
-/** Each room tells once a second how late it was at most; whoever looks more often than that misses none. */
+/** Each worker tells once a second how late it was at most; whoever looks more often than that misses none. */
 const LOOK_MS = 500;
 
-/** Looks all the time how long the event loops of a service's rooms stand still. */
+/** Looks all the time how long the event loops of a service's workers stand still. */
 export class StallWatch {
   readonly #longestMs = new Map<string, number>();
   readonly #longestOwnMs = new Map<string, number>();
@@ -13,7 +13,7 @@ export class StallWatch {
   /** @param site Of a running service, with its control socket where it is if nobody says otherwise. */
   constructor({ folder }: Pick<Site, "folder">) {
     this.#timer = setInterval(() => {
-      // A status that does not come in time is no measure: the room will tell of the stall itself.
+      // A status that does not come in time is no measure: the worker will tell of the stall itself.
       askService([`${folder}/logs/control.sock`], { command: "status" }, 10_000).then(
         (status) => this.#take(status),
         () => {},
@@ -21,14 +21,14 @@ export class StallWatch {
     }, LOOK_MS);
   }
 
-  /** The longest stall of a room so far, in milliseconds. */
-  longestMs(room: "edge" | "core"): number {
-    return heardOf(room, this.#longestMs);
+  /** The longest stall of a worker so far, in milliseconds. */
+  longestMs(worker: "edge" | "core"): number {
+    return heardOf(worker, this.#longestMs);
   }
 
-  /** The longest one so far that work of the room itself made, whatever else the machine had to do. */
-  longestOwnMs(room: "edge" | "core"): number {
-    return heardOf(room, this.#longestOwnMs);
+  /** The longest one so far that work of the worker itself made, whatever else the machine had to do. */
+  longestOwnMs(worker: "edge" | "core"): number {
+    return heardOf(worker, this.#longestOwnMs);
   }
 
   close(): void {
@@ -43,14 +43,14 @@ export class StallWatch {
   }
 }
 
-function keepLongest(longest: Map<string, number>, byRoom: unknown): void {
-  for (const [room, ms] of Object.entries(Object(byRoom))) {
-    if (typeof ms === "number") longest.set(room, Math.max(ms, longest.get(room) ?? 0));
+function keepLongest(longest: Map<string, number>, byWorker: unknown): void {
+  for (const [worker, ms] of Object.entries(Object(byWorker))) {
+    if (typeof ms === "number") longest.set(worker, Math.max(ms, longest.get(worker) ?? 0));
   }
 }
 
-function heardOf(room: string, longest: ReadonlyMap<string, number>): number {
-  const ms = longest.get(room);
-  if (ms === undefined) throw new TypeError(`nothing was heard of the ${room}`);
+function heardOf(worker: string, longest: ReadonlyMap<string, number>): number {
+  const ms = longest.get(worker);
+  if (ms === undefined) throw new TypeError(`nothing was heard of the ${worker}`);
   return ms;
 }

@@ -7,7 +7,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a second `Host` header is not refused",
     file: "src/edge/request_head.ts",
     change: instead(
-      'if (found !== undefined) throw refuse("ERR_BAD_REQUEST", "more than one Host header");',
+      'if (found !== undefined) throw httpError("ERR_BAD_REQUEST", "more than one Host header");',
       "",
     ),
     tests: ["tests/edge/hostile_http_test.ts"],
@@ -29,9 +29,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Guessing and spraying passwords"],
     broken: "failed passwords cost no wait",
-    file: "src/regulation/failure_table.ts",
+    file: "src/throttling/failure_table.ts",
     change: instead("return beyond > 0 ?", "return false ?"),
-    tests: ["tests/system/regulation_test.ts", "tests/regulation"],
+    tests: ["tests/system/throttling_test.ts", "tests/throttling"],
   },
   {
     rows: ["Guessing beside another credential"],
@@ -60,16 +60,16 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_regulator.ts",
-    change: instead("shown: (name) => claimedName(name, methods),", "shown: (name) => name,"),
-    tests: ["tests/system/regulation_test.ts"],
+    file: "src/service/assembly/open_login_throttle.ts",
+    change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
+    tests: ["tests/system/throttling_test.ts"],
   },
   {
     rows: ["Reading passwords that were typed"],
     broken: "digests in the shared tables need no key",
-    file: "src/regulation/shared/digest.ts",
+    file: "src/throttling/shared/digest.ts",
     change: instead('createHmac("sha256", secret)', 'createHmac("sha256", "")'),
-    tests: ["tests/regulation/shared/shared_regulation_test.ts"],
+    tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
     rows: ["Made-up names that an identity provider answers oddly"],
@@ -98,23 +98,23 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Keeping others out"],
     broken: "known users wait for the passwords of strangers",
-    file: "src/authentication/password/scrypt_turns.ts",
+    file: "src/authentication/password/scrypt_semaphore.ts",
     change: instead("forKnown: FOR_KNOWN, knownTurns: KNOWN_TURNS,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
     rows: ["Guesses that are spread over the instances"],
     broken: "each instance counts failed logins by itself",
-    file: "src/regulation/regulator.ts",
+    file: "src/throttling/login_throttle.ts",
     change: instead("void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));", ""),
-    tests: ["tests/regulation/shared/shared_regulation_test.ts"],
+    tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
     rows: ["A token that was taken back, shown while the database"],
     broken: "tokens count however long nobody can tell whether they were taken back",
-    file: "src/authentication/issued_token/token_book.ts",
+    file: "src/authentication/issued_token/token_registry.ts",
     change: instead("if (mayBe) throw", "if (false) throw"),
-    tests: ["tests/authentication/issued_token/token_book_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
     rows: ["Finding out who exists", "finding out who exists by the time of a refusal, with MD5 and"],
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Leaving the allowed paths by the choice of where a session begins"],
     broken: "relative patterns move along with where a session begins",
     file: "src/resource/path_limits.ts",
-    change: instead('if (movesWithStart(pattern)) throw refuse("ERR_LIMITS_FROM_HOME");', ""),
+    change: instead('if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
     tests: ["tests/attack/path_limits_test.ts", "tests/resource/path_limits_test.ts"],
   },
   {
@@ -189,7 +189,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "the account is not looked up with each use",
     file: "src/resource/share/share_owners.ts",
     change: instead(
-      'if (now !== uid) throw refuse("ERR_SHARE_NOT_FOUND", "the account is not the owner\'s any more");',
+      'if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner\'s any more");',
       "",
     ),
     tests: ["tests/resource/share"],
@@ -272,7 +272,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Requests by other web sites, scripts in pages"],
     broken: "any body counts as JSON",
     file: "src/service/service.ts",
-    change: instead('throw refuse("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });', ""),
+    change: instead('throw httpError("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });', ""),
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {
@@ -380,9 +380,9 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/corrupt_files_test.ts", "tests/watch/watched_file_test.ts"],
   },
   {
-    rows: ["A room that is taken over"],
+    rows: ["A worker that is taken over"],
     broken: "the core may read everything",
-    file: "src/rooms/permissions.ts",
+    file: "src/workers/permissions.ts",
     change: instead("read: orNone([...dataFiles(config, kinds), ...write]),", 'read: ["/"],'),
     tests: ["tests/system/least_privilege_test.ts"],
   },
@@ -410,9 +410,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["No file descriptor left", "no file descriptor left for a new connection"],
     broken: "nobody is told of a listener that takes no connections",
-    file: "src/rooms/port_watch.ts",
+    file: "src/workers/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
-    tests: ["tests/rooms/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
+    tests: ["tests/workers/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
   },
   {
     rows: ["Text that keeps the core busy"],
@@ -452,23 +452,23 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/rooms/regulation_copy.ts",
+    file: "src/workers/throttling_copy.ts",
     change: instead("this.#memory.adopt(news);", ""),
-    tests: ["tests/rooms/regulation_copy_test.ts", "tests/system/room_deaths_test.ts"],
+    tests: ["tests/workers/throttling_copy_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
     broken: "who is known at an address waits for the others there all the same",
-    file: "src/regulation/gate.ts",
+    file: "src/throttling/limiter.ts",
     change: instead("known ? [own] : [own, ...others]", "[own, ...others]"),
-    tests: ["tests/regulation/regulator_test.ts", "tests/system/regulation_test.ts"],
+    tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
     broken: "no turns are kept for those who are known",
-    file: "src/model/turns.ts",
+    file: "src/model/fair_semaphore.ts",
     change: instead("(known || this.#strange < atOnce - forKnown)", "forKnown >= 0"),
-    tests: ["tests/model/turns_test.ts"],
+    tests: ["tests/model/fair_semaphore_test.ts"],
   },
   {
     rows: ["Tokens at which an identity provider stumbles"],
@@ -508,20 +508,20 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Coming back after a ban"],
     broken: "bans of addresses are not asked before routing",
     file: "src/service/service.ts",
-    change: instead("if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);", ""),
+    change: instead("if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);", ""),
     tests: ["tests/system/bans_test.ts"],
   },
   {
     rows: ["Coming back after a ban"],
     broken: "bans of users hold for the name typed alone",
-    file: "src/regulation/operator_bans.ts",
+    file: "src/throttling/operator_bans.ts",
     change: instead("(name !== undefined && ban.names?.includes(name) === true)", "false"),
-    tests: ["tests/regulation", "tests/system/bans_test.ts"],
+    tests: ["tests/throttling", "tests/system/bans_test.ts"],
   },
   {
     rows: ["Going on after a ban"],
     broken: "a ban ends nothing that is under way",
-    file: "src/regulation/operator_bans.ts",
+    file: "src/throttling/operator_bans.ts",
     change: instead("for (const guest of this.#guests) this.#endIfBanned(guest);", ""),
     tests: ["tests/system/sharing/bans_test.ts"],
   },
@@ -537,7 +537,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a share over another owner's is taken",
     file: "src/sharing/store/database_share_store.ts",
     change: instead(
-      'if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");',
+      'if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");',
       "",
     ),
     tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share"],
@@ -563,14 +563,14 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Mixed versions of a file"],
     broken: "conditions of uploads do not count",
     file: "src/resource/access/upload.ts",
-    change: instead('if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");', ""),
+    change: instead('if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");', ""),
     tests: ["tests/resource/access/upload_test.ts"],
   },
   {
     rows: ["Uploads that are stored as something else"],
     broken: "a compressed body is stored as it comes",
     file: "src/service/service.ts",
-    change: instead('throw refuse("ERR_UNSUPPORTED_CODING");', ""),
+    change: instead('throw httpError("ERR_UNSUPPORTED_CODING");', ""),
     tests: ["tests/system/sharing/upload_test.ts"],
   },
   {
@@ -613,7 +613,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a name that no file system holds is taken for a fault of the daemon",
     file: "src/daemon/session/daemon_session.ts",
     change: instead(
-      'throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);',
+      'throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);',
       'throw refusal("STOR", reply);',
     ),
     tests: ["tests/system/sharing/upload_test.ts"],
@@ -621,12 +621,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A `PROXY` header from whoever likes"],
     broken: "a header is believed from everybody",
-    file: "src/edge/entrance.ts",
+    file: "src/edge/connection_limiter.ts",
     change: instead(
       "const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
       "const speaksForOthers = proxyPeers !== undefined;",
     ),
-    tests: ["tests/edge/entrance_test.ts"],
+    tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
     rows: ["Absolute targets that name a user"],
@@ -639,7 +639,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Names of clients that are looked up"],
     broken: "one caller has all look-ups",
     file: "src/outgoing/name_service.ts",
-    change: instead("atOncePerLane: 4", "atOncePerLane: 16"),
+    change: instead("atOncePerKey: 4", "atOncePerKey: 16"),
     tests: ["tests/outgoing/name_service_test.ts"],
   },
   {
@@ -683,16 +683,16 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A stolen token of a job"],
     broken: "a token for one directory is good for all",
-    file: "src/model/token_bounds.ts",
+    file: "src/model/token_restrictions.ts",
     change: instead("paths === undefined || paths.some((directory) => path.startsWith(directory))", "true"),
-    tests: ["tests/resource/token_limits_test.ts", "tests/model/token_bounds_test.ts"],
+    tests: ["tests/resource/token_limits_test.ts", "tests/model/token_restrictions_test.ts"],
   },
   {
     rows: ["A token that was taken back"],
     broken: "what was read once of the list is never read again",
-    file: "src/authentication/issued_token/token_book.ts",
+    file: "src/authentication/issued_token/token_registry.ts",
     change: instead("known?.version === version ? known", "known !== undefined ? known"),
-    tests: ["tests/authentication/issued_token/token_book_test.ts", "tests/system/tokens_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts", "tests/system/tokens_test.ts"],
   },
   {
     rows: ["A certificate for a key that was revoked"],
@@ -707,9 +707,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Certificates for keys, shown without end"],
     broken: "all that are shown are kept",
-    file: "src/authentication/ssh_key/certificate/certificate_book.ts",
-    change: instead("await this.#makeRoom(certificate, owners, kind);", ""),
-    tests: ["tests/authentication/ssh_key/certificate/certificate_book_test.ts"],
+    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
+    change: instead("await this.#makeWorker(certificate, owners, kind);", ""),
+    tests: ["tests/authentication/ssh_key/certificate/certificate_registry_test.ts"],
   },
   {
     rows: ["A longer token than one's own"],
@@ -725,8 +725,8 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A password that is typed in the place of a name"],
     broken: "names that nobody has are in the log",
     file: "src/service/claimed_name.ts",
-    change: instead("if (methods.some((method) => method.lists?.(user))) return user;", "return user;"),
-    tests: ["tests/service/claimed_name_test.ts", "tests/system/methods_test.ts"],
+    change: instead("if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;", "return user;"),
+    tests: ["tests/service/claimed_name_test.ts", "tests/system/authenticators_test.ts"],
   },
   {
     rows: ["Secrets that a provider's error repeats"],
@@ -816,7 +816,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_data_sharing.ts",
     change: instead(
-      "return regulate(regulator.admit({ clientAddress, authorization }, signal), look);",
+      "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
     ),
     tests: ["tests/system/sharing/link_password_test.ts"],
@@ -900,7 +900,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Another user of the host"],
     broken: "everybody on the host may write to the control socket",
-    file: "src/rooms/control/control_socket.ts",
+    file: "src/workers/control/control_socket.ts",
     change: instead("Deno.chmodSync(hidden, 0o600)", "Deno.chmodSync(hidden, 0o666)"),
     tests: ["tests/attack/odd_requests_test.ts"],
     only: "another user of the host",
@@ -918,8 +918,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "separators inside values stay as they are before patterns",
     file: "src/model/distinguished_name.ts",
     change: instead(
-      "inHex ? fold(value.text).replace(inHex, hexPair) : escapeComparable(fold(value.text))",
-      "escapeComparable(fold(value.text))",
+      "inHex ? fold(value.text).replace(inHex, hexPair) : escapeCanonical(fold(value.text))",
+      "escapeCanonical(fold(value.text))",
     ),
     tests: ["tests/attributes/file/file_attribute_source_test.ts"],
   },
@@ -959,7 +959,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "accounts of the map file are not held against bans",
     file: "src/service/identify.ts",
     change: instead(
-      "parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));",
+      "parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));",
       "",
     ),
     tests: ["tests/system/bans_test.ts"],
@@ -1005,9 +1005,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Going on with what a login gave"],
     broken: "what is derived from a login lasts as long as it says itself",
-    file: "src/authentication/standing.ts",
-    change: instead("if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;", ""),
-    tests: ["tests/authentication/standing_test.ts"],
+    file: "src/authentication/account_status.ts",
+    change: instead("if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;", ""),
+    tests: ["tests/authentication/account_status_test.ts"],
   },
   {
     rows: ["Going on with what a login gave"],
@@ -1021,7 +1021,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a certificate out of the database signs tokens, whoever has issued it",
     file: "src/authentication/issued_token/verify.ts",
     change: instead('if (typeof way === "string") continue;', ""),
-    tests: ["tests/authentication/issued_token/token_book_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
     rows: ["Logging others out"],

@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/open_regulator.ts",
+    file: "src/service/assembly/open_login_throttle.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
@@ -31,7 +31,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     broken: "a list of tokens that cannot be written is told from no other failure",
     file: "src/store/database_record_store.ts",
     change: instead(
-      'error instanceof DatabaseFailure ? refuse("ERR_RECORD_STORE", error.message, error) : error',
+      'error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error',
       "error",
     ),
     tests: ["tests/store", "tests/faults/disk_test.ts"],
@@ -40,7 +40,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the truststore is empty"],
     broken: "a truststore without certificates is taken",
     file: "src/config/tls/truststore.ts",
-    change: instead("anchors.size === 0 && !problems.some(isError)", "false"),
+    change: instead("anchors.size === 0 && !diagnostics.some(isError)", "false"),
     tests: ["tests/faults/certificates_test.ts", "tests/config/tls"],
   },
 ];
@@ -270,8 +270,8 @@ const DAEMONS: readonly Breakage[] = [
         "checkServerIdentity: () => undefined, rejectUnauthorized: false,",
       )(
         instead(
-          "if (problem === undefined) this.#write();",
-          "if (problem === undefined || true) this.#write();",
+          "if (diagnostic === undefined) this.#write();",
+          "if (diagnostic === undefined || true) this.#write();",
         )(text),
       ),
     tests: [
@@ -317,8 +317,8 @@ const DAEMONS: readonly Breakage[] = [
     broken: "after a refusal the next daemon is asked",
     file: "src/daemon/daemon_pool.ts",
     change: instead(
-      'throw refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);',
-      'return { next: refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`) };',
+      'throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);',
+      'return { next: httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`) };',
     ),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
@@ -366,7 +366,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "a file that was cut off ends as if it were whole",
     file: "src/daemon/session/download_stream.ts",
     change: instead(
-      'if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
+      'if (bytes < length) throw httpError("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
       "",
     ),
     tests: [SHARED, "tests/daemon/session"],
@@ -407,7 +407,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "nothing ends a wait for a daemon",
     file: "src/daemon/session/guarded_socket.ts",
     change: instead(
-      'setTimeout( () => this.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
+      'setTimeout( () => this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
       "undefined",
     ),
     tests: [SHARED, "tests/daemon/session"],
@@ -439,31 +439,31 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/rooms/heartbeat.ts",
+    file: "src/workers/watchdog.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/rooms/heartbeat_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/watchdog_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],
     broken: "a full table gives up who has to wait for who failed last",
-    file: "src/regulation/failure_table.ts",
+    file: "src/throttling/failure_table.ts",
     change: instead(
       "const [oldest] = this.#watched.keys(); return oldest !== undefined && this.#watched.delete(oldest);",
       "const [oldest] = [...this.#watched.keys(), ...this.#waiting.keys()]; return oldest !== undefined && this.forget(oldest);",
     ),
-    tests: ["tests/attack/full_table_test.ts", "tests/regulation"],
+    tests: ["tests/attack/full_table_test.ts", "tests/throttling"],
   },
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
     broken: "a core whose place another takes is ended with its requests under way",
-    file: "src/rooms/cores.ts",
+    file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
-    tests: ["tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts", "tests/rooms"],
+    tests: ["tests/attack/reload_storm_test.ts", "tests/system/worker_deaths_test.ts", "tests/workers"],
   },
   {
     rows: ["SIGTERM under load"],
     broken: "the core ends before requests under way have their answers",
-    file: "src/rooms/supervisor.ts",
+    file: "src/workers/supervisor.ts",
     change: instead(
       "await this.#edges.current?.drain(); await this.#cores.finish();",
       "await this.#cores.finish();",
@@ -506,7 +506,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["accepts() and prefersHtml()", "service/http/acceptance.ts", "admits", "requests"],
   ["canonicalAddress()", "model/address.ts", "canonicalAddress", "requests"],
   ["certificatesOfPkcs12()", "config/tls/pkcs12_certificates.ts", "certificatesOfPkcs12", "configuration"],
-  ["comparableForm()", "model/distinguished_name.ts", "comparableForm", "credentials"],
+  ["canonicalDn()", "model/distinguished_name.ts", "canonicalDn", "credentials"],
   ["compileExpression()", "authentication/expression/expression.ts", "compileExpression", "credentials"],
   ["decodePublicKey()", "authentication/ssh_key/public_key.ts", "decodePublicKey", "credentials"],
   ["encodeSession(), read again by the daemon's rules", "daemon/encode_command.ts", "encodeSession", ""],
@@ -665,7 +665,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
-      "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
+      "sessions a second at one UFTPD, which takes one command at a time, by three instances cluster",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/crowd.ts",

@@ -16,7 +16,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const DATA = `${ROOT}docs/broken-on-purpose.json`;
 const PAGE = `${ROOT}docs/broken-on-purpose.md`;
 /** Of what tests take unharmed, how much they may take with a breakage, and how long at least, in milliseconds. */
-const PATIENCE = { times: 5, atLeastMs: 90_000, unharmedMs: 400_000 };
+const MAX_WAIT = { times: 5, atLeastMs: 90_000, unharmedMs: 400_000 };
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -98,7 +98,7 @@ async function tryOut(
   for (const test of tests) {
     const usual = await outcomeUnharmed(tree, test, only);
     const restore = await tree.change(file, text);
-    const limit = Math.max(PATIENCE.atLeastMs, PATIENCE.times * usual.ms);
+    const limit = Math.max(MAX_WAIT.atLeastMs, MAX_WAIT.times * usual.ms);
     const { passed, failed, late } = await tree.test([test], limit, { only }).finally(restore);
     const more = failed.filter((name) => !usual.failed.includes(name));
     if (more.length > 0 || (!passed && failed.length === 0 && usual.passed)) {
@@ -112,7 +112,7 @@ function outcomeUnharmed(tree: TreeCopy, test: string, only: string | undefined)
   const key = `${test} ${only ?? ""}`;
   const known = unharmed.get(key);
   if (known !== undefined) return known;
-  const outcome = tree.test([test], PATIENCE.unharmedMs, { only });
+  const outcome = tree.test([test], MAX_WAIT.unharmedMs, { only });
   unharmed.set(key, outcome);
   return outcome;
 }

@@ -122,12 +122,12 @@ Deno.test("the list of components names the service, the runtime and every packa
 
 Deno.test("code planted in the executable can do nothing that the service need not do", async () => {
   const { version, runtimeFlags } = await readProject();
-  const planted = `${ROOT}/tests/build/planted_core_room.ts`;
+  const planted = `${ROOT}/tests/build/planted_core_worker.ts`;
   const file = packSelfExtracting({
     version,
     target: Deno.build.target,
     runtime: await Deno.readFile(Deno.execPath()),
-    program: await bundleProgram({ ...MODULES, "core_room.js": planted }),
+    program: await bundleProgram({ ...MODULES, "core_worker.js": planted }),
     flags: runtimeFlags,
   });
   await using site = await createSite();

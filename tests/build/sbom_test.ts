@@ -25,7 +25,7 @@ Deno.test("createSbom() lists the packages that the program has something of, an
   assert(versions.has("cpu-features"), "ssh2 would like it");
   const names = ["@xmldom/xmldom", "asn1", "bcrypt-pbkdf", "safer-buffer", "ssh2", "tweetnacl"];
   const ids = names.map((name) => `${name}/${versions.get(name)}`);
-  const program = new Map([["main.js", moduleOf(ids)], ["core_room.js", moduleOf(ids.slice(0, 1))]]);
+  const program = new Map([["main.js", moduleOf(ids)], ["core_worker.js", moduleOf(ids.slice(0, 1))]]);
   const { components, dependencies } = JSON.parse(await createSbom(await readProject(), target, program));
   const listed: string[] = components.map(({ name }: { readonly name: string }) => name);
   assert.deepEqual(listed, ["deno", ...names]);

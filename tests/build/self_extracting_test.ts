@@ -6,7 +6,7 @@ const RUNTIME = `#!/bin/sh
 [ "$1" = --version ] && exit
 printf '%s\\n' "$@" "DENO_DIR=$DENO_DIR" "NODE_OPTIONS=\${NODE_OPTIONS-}" "umask=$(umask)"
 `;
-const PROGRAM = new Map([["main.js", "main"], ["core_room.js", "core"]]);
+const PROGRAM = new Map([["main.js", "main"], ["core_worker.js", "core"]]);
 const FLAGS = ["--allow-net", "--no-prompt"];
 
 function pack(
@@ -90,7 +90,7 @@ Deno.test("a self-extracting file unpacks for its user alone, and runs the progr
   assert.equal(await mode(program), 0o700);
   assert.equal(await mode(`${program}/authserver`), 0o700);
   assert.equal(await mode(`${program}/main.js`), 0o600);
-  assert.equal(await Deno.readTextFile(`${program}/core_room.js`), "core");
+  assert.equal(await Deno.readTextFile(`${program}/core_worker.js`), "core");
 });
 
 Deno.test("a self-extracting file passes on the exit status and drops options that would load other code", async () => {

@@ -86,7 +86,7 @@ const STARTS: Record<string, JavaStart> = {
     lines: [`${REST}.order=SSHKEY SSHKEY`],
     warnings: ["SSHKEY is there twice, the first counts"],
     check: ({ authentication }) =>
-      assert.deepEqual(authentication.methods.map(({ name }) => name), ["SSHKEY"]),
+      assert.deepEqual(authentication.authenticators.map(({ name }) => name), ["SSHKEY"]),
   },
   "with class and address of an OIDC server alone": {
     lines: OAUTH,
@@ -95,8 +95,8 @@ const STARTS: Record<string, JavaStart> = {
       `${REST}.OAUTH.identityAssign="UID="+email`,
       "tokens that others got from this provider log in here",
     ],
-    check: ({ authentication: { methods: [method] } }) =>
-      assert.equal(method !== undefined && "dnTemplate" in method && method.dnTemplate, "UID=%email"),
+    check: ({ authentication: { authenticators: [authenticator] } }) =>
+      assert.equal(authenticator !== undefined && "dnTemplate" in authenticator && authenticator.dnTemplate, "UID=%email"),
   },
   "with an OIDC server on this machine without TLS": {
     lines: [

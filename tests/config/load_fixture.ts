@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ServiceConfig } from "../../src/config/service_config.ts";
 import { KINDS } from "../../src/service/kinds.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 
 /** Outcome of {@link loadText}. The folder that stands for the working directory is shown as nothing: `/conf/x`. */
 export interface Loaded {
@@ -41,15 +41,15 @@ export async function loadText(
       await Deno.mkdir(dirname(path), { recursive: true });
       await Deno.writeTextFile(path, content, { mode });
     }
-    const { config, problems } = await loadConfiguration("conf/c", {
+    const { config, diagnostics } = await loadConfiguration("conf/c", {
       kinds: KINDS,
       workingDirectory,
       environment: (name) => environment[name],
       hostName: () => "machine.example",
     });
     const shown = (severity: "error" | "warning") =>
-      problems.filter((problem) => problem.severity === severity)
-        .map((problem) => formatProblem(problem).replaceAll(workingDirectory, ""));
+      diagnostics.filter((diagnostic) => diagnostic.severity === severity)
+        .map((diagnostic) => formatDiagnostic(diagnostic).replaceAll(workingDirectory, ""));
     return {
       config: withoutFolder(config, workingDirectory),
       errors: shown("error"),

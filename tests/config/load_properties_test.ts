@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadProperties } from "../../src/config/load_properties.ts";
-import { formatProblem, type Problem } from "../../src/model/problem.ts";
+import { formatDiagnostic, type Diagnostic } from "../../src/model/diagnostic.ts";
 
 /** Writes files, loads the one named `main`, and shows values and messages. */
 async function load(files: Record<string, string>, environment: Record<string, string> = {}) {
@@ -9,11 +9,11 @@ async function load(files: Record<string, string>, environment: Record<string, s
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(join(workingDirectory, name), text);
   }
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   const properties = await loadProperties("main", {
     workingDirectory,
     environment: (name) => Object.hasOwn(environment, name) ? environment[name] : undefined,
-  }, problems);
+  }, diagnostics);
   await Deno.remove(workingDirectory, { recursive: true });
   return {
     values: Object.fromEntries([...properties.entries].map(([key, { value }]) => [key, value])),
@@ -21,7 +21,7 @@ async function load(files: Record<string, string>, environment: Record<string, s
       [...properties.entries].map(([key, { file, line }]) => [key, `${file}:${line}`]),
     ),
     files: properties.files.map((file) => file.replace(`${workingDirectory}/`, "")),
-    messages: problems.map((problem) => formatProblem(problem).replaceAll(workingDirectory, "")),
+    messages: diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replaceAll(workingDirectory, "")),
   };
 }
 

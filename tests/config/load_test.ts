@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { KINDS } from "../../src/service/kinds.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
 import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
@@ -18,7 +18,7 @@ function fixture(name: string): Promise<string> {
   return Deno.readTextFile(join(import.meta.dirname ?? "", "fixtures", name));
 }
 
-const ANY_LOGIN = { methods: [], requiredAcr: [], networks: [] };
+const ANY_LOGIN = { authenticators: [], requiredAcr: [], networks: [] };
 
 Deno.test("loadConfiguration() reads variant A of the specification", async () => {
   const { config, errors, warnings } = await loadText(await fixture("seed_a.properties"), DATA_FILES);
@@ -83,7 +83,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
   });
   assert.deepEqual(config.authentication, {
     failOnMissingCredentials: false,
-    methods: [
+    authenticators: [
       { kind: "FilebasedAuthenticator", name: "PASSWORD", file: "/conf/users.txt" },
       {
         kind: "SSHKeyAuthenticator",
@@ -165,7 +165,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   assert.equal(config.site.externalUrl, "https://gw.site-a.example:8080/AUTH");
   assert.deepEqual(config.features, { auth: true, share: false, access: false, admin: true });
   assert.equal(config.servers[0]?.instances[0]?.ssl, false);
-  assert.deepEqual(config.authentication.methods.map(({ name, kind }) => [name, kind]), [
+  assert.deepEqual(config.authentication.authenticators.map(({ name, kind }) => [name, kind]), [
     ["PASSWORD", "FilebasedAuthenticator"],
     ["SSHKEY", "SSHKeyAuthenticator"],
     ["UNITY", "UnitySAMLAuthenticator"],
@@ -175,13 +175,13 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
 });
 
 Deno.test("loadConfiguration() reads the configuration that the service comes with", async () => {
-  const { config, problems } = await loadConfiguration("conf/container.properties", {
+  const { config, diagnostics } = await loadConfiguration("conf/container.properties", {
     kinds: KINDS,
     workingDirectory: ROOT,
     environment: () => undefined,
   });
-  assert.deepEqual(problems.map(formatProblem), []);
-  assert.deepEqual(config?.authentication.methods.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), []);
+  assert.deepEqual(config?.authentication.authenticators.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
 });
 
 Deno.test("loadConfiguration() gives frozen data that another thread can have", async () => {
@@ -240,7 +240,7 @@ Deno.test("loadConfiguration() reports a missing file, and what an empty one lac
     workingDirectory: "/nowhere",
     environment: () => undefined,
   });
-  assert.deepEqual(missing.problems.map(formatProblem), [
+  assert.deepEqual(missing.diagnostics.map(formatDiagnostic), [
     "none: cannot read /nowhere/none: there is no such file",
   ]);
   assert.deepEqual((await loadText("")).errors, [
@@ -339,9 +339,9 @@ const ERRORS: [added: string, message: string][] = [
     "container.security.rest.jwt.trustedLocalIssuer.1: cannot read /conf: it is a folder",
   ],
   [
-    "container.security.regulation.baseDelay=1000",
-    "container.security.regulation.baseDelay = 1000: " +
-    "expected at most container.security.regulation.maxDelay, which is 900",
+    "container.security.throttling.baseDelay=1000",
+    "container.security.throttling.baseDelay = 1000: " +
+    "expected at most container.security.throttling.maxDelay, which is 900",
   ],
   [
     "container.security.credential.format=p12",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { decodeProperties, parseProperties } from "../../src/config/properties.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 import { formatProperties } from "./format_properties.ts";
 
@@ -23,9 +23,9 @@ Deno.test("parseProperties() reads what Java reads", async () => {
 Deno.test("parseProperties() reads back what was written", () => {
   const text = fc.string({ unit: CHARACTER });
   fc.assert(fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([key]) => key }), (entries) => {
-    const { entries: found, problems } = parseProperties(formatProperties(entries), "f");
+    const { entries: found, diagnostics } = parseProperties(formatProperties(entries), "f");
     assert.deepEqual(found.map(({ key, value }) => [key, value]), entries);
-    assert.deepEqual(problems, []);
+    assert.deepEqual(diagnostics, []);
   }));
 });
 
@@ -35,9 +35,9 @@ Deno.test("parseProperties() never throws, and every line belongs to the text", 
   );
   fc.assert(fc.property(hostile, (letters) => {
     const text = letters.join("");
-    const { entries, problems } = parseProperties(text, "f");
+    const { entries, diagnostics } = parseProperties(text, "f");
     const lines = text.split(/\r\n|\r|\n/).length;
-    for (const { line = 0 } of [...entries, ...problems]) assert.ok(line >= 1 && line <= lines);
+    for (const { line = 0 } of [...entries, ...diagnostics]) assert.ok(line >= 1 && line <= lines);
   }));
 });
 
@@ -52,10 +52,10 @@ Deno.test("parseProperties() knows the first line of each entry", () => {
 });
 
 Deno.test("parseProperties() lets the last of equal keys count, and warns", () => {
-  const { entries, problems } = parseProperties("a=1\nb=2\na=3\na=4", "conf/x");
+  const { entries, diagnostics } = parseProperties("a=1\nb=2\na=3\na=4", "conf/x");
   assert.deepEqual(entries.map(({ key, value }) => [key, value]), [["b", "2"], ["a", "4"]]);
-  assert.deepEqual(problems.map(({ severity }) => severity), ["warning", "warning"]);
-  assert.deepEqual(problems.map(formatProblem), [
+  assert.deepEqual(diagnostics.map(({ severity }) => severity), ["warning", "warning"]);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [
     "conf/x:3: a: is also set in line 1; this line counts",
     "conf/x:4: a: is also set in line 3; this line counts",
   ]);
@@ -63,10 +63,10 @@ Deno.test("parseProperties() lets the last of equal keys count, and warns", () =
 
 for (const bad of ["a=\\u", "a=\\u00", "a=\\u00g0", "a=x\\u004", "a=\\\\\\uzzzz", "a=\\u 0041"]) {
   Deno.test(`parseProperties() refuses the escape in ${bad} as Java does, without showing the value`, () => {
-    const { entries, problems } = parseProperties(`# 1\n${bad}\nb=1`, "f");
+    const { entries, diagnostics } = parseProperties(`# 1\n${bad}\nb=1`, "f");
     assert.deepEqual(entries.map(({ key }) => key), ["b"]);
-    assert.deepEqual(problems.map(formatProblem), ["f:2: a: expected four hexadecimal digits after \\u"]);
-    assert.deepEqual(problems.map(({ severity }) => severity), ["error"]);
+    assert.deepEqual(diagnostics.map(formatDiagnostic), ["f:2: a: expected four hexadecimal digits after \\u"]);
+    assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error"]);
   });
 }
 

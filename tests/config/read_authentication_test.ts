@@ -22,7 +22,7 @@ async function load(...lines: string[]): Promise<Loaded> {
 async function kinds(...lines: string[]): Promise<unknown> {
   const { config, errors } = await load(...lines);
   assert.deepEqual(errors, []);
-  return config?.authentication.methods.map(({ name, kind }) => `${name} ${kind}`);
+  return config?.authentication.authenticators.map(({ name, kind }) => `${name} ${kind}`);
 }
 
 for (
@@ -80,7 +80,7 @@ Deno.test("readAuthentication() reads parameters in any case, trimmed", async ()
     "PASSWORD.FILE= conf/users.txt ",
   );
   assert.deepEqual(errors, []);
-  assert.deepEqual(config?.authentication.methods, [
+  assert.deepEqual(config?.authentication.authenticators, [
     { kind: "FilebasedAuthenticator", name: "PASSWORD", file: "/conf/users.txt" },
   ]);
 });
@@ -98,7 +98,7 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
   );
   assert.deepEqual(config?.authentication, {
     failOnMissingCredentials: true,
-    methods: [{
+    authenticators: [{
       kind: "OAuthAuthenticator",
       name: "OAUTH",
       address: "https://idp/",

@@ -283,9 +283,9 @@ Deno.test("exchange() sends END alone if its caller left before the request was 
 });
 
 /** An exchange that others stand behind, and what ends it. */
-function anotherAhead(patience = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
+function anotherAhead(maxWait = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
   const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
-  return { ahead: { over, patience }, end };
+  return { ahead: { over, maxWait }, end };
 }
 
 Deno.test("exchange() behind another one: its limits begin with its turn", async () => {

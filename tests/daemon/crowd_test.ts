@@ -46,7 +46,7 @@ async function serve(instances: number, sessions: number) {
       tls: () => material,
       clock: Date.now,
       log: SILENT,
-      daemons: new Daemons({ sharers: () => instances }),
+      daemons: new Daemons({ clusterMembers: () => instances }),
     }));
   const { signal } = new AbortController();
   await Promise.all(
@@ -60,7 +60,7 @@ async function serve(instances: number, sessions: number) {
 
 Deno.test("three instances keep a daemon as busy as one does, with no more connections than it takes", async () => {
   const [one, three] = [await serve(1, 60), await serve(3, 60)];
-  assert.ok(three.mostStanding <= 4, `${three.mostStanding} connections at once`);
+  assert.ok(three.mostAccountStatus <= 4, `${three.mostAccountStatus} connections at once`);
   assert.ok(three.connections <= 60 + 3, "one ping each");
   const busy = ({ waits, connections }: typeof one) => 1 - waits / connections;
   assert.ok(busy(three) >= 0.9 * busy(one), `busy ${busy(three)}, with one ${busy(one)}`);

@@ -5,7 +5,7 @@ import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts
 import { createDaemonGroup, type DaemonLimits } from "../../src/daemon/daemon_pool.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
@@ -18,7 +18,7 @@ const LONG_LIMITS = {
   handshake: 30_000,
   reply: 30_000,
   userInfoReply: 30_000,
-  userInfoTurn: 30_000,
+  userInfoPermit: 30_000,
   total: 60_000,
 };
 const SHORT_LIMITS = { handshake: 400, reply: 400 };
@@ -123,7 +123,7 @@ async function assertFails(
   fact = "",
 ) {
   await assert.rejects(promise, (error) => {
-    assert(isRefusal(error, code), `${fact}: ${error}`);
+    assert(isHttpError(error, code), `${fact}: ${error}`);
     assert.doesNotMatch(error.publicMessage, /127\.0\.0\.1|example|alice|HPC/);
     return true;
   });
@@ -144,9 +144,9 @@ Deno.test("openSession() has a daemon expect the session, with one connection", 
 
 Deno.test("openSession() takes the instances in turn, and one by its number", async () => {
   await using setting = await Setting.start(3);
-  const turns: number[] = [];
-  for (let i = 0; i < 7; i++) turns.push((await setting.open()).instance);
-  assert.deepEqual(turns, [1, 2, 3, 1, 2, 3, 1]);
+  const semaphore: number[] = [];
+  for (let i = 0; i < 7; i++) semaphore.push((await setting.open()).instance);
+  assert.deepEqual(semaphore, [1, 2, 3, 1, 2, 3, 1]);
   for (const instance of [3, 3, 2]) assert.equal((await setting.open({}, instance)).instance, instance);
   assert.equal((await setting.open()).instance, 2);
   for (const instance of [0, 4, -1, 1.5]) {
@@ -290,9 +290,9 @@ Deno.test("openSession() in a group: another instance takes over, with a fresh s
 
 Deno.test("openSession(): full accounts are a limit only when every instance says so", async () => {
   await using setting = await Setting.start(2, { options: { maxSessions: 2 } });
-  const turns: number[] = [];
-  for (let i = 0; i < 4; i++) turns.push((await setting.open()).instance);
-  assert.deepEqual(turns.sort(), [1, 1, 2, 2]);
+  const semaphore: number[] = [];
+  for (let i = 0; i < 4; i++) semaphore.push((await setting.open()).instance);
+  assert.deepEqual(semaphore.sort(), [1, 1, 2, 2]);
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED");
   assert.deepEqual(setting.up(), [true, true]);
   // The limit comes with the first ping, which runs beside the sessions.
@@ -309,8 +309,8 @@ Deno.test("with one of two dead, 200 sessions out of 200 are opened, and it is a
   const [dead, alive] = setting.daemons;
   await dead?.stop();
   const grants: number[] = [];
-  await Promise.all(Array.from({ length: 10 }, async (_, lane) => {
-    for (let i = 0; i < 20; i++) grants.push((await setting.open({ user: `user${lane}` })).instance);
+  await Promise.all(Array.from({ length: 10 }, async (_, queueKey) => {
+    for (let i = 0; i < 20; i++) grants.push((await setting.open({ user: `user${queueKey}` })).instance);
   }));
   assert.equal(grants.length, 200);
   assert(grants.every((instance) => instance === 2));
@@ -343,8 +343,8 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     await setting.advance(10);
     assert.deepEqual(setting.up(), [true, true], outage);
     assert(!handedOn(), "and that it is not");
-    const turns = [(await setting.open()).instance, (await setting.open()).instance];
-    assert.deepEqual(turns.sort(), [1, 2], outage);
+    const semaphore = [(await setting.open()).instance, (await setting.open()).instance];
+    assert.deepEqual(semaphore.sort(), [1, 2], outage);
     assert.equal(well?.wedged, 0);
     assert.deepEqual(setting.log.map((line) => line.slice(6, 22).trimEnd()), [
       "daemon is down s",
@@ -509,7 +509,7 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   const crowd = Array.from({ length: 150 }, () => setting.open({ user: "bob" }));
   const results = await Promise.allSettled([...grants, ...crowd]);
   const failed = results.filter((result) => result.status === "rejected");
-  for (const { reason } of failed) assert(isRefusal(reason, "ERR_DAEMON_UNAVAILABLE"), String(reason));
+  for (const { reason } of failed) assert(isHttpError(reason, "ERR_DAEMON_UNAVAILABLE"), String(reason));
   assert(failed.length > 0 && failed.length < 80, `${failed.length} were sent away`);
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
 });

@@ -10,7 +10,7 @@ import { fuzz } from "../fuzz/fuzz.ts";
 
 import fc from "fast-check";
 import { ORDER } from "./setting.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 
 const SECRET = new Secret("abcdefghijklmnopqrstuvwx");
 
@@ -215,7 +215,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
     assert.throws(
       () => encodeSession(order, SECRET),
       (error) => {
-        assert(isRefusal(error, "ERR_INVALID_ORDER"), String(error));
+        assert(isHttpError(error, "ERR_INVALID_ORDER"), String(error));
         assert.equal(error.status, 400);
         assert.equal(error.publicMessage.startsWith(`Invalid value for ${field}: expected `), true);
         return true;
@@ -339,7 +339,7 @@ Deno.test("encodeUserInfo(): what the daemon reads is what was meant, or nothing
       try {
         request = encodeUserInfo(user);
       } catch (error) {
-        assert(isRefusal(error, "ERR_INVALID_ORDER"), String(error));
+        assert(isHttpError(error, "ERR_INVALID_ORDER"), String(error));
         return;
       }
       sent++;

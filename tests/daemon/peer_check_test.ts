@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { certificateSubject } from "../../src/model/certificate_subject.ts";
 import { checkPeer } from "../../src/daemon/peer_check.ts";
-import { comparableForm } from "../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import * as der from "../pki/der.ts";
 
@@ -16,7 +16,7 @@ const chain = [middle.certificate, deep.certificate, lower.certificate];
 const oldRoot = createAuthority({ subject: "CN=Old Root,O=Demo,C=EU", version: 1 });
 
 /** What is wrong with a chain, by default seen from the root. */
-function problem(
+function diagnostic(
   sent: readonly string[],
   { anchors = [root.certificate], expectedDn, at = NOW }: {
     anchors?: readonly string[];
@@ -54,7 +54,7 @@ Deno.test("checkPeer() accepts what leads to an anchor", () => {
     ["the right one of two anchors of one name", [leaf], [root.impostor().certificate, root.certificate]],
     ["RSA keys", [createRsa.issue({ subject, keyType: "rsa-2048" }).certificate], [createRsa.certificate]],
   ];
-  for (const [fact, sent, anchors] of facts) assert.equal(problem(sent, { anchors }), undefined, fact);
+  for (const [fact, sent, anchors] of facts) assert.equal(diagnostic(sent, { anchors }), undefined, fact);
 });
 
 const createRsa = createAuthority({ subject: "CN=RSA", keyType: "rsa-2048" });
@@ -102,13 +102,13 @@ Deno.test("checkPeer() refuses what does not, for both versions of certificates"
       ],
     ];
     for (const [fact, sent, expected] of facts) {
-      assert.match(problem(sent) ?? "accepted", expected, `${fact}, v${version}`);
+      assert.match(diagnostic(sent) ?? "accepted", expected, `${fact}, v${version}`);
     }
   }
-  assert.match(problem([]) ?? "accepted", /no certificate/);
-  assert.match(problem([root.issue({ subject }).certificate], { anchors: [] }) ?? "accepted", unsigned);
+  assert.match(diagnostic([]) ?? "accepted", /no certificate/);
+  assert.match(diagnostic([root.issue({ subject }).certificate], { anchors: [] }) ?? "accepted", unsigned);
   assert.match(
-    problem([root.issue({ subject }).certificate], { anchors: ["x"] }) ?? "accepted",
+    diagnostic([root.issue({ subject }).certificate], { anchors: ["x"] }) ?? "accepted",
     /cannot be checked/,
   );
 });
@@ -118,7 +118,7 @@ Deno.test("checkPeer() refuses an anchor's signature if the anchor says it is no
   const oldAnchor = createAuthority({ subject: "CN=Leaf", ...past });
   for (const [anchor, expected] of [[leafAnchor, /no trusted authority/], [oldAnchor, /expired/]] as const) {
     const sent = [anchor.issue({ subject }).certificate];
-    assert.match(problem(sent, { anchors: [anchor.certificate] }) ?? "accepted", expected);
+    assert.match(diagnostic(sent, { anchors: [anchor.certificate] }) ?? "accepted", expected);
   }
 });
 
@@ -156,7 +156,7 @@ Deno.test("checkPeer() looks at purposes, path lengths, key usage and unknown de
     ["an issuer whose key may not sign", [leaf(mute)], [mute.certificate], /no trusted/],
   ];
   for (const [fact, sent, anchors, expected] of facts) {
-    const found = problem(sent, { anchors });
+    const found = diagnostic(sent, { anchors });
     if (expected === undefined) assert.equal(found, undefined, fact);
     else assert.match(found ?? "accepted", expected, fact);
   }
@@ -167,10 +167,10 @@ Deno.test("checkPeer() bounds its work: cross-signed authorities of one name, an
   const many = Array.from({ length: 14 }, () => createAuthority(name).subordinate(name));
   const crossed = many.map(({ certificate }) => certificate);
   const leaf = many[0]?.issue({ subject }).certificate ?? "";
-  assert.match(problem([leaf, ...crossed]) ?? "accepted", /no trusted authority|too long/);
+  assert.match(diagnostic([leaf, ...crossed]) ?? "accepted", /no trusted authority|too long/);
   const roots = Array.from({ length: 100 }, () => createAuthority(name).certificate);
   const forged = createAuthority(name).issue({ subject }).certificate;
-  assert.match(problem([forged], { anchors: roots }) ?? "accepted", /too long to check/);
+  assert.match(diagnostic([forged], { anchors: roots }) ?? "accepted", /too long to check/);
 });
 
 Deno.test("checkPeer() spends no signatures on authorities that nobody vouches for, however many are shown", () => {
@@ -179,10 +179,10 @@ Deno.test("checkPeer() spends no signatures on authorities that nobody vouches f
   while (links.length < 15) links.unshift(...links.slice(0, 1).map((last) => last.subordinate(name)));
   const sent = [...links.slice(0, 1).map((last) => last.issue({ subject }).certificate)];
   sent.push(...links.map(({ certificate }) => certificate));
-  assert.match(problem(sent) ?? "accepted", /no trusted authority signed/);
+  assert.match(diagnostic(sent) ?? "accepted", /no trusted authority signed/);
   const genuine = links.at(-1)?.certificate ?? "";
   assert.match(
-    problem(sent.slice(0, 6), { anchors: [genuine] }) ?? "accepted",
+    diagnostic(sent.slice(0, 6), { anchors: [genuine] }) ?? "accepted",
     /no trusted authority signed/,
   );
 });
@@ -190,14 +190,14 @@ Deno.test("checkPeer() spends no signatures on authorities that nobody vouches f
 Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   const sent = [root.issue({ subject }).certificate];
   for (const expectedDn of [subject, "cn=uftpd, o=DEMO, c=eu", "2.5.4.3=UFTPD,O=Demo,C=EU"]) {
-    assert.equal(problem(sent, { expectedDn }), undefined, expectedDn);
+    assert.equal(diagnostic(sent, { expectedDn }), undefined, expectedDn);
   }
   for (
     const expectedDn of ["CN=UFTPD", "C=EU,O=Demo,CN=UFTPD", "CN=UFTPD2,O=Demo,C=EU", "CN=Root,O=Demo,C=EU"]
   ) {
-    assert.match(problem(sent, { expectedDn }) ?? "accepted", /expected </, expectedDn);
+    assert.match(diagnostic(sent, { expectedDn }) ?? "accepted", /expected </, expectedDn);
   }
-  assert.match(problem(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
+  assert.match(diagnostic(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
 });
 
 Deno.test("checkPeer() judges anew what it has seen before: by the date, the anchors and the name", () => {
@@ -205,16 +205,16 @@ Deno.test("checkPeer() judges anew what it has seen before: by the date, the anc
   const sent = [short.issue({ subject }).certificate, short.certificate];
   const anchors = [root.certificate];
   for (let again = 0; again < 2; again++) {
-    assert.equal(problem(sent, { anchors }), undefined);
+    assert.equal(diagnostic(sent, { anchors }), undefined);
     assert.match(
-      problem(sent, { anchors, at: Date.parse("2026-02-01") }) ?? "accepted",
+      diagnostic(sent, { anchors, at: Date.parse("2026-02-01") }) ?? "accepted",
       /<C=EU, O=Demo, CN=Short> has expired/,
     );
-    assert.match(problem(sent, { anchors, at: Date.parse("2019-12-31") }) ?? "accepted", /not valid before/);
-    assert.match(problem(sent, { anchors, expectedDn: "CN=X" }) ?? "accepted", /expected <CN=X>/);
-    assert.equal(problem(sent, { anchors, expectedDn: subject }), undefined);
-    assert.match(problem(sent, { anchors: [oldRoot.certificate] }) ?? "accepted", /no trusted authority/);
-    assert.match(problem(sent.slice(0, 1), { anchors }) ?? "accepted", /no trusted authority/);
+    assert.match(diagnostic(sent, { anchors, at: Date.parse("2019-12-31") }) ?? "accepted", /not valid before/);
+    assert.match(diagnostic(sent, { anchors, expectedDn: "CN=X" }) ?? "accepted", /expected <CN=X>/);
+    assert.equal(diagnostic(sent, { anchors, expectedDn: subject }), undefined);
+    assert.match(diagnostic(sent, { anchors: [oldRoot.certificate] }) ?? "accepted", /no trusted authority/);
+    assert.match(diagnostic(sent.slice(0, 1), { anchors }) ?? "accepted", /no trusted authority/);
   }
 });
 
@@ -229,6 +229,6 @@ Deno.test("certificateSubject() keeps separators inside values apart from those 
     ]
   ) {
     const certificate = new X509Certificate(root.issue({ subject: name }).certificate);
-    assert.equal(comparableForm(certificateSubject(certificate)), comparableForm(name), name);
+    assert.equal(canonicalDn(certificateSubject(certificate)), canonicalDn(name), name);
   }
 });

@@ -14,15 +14,15 @@ class Desk {
   /** Those that began while another was under way, and when that was over. */
   readonly ahead: string[] = [];
 
-  constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perLane: 4 })) {}
+  constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perKey: 4 })) {}
 
   come(
     name: string,
-    { lane = "a", patience = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
+    { queueKey = "a", maxWait = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
   ) {
     return this.queue.take({
-      lane,
-      patience,
+      queueKey,
+      maxWait,
       signal,
       ...(longestMs < Infinity && { longestMs }),
       run: async (ahead) => {
@@ -66,7 +66,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
 });
 
 Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
-  const desk = new Desk(new Queue({ underWay: () => 2, waiting: 6, perLane: 4 }));
+  const desk = new Desk(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
   desk.end("1");
@@ -87,9 +87,9 @@ Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by mor
   const desk = new Desk();
   const crowd = ["a1", "a2", "a3", "a4"].map((name) => desk.come(name));
   const others = [
-    desk.come("b1", { lane: "b" }),
-    desk.come("c1", { lane: "c" }),
-    desk.come("b2", { lane: "b" }),
+    desk.come("b1", { queueKey: "b" }),
+    desk.come("c1", { queueKey: "c" }),
+    desk.come("b2", { queueKey: "b" }),
   ];
   await serveAll(desk, [...crowd, ...others]);
   assert.deepEqual(desk.begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
@@ -99,10 +99,10 @@ Deno.test("Queue is busy when full or when a lane has its share, to the crowd fi
   const desk = new Desk();
   const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
   assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
-  all.push(desk.come("b1", { lane: "b" }), desk.come("b2", { lane: "b" }));
-  all.push(desk.come("c1", { lane: "c" }));
+  all.push(desk.come("b1", { queueKey: "b" }), desk.come("b2", { queueKey: "b" }));
+  all.push(desk.come("c1", { queueKey: "c" }));
   assert.deepEqual(await all[4], failure("busy", "before"), "the last of the longest lane has made room");
-  assert.deepEqual(await desk.come("b3", { lane: "b" }), failure("busy", "before"), "no lane is longer");
+  assert.deepEqual(await desk.come("b3", { queueKey: "b" }), failure("busy", "before"), "no lane is longer");
   await serveAll(desk, all);
   assert.deepEqual(desk.begun, ["a0", "a1", "b1", "c1", "a2", "b2", "a3"]);
 });
@@ -131,7 +131,7 @@ Deno.test("Queue finishes what is under way, whoever leaves", async () => {
 Deno.test("Queue sends those away whose patience is at its end", async () => {
   const desk = new Desk();
   const first = desk.come("1");
-  assert.deepEqual(await desk.come("2", { patience: 1 }), failure("busy", "before"));
+  assert.deepEqual(await desk.come("2", { maxWait: 1 }), failure("busy", "before"));
   desk.end("1");
   await first;
   assert.deepEqual(desk.begun, ["1"]);
@@ -140,7 +140,7 @@ Deno.test("Queue sends those away whose patience is at its end", async () => {
 Deno.test("Queue.drain() sends away all who wait, and goes on", async () => {
   const desk = new Desk();
   const first = desk.come("1");
-  const waiting = [desk.come("2"), desk.come("3", { lane: "b" })];
+  const waiting = [desk.come("2"), desk.come("3", { queueKey: "b" })];
   desk.queue.drain(failure("refused", "before"));
   assert.deepEqual(await Promise.all(waiting), [failure("refused", "before"), failure("refused", "before")]);
   await serveAll(desk, [first, desk.come("4")]);
@@ -162,7 +162,7 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
 
 Deno.test("Queue passes the turn on from what takes too long, and closes when that is over too", async () => {
   for (const underWay of [1, 2] as const) {
-    const desk = new Desk(new Queue({ underWay: () => underWay, waiting: 6, perLane: 4 }));
+    const desk = new Desk(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
     for (const name of ["3", "4"]) {
       const next = desk.come(name);

@@ -47,9 +47,9 @@ export class CommandSocket {
   /** TCP connections accepted so far. */
   connections = 0;
   /** Connections that are there now, one that is served and those that stand ready. */
-  standing = 0;
+  accountStatus = 0;
   /** Most that were there at once. */
-  mostStanding = 0;
+  mostAccountStatus = 0;
   /** Connections at whose end none stood ready, so that the daemon had to wait for the next. */
   waits = 0;
   /** Handshakes that failed, on either side. */
@@ -74,10 +74,10 @@ export class CommandSocket {
     this.acl = options.acl;
     const accept = (socket: Socket) => {
       this.connections++;
-      this.mostStanding = Math.max(this.mostStanding, ++this.standing);
+      this.mostAccountStatus = Math.max(this.mostAccountStatus, ++this.accountStatus);
       socket.pause();
       this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() => {
-        if (--this.standing === 0) this.waits++;
+        if (--this.accountStatus === 0) this.waits++;
         this.#end(socket);
       });
     };

@@ -102,9 +102,9 @@ export class DaemonSimulator implements AsyncDisposable {
   }
 
   /** Most command connections that were there at once, and how often one ended while no other stood ready. */
-  get crowding(): { readonly mostStanding: number; readonly waits: number } {
-    const { mostStanding, waits } = this.#command;
-    return { mostStanding, waits };
+  get crowding(): { readonly mostAccountStatus: number; readonly waits: number } {
+    const { mostAccountStatus, waits } = this.#command;
+    return { mostAccountStatus, waits };
   }
 
   get failedHandshakes(): number {

@@ -5,7 +5,7 @@
  */
 import { CommandFailed } from "../../src/command/command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { HAPROXY } from "../fixtures/haproxy.ts";
 import { POSTGRES } from "../fixtures/postgres_programs.ts";
@@ -75,7 +75,7 @@ async function demonstrateOne(
 ): Promise<number> {
   const { folder, authority, daemon } = site;
   const file = await writeDemoConfiguration(site, { port });
-  const service = await startService(file, (problem) => console.error(formatProblem(problem)));
+  const service = await startService(file, (diagnostic) => console.error(formatDiagnostic(diagnostic)));
 
   const url = `https://localhost:${service.port}/rest/auth`;
   const { name, password } = DEMO_USER;

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
-import { formatProblem } from "../../src/model/problem.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Keys that a page's own settings take the place of, all together. */
-const TOGETHER = [
+const CLUSTER = [
   "authservice.",
   "container.security.rest.authentication.",
   "container.security.attributes.",
@@ -70,7 +70,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
 
 /** The base with these lines in place of what they are about. */
 function withSettings(text: string): string {
-  const taken = TOGETHER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
+  const taken = CLUSTER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
   const keys = [...text.matchAll(/^([\w.-]+)=/gm)].map(([, key = ""]) => key);
   const base = Object.entries(BASE).filter(([key]) =>
     !keys.includes(key) && !taken.some((prefix) => key.startsWith(prefix))
@@ -78,13 +78,13 @@ function withSettings(text: string): string {
   return `${base.map(([key, value]) => `${key}=${value}\n`).join("")}${text}`;
 }
 
-async function problemsOf(folder: string, main: string): Promise<string[]> {
-  const { config, problems } = await loadSetup(main, {
+async function diagnosticsOf(folder: string, main: string): Promise<string[]> {
+  const { config, diagnostics } = await loadSnapshot(main, {
     workingDirectory: folder,
     environment: (name) => name.startsWith("AUTH_") ? "from the environment, and long enough" : undefined,
   });
   const inData = config === undefined ? [] : await inspectDataFiles(config);
-  return [...problems, ...inData].map(formatProblem);
+  return [...diagnostics, ...inData].map(formatDiagnostic);
 }
 
 for (const path of await pages()) {
@@ -101,7 +101,7 @@ for (const path of await pages()) {
           await write(folder, piece.path, piece.text);
         } else if (piece.kind === "settings") {
           await write(folder, "try.properties", withSettings(piece.text));
-          assert.deepEqual(await problemsOf(folder, "try.properties"), [], place);
+          assert.deepEqual(await diagnosticsOf(folder, "try.properties"), [], place);
         } else {
           for (const { command, output } of piece.commands) {
             const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {

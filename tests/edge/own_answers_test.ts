@@ -7,7 +7,7 @@ import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import type { AnswerPolicy } from "../../src/model/answer_headers.ts";
 import { sample } from "../../src/metrics/series.ts";
-import { refuse } from "../../src/model/service_error.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import { partsWith } from "./edge_parts.ts";
 import { readAll } from "./tls_client.ts";
 
@@ -26,7 +26,7 @@ const edge = await HttpsEdge.start(
     limits: { ...LIMITS, headersMs: 100, checkMs: 50 },
     policy: POLICY,
   },
-  partsWith(() => Promise.reject(refuse("ERR_SERVICE_STARTING")), log),
+  partsWith(() => Promise.reject(httpError("ERR_SERVICE_STARTING")), log),
 );
 Deno.test.afterAll(() => edge.drain(100));
 

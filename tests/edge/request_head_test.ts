@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { readHead } from "../../src/edge/request_head.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 
 /** A request with these header fields, names and values in turn, after a host. */
 function head(...fields: readonly string[]): IncomingMessage {
@@ -17,7 +17,7 @@ const AROUND = 4 + 4 + 1 + 1 + 4;
 Deno.test("readHead() takes 16 KiB of headers, and not a byte more", () => {
   const most = "x".repeat(16 * 1024 - AROUND);
   assert.equal(readHead(head("a", most)).path, "/");
-  assert.throws(() => readHead(head("a", `${most}x`)), (error) => isRefusal(error, "ERR_HEADERS_TOO_LARGE"));
+  assert.throws(() => readHead(head("a", `${most}x`)), (error) => isHttpError(error, "ERR_HEADERS_TOO_LARGE"));
 });
 
 Deno.test("readHead() leaves the length of a token to who reads it, however its header is written", () => {
@@ -25,5 +25,5 @@ Deno.test("readHead() leaves the length of a token to who reads it, however its 
     assert.equal(readHead(head(name, "x".repeat(40_000))).path, "/");
   }
   const other = head("Authorizatiom", "x".repeat(40_000));
-  assert.throws(() => readHead(other), (error) => isRefusal(error, "ERR_HEADERS_TOO_LARGE"));
+  assert.throws(() => readHead(other), (error) => isHttpError(error, "ERR_HEADERS_TOO_LARGE"));
 });

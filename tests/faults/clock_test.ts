@@ -1,7 +1,7 @@
 /** A clock that is set while the service runs: by an hour, a day, forwards, backwards. */
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { note } from "./fault_table.ts";
@@ -18,12 +18,12 @@ async function withService(
 ): Promise<void> {
   await using site = await createSite({
     servers: { HPC: [{ maxSessions: 1000 }] },
-    properties: { "container.security.regulation.baseDelay": "300" },
+    properties: { "container.security.throttling.baseDelay": "300" },
   });
-  const { setup } = await loadSetup(site.main, { environment: () => undefined });
-  assert(setup !== undefined);
+  const { snapshot } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert(snapshot !== undefined);
   let ahead = 0;
-  const options = { ...setup, generation: 1, upSince: Date.now(), port: 9000 };
+  const options = { ...snapshot, generation: 1, upSince: Date.now(), port: 9000 };
   const service = await createService(options, { log: SILENT, clock: () => Date.now() + ahead });
   try {
     while (!(await (await ask(service, ALICE_BASIC)).text()).includes("3.5.3")) {

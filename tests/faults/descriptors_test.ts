@@ -40,7 +40,7 @@ Deno.test({
         goOn = (await Promise.all(listeners.map((listener) => goesOn(service, listener)))).every(Boolean);
       }
       assert.equal(await runAuthserver(["status", "--config", site.main]).ended, 0);
-      await service.prints(/room replaced what=edge/);
+      await service.prints(/worker replaced what=edge/);
       assert.equal((await ask(user, ca)).status, 200);
       assert.match(await (await fetch(page)).text(), /authserver_/);
       note({

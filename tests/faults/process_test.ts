@@ -213,7 +213,7 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
   });
 });
 
-Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no room is replaced", async () => {
+Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no worker is replaced", async () => {
   const notified = Notified.abstract();
   await using site = await createSite();
   const service = runAuthserver(["serve", "--config", site.main], {
@@ -239,7 +239,7 @@ Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no
   service.kill("SIGCONT");
   await next;
   assert.equal(beats, before + 1, "the first that is heard of it is a beat");
-  // Longer than between two looks at the rooms: whoever takes them for dead has done so.
+  // Longer than between two looks at the workers: whoever takes them for dead has done so.
   for (const until = beats + 7; beats < until;) await beat();
   assert.doesNotMatch(service.printed, /died|replaced/);
   const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: ALICE });
@@ -254,6 +254,6 @@ Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no
     caller: "waits as long",
     log: "nothing",
     after:
-      "it goes on where it was: no room is replaced, and the watchdog of the service manager is beaten at once",
+      "it goes on where it was: no worker is replaced, and the watchdog of the service manager is beaten at once",
   });
 });

@@ -8,7 +8,7 @@ import { parseProperties } from "../../src/config/properties.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../src/config/tls/unusable_store.ts";
 import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { parseRate } from "../../src/model/rate.ts";
 import { readReservationFile } from "../../src/reservations/reservation_file.ts";
 import { parseShareDump } from "../../src/sharing/import/share_dump.ts";

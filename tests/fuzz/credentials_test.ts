@@ -7,14 +7,14 @@ import { InvalidExpression } from "../../src/authentication/expression/invalid_e
 import { parseJsonObject } from "../../src/authentication/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
-import { shownToken } from "../../src/authentication/issued_token/booked_token.ts";
+import { shownToken } from "../../src/authentication/issued_token/registered_token.ts";
 import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
 import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";
 import { decodePublicKey, isSshKeyType } from "../../src/authentication/ssh_key/public_key.ts";
 import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
 import { parseConsignor } from "../../src/authentication/x509.ts";
-import { comparableForm, InvalidName, parseName } from "../../src/model/distinguished_name.ts";
+import { canonicalDn, InvalidName, parseName } from "../../src/model/distinguished_name.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
@@ -109,10 +109,10 @@ fuzz({
 fuzz({
   name: "shownToken()",
   input: hostileText(
-    '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"bounds":{"path":["/a/"]}}',
+    '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"restrictions":{"path":["/a/"]}}',
     // Well formed, and no token of ours: what is spoiled at random is hardly ever that.
     '{"jti":"2","since":1,"root":"1"}',
-    '{"sub":"ann","jti":"2","since":1,"root":"1","bounds":{"path":7}}',
+    '{"sub":"ann","jti":"2","since":1,"root":"1","restrictions":{"path":7}}',
   ),
   parse: (text) => {
     const claims = parseJsonObject(new TextEncoder().encode(text));
@@ -204,7 +204,7 @@ fuzz({
 fuzz({
   name: "comparableForm()",
   input: hostileText(DN),
-  parse: comparableForm,
+  parse: canonicalDn,
   throws: [InvalidName],
   growth: { longest: 4 * KIB, forms: NAME_FORMS, input: asItIs },
 });

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import type { ErrorCode } from "../../src/model/errors.ts";
-import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
+import { isHttpError, HttpError } from "../../src/model/http_error.ts";
 import { LONG, note } from "../long/results.ts";
 import { checkGrowth, type Growth } from "./growth.ts";
 
@@ -50,10 +50,10 @@ async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Inpu
     if (result instanceof Promise) await result;
   } catch (error) {
     assert(
-      throws.some((kind) => typeof kind === "string" ? isRefusal(error, kind) : error instanceof kind),
+      throws.some((kind) => typeof kind === "string" ? isHttpError(error, kind) : error instanceof kind),
       `${error instanceof Error ? error.stack : error}`,
     );
-    assert(!(error instanceof ServiceError) || error.status !== 500, "what comes in is no fault of ours");
+    assert(!(error instanceof HttpError) || error.status !== 500, "what comes in is no fault of ours");
     refused = true;
   }
   return { refused, ms: performance.now() - began };

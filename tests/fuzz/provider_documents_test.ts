@@ -1,7 +1,7 @@
 /** What issuers publish, what foreign tokens say, and what callers want their tokens narrowed to. */
 import { Buffer } from "node:buffer";
 import { readForeignToken } from "../../src/authentication/foreign_token.ts";
-import { readBounds } from "../../src/authentication/issued_token/bounds.ts";
+import { readRestrictions } from "../../src/authentication/issued_token/restrictions.ts";
 import { readConfirmation } from "../../src/authentication/oauth/confirmation.ts";
 import { InvalidMetadata, readMetadata } from "../../src/authentication/oauth/discovery.ts";
 import { InvalidKeys, readKeys } from "../../src/authentication/oauth/key_document.ts";
@@ -71,7 +71,7 @@ fuzz({
   input: hostileText(
     "path=/data/run7/&path=/data/run8/&activity=read&server=HPC&address=192.0.2.0/24&name=a",
   ),
-  parse: (text) => readBounds(new URLSearchParams(text)),
+  parse: (text) => readRestrictions(new URLSearchParams(text)),
   throws: ["ERR_INVALID_TOKEN_REQUEST"],
   growth: {
     longest: 16 * KIB,

@@ -7,7 +7,7 @@ import { InvalidAnswer } from "../../src/attributes/xuudb/wire_form.ts";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
 import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { ReplyReader } from "../../src/daemon/session/reply_reader.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
@@ -80,7 +80,7 @@ fuzz({
         const { code, inner } = await reader.read(1);
         assert(code >= 100 && code < 600 && inner.every((line) => !line.includes("\n")));
       } catch (error) {
-        if (replies > 0 && isRefusal(error, "ERR_DAEMON_SESSION")) break; // the end of the text is none of a reply
+        if (replies > 0 && isHttpError(error, "ERR_DAEMON_SESSION")) break; // the end of the text is none of a reply
         throw error;
       }
     }

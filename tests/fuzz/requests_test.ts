@@ -6,7 +6,7 @@ import { parsePreferences } from "../../src/attributes/preferences.ts";
 import { readProxyHeader } from "../../src/edge/proxy_header.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { parseByteRange } from "../../src/resource/access/byte_range.ts";
 import { evaluateConditions } from "../../src/resource/access/validators.ts";
 import { parseServerAddress } from "../../src/resource/requested_server.ts";
@@ -132,7 +132,7 @@ fuzz({
     '{"serverPath":"/a/","streamCount":"2","encryptionKey":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","compress":true,"client":"127.0.0.1","group":"g","persistent":"false"}',
   ),
   parse: parseSessionRequest,
-  throws: [ServiceError],
+  throws: [HttpError],
   growth: {
     longest: 64 * KIB,
     forms: [
@@ -153,7 +153,7 @@ fuzz({
     '{"path":"/a/b","user":"CN=Bob","access":"READ","onetime":"true","lifetime":"60","group":"g"}',
   ),
   parse: parseShareFields,
-  throws: [ServiceError],
+  throws: [HttpError],
   growth: {
     longest: 64 * KIB,
     forms: [
@@ -178,7 +178,7 @@ fuzz({
     const absolute = absolutePath(path);
     assert(absolute.startsWith("/") && !/(?:^|\/)\.\.?(?:\/|$)/.test(absolute), absolute);
   },
-  throws: [ServiceError],
+  throws: [HttpError],
   growth: { longest: 8 * KIB, input: (text): [string, string[]] => [text, text.split("/")] },
 });
 fuzz({

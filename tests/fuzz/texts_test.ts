@@ -8,7 +8,7 @@ import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
 import { parseForm } from "../../src/resource/form.ts";
-import { InvalidControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
+import { InvalidControlRequest, parseControlRequest } from "../../src/workers/control/control_request.ts";
 import { parseUploadRange } from "../../src/resource/access/drop/upload_range.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";

@@ -92,7 +92,7 @@ export async function startCodeProvider(
     if (form.get("grant_type") === "refresh_token") return renew(form.get("refresh_token") ?? "", response);
     const code = codes.get(form.get("code") ?? "");
     codes.delete(form.get("code") ?? ""); // each counts once
-    const refuse = (status: number, error: string) =>
+    const httpError = (status: number, error: string) =>
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify({ error }));
     const isPlain = form.get("client_id") === CODE_CLIENT.id &&
       form.get("client_secret") === CODE_CLIENT.secret;
@@ -100,13 +100,13 @@ export async function startCodeProvider(
     const fault = assertions === undefined ? isPlain ? undefined : "secret" : assertions.fault(form);
     if (fault !== undefined) {
       faults.push(fault);
-      return refuse(401, "invalid_client");
+      return httpError(401, "invalid_client");
     }
     const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
     if (
       code === undefined || challenge !== code.asked.get("code_challenge") ||
       form.get("redirect_uri") !== code.asked.get("redirect_uri")
-    ) return refuse(400, "invalid_grant");
+    ) return httpError(400, "invalid_grant");
     sendJson(response, {
       ...tokensFor(issuer, code, { signer, ...state, ...state.misbehaviour }),
       ...withRefreshToken(code),

@@ -3,7 +3,7 @@ import { Counters } from "../../src/metrics/counters.ts";
 import { DurationHistogram } from "../../src/metrics/duration_histogram.ts";
 
 const FAMILY = "authserver_core_stall_seconds";
-const LABELS = { room: "core" };
+const LABELS = { worker: "core" };
 
 /** Values by upper bound, and the two that are no buckets. */
 function moved(histogram: DurationHistogram): Record<string, number> {

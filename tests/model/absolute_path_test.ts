@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath, nameOf, parentOf, tooLongName } from "../../src/model/absolute_path.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 
 const NORMAL: [string, string][] = [
   ["/", "/"],
@@ -59,7 +59,7 @@ Deno.test("absolutePath() gives a form that it leaves alone, or refuses", () => 
     try {
       once = absolutePath(text);
     } catch (error) {
-      return isRefusal(error, "ERR_INVALID_PATH");
+      return isHttpError(error, "ERR_INVALID_PATH");
     }
     assert.equal(absolutePath(once), once);
     assert.doesNotMatch(once, /\/\/|\/\.{1,2}(\/|$)/);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  comparableForm,
+  canonicalDn,
   escapeNameValue,
   foldCharacters,
   hasLooseBlanks,
@@ -12,7 +12,7 @@ import {
 } from "../../src/model/distinguished_name.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
-/** Text, and its comparable form as authentication.md 7.9 and rest-api.md 2.6 give it. */
+/** Text, and its canonical DN as authentication.md 7.9 and rest-api.md 2.6 give it. */
 const FORMS: readonly (readonly [string, string])[] = [
   ["", ""],
   ["CN=Ann Example, OU=Lab 2, O=Site-A, C=DE", "cn=ann example,ou=lab 2,o=site-a,c=de"],
@@ -162,7 +162,7 @@ const INVALID: readonly (readonly [string, number, string])[] = [
 
 for (const [text, expected] of FORMS) {
   Deno.test(`comparableForm() of ${JSON.stringify(text)}`, () =>
-    assert.equal(comparableForm(text), expected));
+    assert.equal(canonicalDn(text), expected));
 }
 
 Deno.test("sameName() tells same names from others", () => {
@@ -227,20 +227,20 @@ Deno.test("escapeNameValue() gives back any value through parseName()", () => {
   }));
 });
 
-Deno.test("comparableForm() is a fixed point of itself", () => {
+Deno.test("canonicalDn() is a fixed point of itself", () => {
   fc.assert(
     fc.property(name, (text) => {
-      const form = comparableForm(text);
-      assert.equal(comparableForm(form), form);
+      const form = canonicalDn(text);
+      assert.equal(canonicalDn(form), form);
     }),
     { numRuns: 2000 },
   );
 });
 
-Deno.test("comparableForm() keeps the number of parts, whatever the values hold", () => {
+Deno.test("canonicalDn() keeps the number of parts, whatever the values hold", () => {
   fc.assert(fc.property(name, (text) => {
     assert.deepEqual(
-      parseName(comparableForm(text)).map((r) => r.length),
+      parseName(canonicalDn(text)).map((r) => r.length),
       parseName(text).map((r) => r.length),
     );
   }));

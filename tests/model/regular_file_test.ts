@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { openRegularFile, readRegularFile } from "../../src/model/regular_file.ts";
 
 /** How many descriptors this process has open on a path. */

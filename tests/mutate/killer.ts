@@ -3,7 +3,7 @@ import { folderOf, type KilledBy } from "./score_table.ts";
 import type { Outcome, TreeCopy } from "./tree_copy.ts";
 
 /** How long a part of the tests may take, and each test in it, in milliseconds: a mutant may wait for ever. */
-const PATIENCE = { partMs: 30_000, testMs: 30_000 };
+const MAX_WAIT = { partMs: 30_000, testMs: 30_000 };
 const UNHARMED_MS = 240_000;
 const CHECK_MS = 120_000;
 /** Tests are run in parts, so that the nearest can spare the rest; each part twice as large. */
@@ -60,7 +60,7 @@ export class Killer {
       const restore = await tree.change(file, text);
       return await tree.test(part, limit, { failFast: true }).finally(restore);
     };
-    const limit = PATIENCE.partMs + PATIENCE.testMs * part.length;
+    const limit = MAX_WAIT.partMs + MAX_WAIT.testMs * part.length;
     const outcome = await within(limit);
     if (!outcome.late) return outcome;
     const { ms } = await tree.test(part, UNHARMED_MS);
@@ -81,7 +81,7 @@ export class Killer {
 }
 
 /**
- * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Rooms are workers of the whole
+ * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers are workers of the whole
  * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
@@ -96,7 +96,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "resource/access/file_preview",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),
-  rooms: ["rooms", "room_deaths", "reload_again", "operator", "process", "certificates", "least_privilege"]
+  workers: ["workers", "room_deaths", "reload_again", "operator", "process", "certificates", "least_privilege"]
     .map((name) => `tests/system/${name}_test.ts`),
   resource: ["tests/system/admin_test.ts"],
   service: ["openapi/api_description", "command/diagnosis/whoami_test_command"]

@@ -24,7 +24,7 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
   const doors: readonly (readonly [file: string, elsewhere: number])[] = [
     ["command/run_command", 5],
     ["pages/page", 7],
-    ["rooms/keeper", 7],
+    ["workers/restart_policy", 7],
     ["service/http/router", 2],
   ];
   for (const [file, elsewhere] of doors) {
@@ -33,7 +33,7 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
     assert.equal(own.flat().filter((path) => !path.startsWith(folder)).length, elsewhere, file);
     assert(others.flat().length > 0, file);
   }
-  assert.deepEqual(testsInOrder(imports, "src/rooms/keeper.ts").own[0], ["tests/rooms/keeper_test.ts"]);
+  assert.deepEqual(testsInOrder(imports, "src/workers/restart_policy.ts").own[0], ["tests/workers/restart_policy_test.ts"]);
 });
 
 Deno.test("withFirst() moves tests to the front, and adds none", () => {

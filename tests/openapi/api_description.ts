@@ -42,14 +42,14 @@ export class ApiDescription {
   /** Fails if the answer has a status, media type, header or body that the description does not know. */
   check(exchange: Exchange): void {
     assert.deepEqual(
-      this.problems(exchange),
+      this.diagnostics(exchange),
       [],
       `${exchange.method} ${exchange.path} -> ${exchange.status}`,
     );
   }
 
   /** What the description does not know about an answer. */
-  problems(exchange: Exchange): string[] {
+  diagnostics(exchange: Exchange): string[] {
     const { method, path, status } = exchange;
     const methods = this.#methodsOf(path);
     if (method === "OPTIONS") return methods === undefined || status === 204 ? [] : [`status ${status}`];
@@ -58,7 +58,7 @@ export class ApiDescription {
       // Nothing is said about what is not there, but errors look alike everywhere.
       // A path with dots may be known by another one once it is resolved, so 404 and 405 are not told apart here.
       return [400, 404, 405, 408, 413, 431, 503].includes(status)
-        ? this.#contentProblems(exchange, ERROR)
+        ? this.#contentDiagnostics(exchange, ERROR)
         : [`status ${status}`];
     }
     const described = operation.responses[status];
@@ -66,11 +66,11 @@ export class ApiDescription {
     return [
       ...Object.keys(described.headers ?? {}).filter((name) => exchange.header(name) === undefined)
         .map((name) => `header ${name} is missing`),
-      ...this.#contentProblems(exchange, described),
+      ...this.#contentDiagnostics(exchange, described),
     ];
   }
 
-  #contentProblems(exchange: Exchange, { content }: Described): string[] {
+  #contentDiagnostics(exchange: Exchange, { content }: Described): string[] {
     const { method, text } = exchange;
     const type = exchange.header("Content-Type")?.replace(/;.*/, "");
     if (content === undefined) return text ? [`a body of ${text.length} characters is not described`] : [];

@@ -34,44 +34,44 @@ const DESCRIPTION = new ApiDescription(openApiDocument(ROUTES, "https://auth.exa
 const ERROR = JSON.stringify({ status: 500, errorMessage: "x", code: "ERR_X", requestId: "1" });
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-function problems(
+function diagnostics(
   method: string,
   path: string,
   status: number,
   { headers = {}, text = "" }: { readonly headers?: Record<string, string>; readonly text?: string } = {},
 ): string {
   const exchange: Exchange = { method, path, status, header: (name) => headers[name], text };
-  return DESCRIPTION.problems(exchange).join();
+  return DESCRIPTION.diagnostics(exchange).join();
 }
 
 Deno.test("an answer as described is fine", () => {
   const live = { headers: { "Content-Type": "application/json; charset=utf-8" }, text: '{"live":true}' };
-  assert.equal(problems("GET", "/health/live", 200, live), "");
-  assert.equal(problems("GET", "/site/health/live/?x=1", 200, live), "");
-  assert.equal(problems("HEAD", "/health/live", 200, { headers: JSON_TYPE }), "");
-  assert.equal(problems("GET", "/health/live", 500, { headers: JSON_TYPE, text: ERROR }), "");
-  assert.equal(problems("DELETE", "/things/1/a/b", 201, { headers: { Location: "/" } }), "");
-  assert.equal(problems("PUT", "/health/live", 405, { headers: JSON_TYPE, text: ERROR }), "");
-  assert.equal(problems("GET", "/nothing", 404, { headers: JSON_TYPE, text: ERROR }), "");
-  assert.equal(problems("OPTIONS", "/health/live", 204), "");
+  assert.equal(diagnostics("GET", "/health/live", 200, live), "");
+  assert.equal(diagnostics("GET", "/site/health/live/?x=1", 200, live), "");
+  assert.equal(diagnostics("HEAD", "/health/live", 200, { headers: JSON_TYPE }), "");
+  assert.equal(diagnostics("GET", "/health/live", 500, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(diagnostics("DELETE", "/things/1/a/b", 201, { headers: { Location: "/" } }), "");
+  assert.equal(diagnostics("PUT", "/health/live", 405, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(diagnostics("GET", "/nothing", 404, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(diagnostics("OPTIONS", "/health/live", 204), "");
 });
 
 Deno.test("an answer that is not described is told of", () => {
-  assert.match(problems("GET", "/health/live", 202), /status 202 is not described/);
-  assert.match(problems("GET", "/health/live", 401), /status 401 is not described/);
+  assert.match(diagnostics("GET", "/health/live", 202), /status 202 is not described/);
+  assert.match(diagnostics("GET", "/health/live", 401), /status 401 is not described/);
   assert.match(
-    problems("GET", "/health/live", 200, { headers: JSON_TYPE, text: '{"live":1}' }),
+    diagnostics("GET", "/health/live", 200, { headers: JSON_TYPE, text: '{"live":1}' }),
     /live: found 1/,
   );
   assert.match(
-    problems("GET", "/health/live", 200, { headers: { "Content-Type": "text/plain" } }),
+    diagnostics("GET", "/health/live", 200, { headers: { "Content-Type": "text/plain" } }),
     /media type/,
   );
-  assert.match(problems("DELETE", "/things/1/a", 201), /header Location is missing/);
-  assert.match(problems("DELETE", "/things/1/a", 201, { headers: { Location: "/" }, text: "x" }), /a body/);
-  assert.match(problems("GET", "/nothing", 200), /status 200/);
+  assert.match(diagnostics("DELETE", "/things/1/a", 201), /header Location is missing/);
+  assert.match(diagnostics("DELETE", "/things/1/a", 201, { headers: { Location: "/" }, text: "x" }), /a body/);
+  assert.match(diagnostics("GET", "/nothing", 200), /status 200/);
   assert.match(
-    problems("GET", "/nothing", 404, { headers: JSON_TYPE, text: "{}" }),
+    diagnostics("GET", "/nothing", 404, { headers: JSON_TYPE, text: "{}" }),
     /errorMessage: is missing/,
   );
 });

@@ -9,7 +9,7 @@ const RECORDS: Readonly<Record<string, Readonly<Record<"A" | "AAAA", readonly st
 };
 
 /** @returns A name service of which the test is told what it was asked. */
-function asked(patienceMs?: number) {
+function asked(maxWaitMs?: number) {
   const questions: string[] = [];
   const names = new NameService({
     ask: (name, type, signal) => {
@@ -20,7 +20,7 @@ function asked(patienceMs?: number) {
       const found = RECORDS[name]?.[type] ?? [];
       return found.length === 0 ? Promise.reject(new Deno.errors.NotFound()) : Promise.resolve(found);
     },
-    ...(patienceMs !== undefined && { patienceMs }),
+    ...(maxWaitMs !== undefined && { maxWaitMs }),
   });
   return { questions, names };
 }
@@ -112,7 +112,7 @@ Deno.test("NameService asks for four names of one caller at a time, and lets oth
 
 /** Names that nobody answers, of a caller; and those that are given up at once. */
 function silentNames() {
-  const names = new NameService({ ask: () => new Promise(() => {}), patienceMs: 3600_000 });
+  const names = new NameService({ ask: () => new Promise(() => {}), maxWaitMs: 3600_000 });
   const end = new AbortController();
   let [asked, givenUp] = [0, 0];
   const ask = async (caller: string, count: number) => {

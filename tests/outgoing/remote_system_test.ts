@@ -31,7 +31,7 @@ function subject({ log = SILENT, connectionsPerHost = 6 } = {}) {
     log,
   });
   const ask = (credential: string, address = "192.0.2.1", { signal = NEVER, known = false } = {}) =>
-    system.ask(REQUEST, { credential, address, lane: address, known, signal }, (response) => {
+    system.ask(REQUEST, { credential, address, queueKey: address, known, signal }, (response) => {
       if (response.status >= 500) throw system.unusable(`unexpected status ${response.status}`);
       return response.status;
     });
@@ -245,7 +245,7 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
     elapsed: time.clock,
     log: SILENT,
   });
-  const asker = { address: "192.0.2.1", lane: "192.0.2.1", known: false, signal: NEVER };
+  const asker = { address: "192.0.2.1", queueKey: "192.0.2.1", known: false, signal: NEVER };
   let answers = 0;
   const asked = Array.from(
     { length: 200 },

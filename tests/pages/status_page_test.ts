@@ -131,7 +131,7 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
   const facts = {
     ...FACTS,
     upSince: NOW - 86_400_000,
-    together: () => ({ instances: { serving: 1, total: 2 }, configurationsDiffer: true, degraded: true }),
+    cluster: () => ({ instances: { serving: 1, total: 2 }, configurationsDiffer: true, degraded: true }),
   };
   assert.deepEqual(await words({ known, facts, servers: [full] }), [
     "Site: UFTP file transfer",

@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from "jose";
 import { recipeOf } from "../docs/recipe.ts";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { send } from "./https_form.ts";
 import { installOidcProvider, startOidcScript, writeCertificate } from "./npm_oidc_provider.ts";
@@ -69,7 +69,7 @@ async function properties(issuer: string): Promise<Record<string, string>> {
   });
   return {
     ...recipe,
-    ...methodProperties("OAUTH", {
+    ...authenticatorProperties("OAUTH", {
       cacheSeconds: "0",
       identityTemplate: "CN=%client_id%,O=%iss%",
       uidAssign: "client_id",

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { type Recipe, recipeOf } from "../docs/recipe.ts";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { send } from "./https_form.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
@@ -15,7 +15,7 @@ const PART = "Keycloak";
 const VERSION = "26.7.3";
 const DISTRIBUTION = "https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist";
 /** It starts in a minute or two, on a busy machine in ten. */
-const PATIENCE_MS = 15 * 60_000;
+const MAX_WAIT_MS = 15 * 60_000;
 
 /** Address of the service for clients, as the manual has it. */
 const EXTERNAL_URL = "https://uftp.example.org";
@@ -41,7 +41,7 @@ if (home !== undefined) {
       authority,
       properties: {
         ...byToken,
-        ...methodProperties("OAUTH", {
+        ...authenticatorProperties("OAUTH", {
           askAlways: "true",
           validate: "true",
           clientID: "uftp",
@@ -264,7 +264,7 @@ async function startKeycloak(home: string, authority: Authority) {
   };
   try {
     const realm = JSON.parse(await Deno.readTextFile(new URL("keycloak_realm.json", import.meta.url)));
-    const giveUpAt = performance.now() + PATIENCE_MS;
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
       try {
         await administrate("/admin/realms", realm);

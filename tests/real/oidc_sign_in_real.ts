@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Chromium, findChromium } from "../browser/chromium.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { runService } from "../system/running_service.ts";
 import { lacking } from "./lacking.ts";
 import { installOidcProvider, startOidcScript, writeCertificate } from "./npm_oidc_provider.ts";
@@ -51,8 +51,8 @@ if (browserPath !== undefined && folder !== undefined) {
       properties: {
         "container.port": String(port),
         "container.security.rest.authentication.order": "ONE TWO",
-        ...methodProperties("ONE", method(one.issuer, "Institute")),
-        ...methodProperties("TWO", method(two.issuer, "Laboratory")),
+        ...authenticatorProperties("ONE", method(one.issuer, "Institute")),
+        ...authenticatorProperties("TWO", method(two.issuer, "Laboratory")),
       },
     });
     await using browser = await Chromium.start(browserPath, ["--ignore-certificate-errors"]);

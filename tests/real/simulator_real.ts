@@ -147,7 +147,7 @@ async function dialogue(side: Place, { values, steps }: Dialogue, id: number): P
   const lines = Object.entries(all).map(([key, value]) => `${key}=${value}`);
   const answers = [...await request(side, ask(TRANSFER, ...lines))];
   const client = await SessionClient.connect(side.port);
-  const patient = patience(client);
+  const patient = maxWait(client);
   const about = JSON.stringify(values);
   const take = (what: string, reply: string) =>
     answers.push([`${about} ${what}`, sorted(plain(reply, side))]);
@@ -172,7 +172,7 @@ function sorted(reply: string): string {
 }
 
 /** A silence of either is an answer, too. */
-function patience(client: SessionClient) {
+function maxWait(client: SessionClient) {
   return async (ask: () => Promise<string>): Promise<string> => {
     const timer = setTimeout(() => client.close(), 10_000);
     try {

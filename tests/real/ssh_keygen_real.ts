@@ -85,13 +85,13 @@ async function ofSshKeygen(): Promise<void> {
       "ca",
     );
     const hinders = options.some((option) => /^(force-command|verify-required|critical:)/.test(option));
-    const verdict = judgeCertificate(certificate, {
+    const result = judgeCertificate(certificate, {
       authorities,
       revoked: undefined,
       now: from,
       clientAddress: "192.0.2.7",
     });
-    assert.equal(verdict.kind, hinders ? "refused" : "valid", JSON.stringify(verdict));
+    assert.equal(result.kind, hinders ? "refused" : "valid", JSON.stringify(result));
     for (const now of [from - 1, from + length]) {
       assert.equal(judgeCertificate(certificate, { authorities, revoked: undefined, now }).kind, "refused");
     }

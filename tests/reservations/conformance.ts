@@ -1,8 +1,8 @@
 /** What reservations promise wherever they are kept: whoever changes them, and the book that the service goes by. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
-import { InvalidFile } from "../../src/model/problem.ts";
-import type { ReservationBook } from "../../src/reservations/reservation_book.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
+import type { ReservationRegistry } from "../../src/reservations/reservation_registry.ts";
 import { ReservationNotChanged, type ReservationStore } from "../../src/reservations/reservation_store.ts";
 
 export const ZONE = "Europe/Berlin";
@@ -19,7 +19,7 @@ const at = (text: string) => Date.parse(`2026-01-05T${text}:00+0100`);
 interface Opened {
   readonly store: ReservationStore;
   /** Of the same server. */
-  readonly book: ReservationBook;
+  readonly registry: ReservationRegistry;
   close(): Promise<void> | void;
 }
 
@@ -45,7 +45,7 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
     });
 
   fact("limit others from the first moment to the last, and nobody before and after", async (parts) => {
-    const { store, book, time, seen } = parts;
+    const { store, registry, time, seen } = parts;
     const { reservation, remarks } = await store.add(NIGHT);
     assert.deepEqual(remarks, []);
     assert.deepEqual(reservation, {
@@ -56,54 +56,54 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
       rateLimit: 5 * 1024 * 1024,
       limitText: "5m",
     });
-    await seen(() => book.list().length === 1);
-    assert.deepEqual(book.list(), [reservation]);
-    const limits = () => ["ann", "cid", undefined].map((uid) => book.limitFor(uid));
+    await seen(() => registry.list().length === 1);
+    assert.deepEqual(registry.list(), [reservation]);
+    const limits = () => ["ann", "cid", undefined].map((uid) => registry.limitFor(uid));
     assert.deepEqual(limits(), [0, 0, 0]);
-    assert.deepEqual(book.descriptionsFor("cid"), []);
-    assert.match(book.descriptionsFor("ann")[0] ?? "", /'night': users=\[ann, ben\] from=Mon Jan 05 20:00/);
+    assert.deepEqual(registry.descriptionsFor("cid"), []);
+    assert.match(registry.descriptionsFor("ann")[0] ?? "", /'night': users=\[ann, ben\] from=Mon Jan 05 20:00/);
     time.now = at("20:00");
     assert.deepEqual(limits(), [0, 5242880, 5242880]);
     time.now = at("23:00") - 1;
     assert.deepEqual(limits(), [0, 5242880, 5242880]);
     time.now = at("23:00");
-    assert.deepEqual([limits(), book.list(), book.descriptionsFor("ann")], [[0, 0, 0], [], []]);
-    assert.deepEqual(await store.list(), { reservations: [reservation], problems: [] }, "it is still listed");
+    assert.deepEqual([limits(), registry.list(), registry.descriptionsFor("ann")], [[0, 0, 0], [], []]);
+    assert.deepEqual(await store.list(), { reservations: [reservation], diagnostics: [] }, "it is still listed");
   });
 
-  fact("end when they are removed", async ({ store, book, time, seen }) => {
+  fact("end when they are removed", async ({ store, registry, time, seen }) => {
     await store.add(NIGHT);
     await store.add({ ...NIGHT, name: "other", rateLimit: "1k" });
     time.now = at("21:00");
-    await seen(() => book.limitFor("cid") === 1024);
+    await seen(() => registry.limitFor("cid") === 1024);
     await store.remove("other");
-    await seen(() => book.limitFor("cid") === 5242880);
+    await seen(() => registry.limitFor("cid") === 5242880);
     await assert.rejects(store.remove("other"), ReservationNotChanged);
     await store.remove("night");
-    await seen(() => book.limitFor("cid") === 0);
+    await seen(() => registry.limitFor("cid") === 0);
     assert.deepEqual((await store.list()).reservations, []);
   });
 
   fact(
     "limit by 10m where no limit is named, and let the lowest hold",
-    async ({ store, book, time, seen }) => {
+    async ({ store, registry, time, seen }) => {
       const { rateLimit: _, ...night } = NIGHT;
       await store.add(night);
       time.now = at("21:00");
-      await seen(() => book.limitFor("cid") === 10 * 1024 * 1024);
+      await seen(() => registry.limitFor("cid") === 10 * 1024 * 1024);
       await store.add({ ...NIGHT, name: "free", uids: ["cid"], rateLimit: "0" });
-      await seen(() => book.limitFor("cid") === 0);
-      assert.equal(book.limitFor("dan"), 10 * 1024 * 1024, "0 limits nobody");
+      await seen(() => registry.limitFor("cid") === 0);
+      assert.equal(registry.limitFor("dan"), 10 * 1024 * 1024, "0 limits nobody");
     },
   );
 
   fact(
     "keep names and accounts as they are, whatever characters they have",
-    async ({ store, book, seen }) => {
+    async ({ store, registry, seen }) => {
       const names = ["Ü ☃ 'x'; --", "__proto__", '"}],', ":clock", "a\nb", "%"];
       for (const name of names) await store.add({ ...NIGHT, name, uids: [name, "$1"] });
-      await seen(() => book.list().length === names.length);
-      assert.deepEqual(new Set(book.list().map(({ name }) => name)), new Set(names));
+      await seen(() => registry.list().length === names.length);
+      assert.deepEqual(new Set(registry.list().map(({ name }) => name)), new Set(names));
       for (const { name, uids } of (await store.list()).reservations) {
         assert.deepEqual(uids, [
           name.trim(),
@@ -124,7 +124,7 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
       for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
         await assert.rejects(
           store.add({ ...NIGHT, name: "new", ...wrong }),
-          (error) => error instanceof InvalidFile && error.problems.every(({ line }) => line === undefined),
+          (error) => error instanceof InvalidFile && error.diagnostics.every(({ line }) => line === undefined),
         );
       }
       assert.equal((await store.list()).reservations.length, 1);

@@ -1,17 +1,17 @@
 import { SILENT } from "../../src/logging/logger.ts";
 import { FileReservationStore } from "../../src/reservations/file_reservation_store.ts";
-import { openReservationBook } from "../../src/reservations/reservation_book.ts";
+import { openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
 import { testReservations, ZONE } from "./conformance.ts";
 
 testReservations("reservations in a file", async (clock) => {
   const folder = await Deno.makeTempDir();
   const file = `${folder}/reservations.json`;
-  const book = await openReservationBook({ file, zone: ZONE, clock, log: SILENT, intervalMs: 10 });
+  const registry = await openReservationRegistry({ file, zone: ZONE, clock, log: SILENT, intervalMs: 10 });
   return {
     store: new FileReservationStore({ file, zone: ZONE, now: clock() }),
-    book,
+    registry,
     close: async () => {
-      book.close();
+      registry.close();
       await Deno.remove(folder, { recursive: true });
     },
   };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { FileReservationStore } from "../../src/reservations/file_reservation_store.ts";
 import { ReservationNotChanged } from "../../src/reservations/reservation_store.ts";
 
@@ -22,7 +22,7 @@ async function folder(content?: string) {
 
 Deno.test("FileReservationStore.add() makes the file, with the entry as entered", async () => {
   await using made = await folder();
-  assert.deepEqual(await made.store.list(), { reservations: [], problems: [] });
+  assert.deepEqual(await made.store.list(), { reservations: [], diagnostics: [] });
   const { reservation, remarks } = await made.store.add(NIGHT);
   assert.deepEqual(remarks, []);
   assert.equal(reservation.rateLimit, 10485760);
@@ -56,7 +56,7 @@ Deno.test("FileReservationStore.add() refuses a name that is taken, and entries 
   for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
     await assert.rejects(
       made.store.add({ ...NIGHT, name: "new", ...wrong }),
-      (error) => error instanceof InvalidFile && error.problems.every(({ line }) => line === undefined),
+      (error) => error instanceof InvalidFile && error.diagnostics.every(({ line }) => line === undefined),
     );
   }
   assert.equal(await Deno.readTextFile(made.context.file), before);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatProblem, InvalidFile } from "../../src/model/problem.ts";
+import { formatDiagnostic, InvalidFile } from "../../src/model/diagnostic.ts";
 import { readReservationFile } from "../../src/reservations/reservation_file.ts";
 
 const CONTEXT = { file: "res.json", zone: "UTC", now: Date.parse("2026-01-01T00:00:00Z") };
@@ -15,13 +15,13 @@ function entry(members: Readonly<Record<string, unknown>>): ReturnType<typeof re
 }
 
 Deno.test("readReservationFile() reads the example of the specification", () => {
-  const { reservations, problems } = read(`{
+  const { reservations, diagnostics } = read(`{
     "reservations": [
       { "name": "night-run", "from": "2026-01-05 20:00", "to": "2026-01-05 23:00", "uids": ["ann", "bob"], "rateLimit": "50M" },
       { "name": "default", "from": "2026-01-05 20:00", "to": "2026-01-05 23:00", "uids": [] }
     ], "comment": "kept"
   }`);
-  assert.deepEqual(problems, []);
+  assert.deepEqual(diagnostics, []);
   assert.deepEqual(reservations, [
     { name: "night-run", from: FROM, to: TO, uids: ["ann", "bob"], rateLimit: 52428800, limitText: "50M" },
     { name: "default", from: FROM, to: TO, uids: [], rateLimit: 10485760, limitText: "10m" },
@@ -76,18 +76,18 @@ Deno.test("readReservationFile() leaves a bad entry out, tells its name and keep
   const good = { name: "good", ...TIMES };
   for (const [members, message] of BAD) {
     const list = [good, { name: "r", ...TIMES, ...members }, { ...good, name: "good2" }];
-    const { reservations, problems } = read(JSON.stringify({ reservations: list }, null, 1));
+    const { reservations, diagnostics } = read(JSON.stringify({ reservations: list }, null, 1));
     assert.deepEqual(reservations.map(({ name }) => name), ["good", "good2"]);
-    assert.equal(problems.length, 1, message);
-    const [problem] = problems;
-    assert.ok(problem !== undefined && problem.line !== undefined && problem.line > 7);
+    assert.equal(diagnostics.length, 1, message);
+    const [diagnostic] = diagnostics;
+    assert.ok(diagnostic !== undefined && diagnostic.line !== undefined && diagnostic.line > 7);
     assert.ok(
-      formatProblem(problem).startsWith(`res.json:${problem.line}: ${message}`),
-      formatProblem(problem),
+      formatDiagnostic(diagnostic).startsWith(`res.json:${diagnostic.line}: ${message}`),
+      formatDiagnostic(diagnostic),
     );
   }
   for (const entry of ["null", "5", '"x"', "[]"]) {
-    assert.equal(read(`{"reservations": [${entry}]}`).problems[0]?.expected, "expected an object", entry);
+    assert.equal(read(`{"reservations": [${entry}]}`).diagnostics[0]?.expected, "expected an object", entry);
   }
 });
 
@@ -126,8 +126,8 @@ Deno.test("readReservationFile() makes of any entries reservations that end afte
   );
   fc.assert(
     fc.property(fc.array(fc.oneof(members, fc.jsonValue({ maxDepth: 1 })), { maxLength: 4 }), (list) => {
-      const { reservations, problems } = read(JSON.stringify({ reservations: list }));
-      assert.equal(reservations.length + problems.length, list.length);
+      const { reservations, diagnostics } = read(JSON.stringify({ reservations: list }));
+      assert.equal(reservations.length + diagnostics.length, list.length);
       for (const { from, to, rateLimit } of reservations) assert.ok(from < to && rateLimit >= 0);
     }),
   );

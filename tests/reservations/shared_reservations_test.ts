@@ -95,7 +95,7 @@ function instance(known?: ReservationsKnown) {
 Deno.test("SharedReservations knows each server's own, and reads when something changed or much time passed", async () => {
   using made = instance();
   const { shared, store, database } = made;
-  const [one, two] = [shared.book("A", "UTC"), shared.book("B", "UTC")];
+  const [one, two] = [shared.registry("A", "UTC"), shared.registry("B", "UTC")];
   await shared.follow();
   await store("A").add(NIGHT);
   assert.deepEqual(one.list(), []);
@@ -117,31 +117,31 @@ Deno.test("SharedReservations go by the clock of all, and end by it", async () =
   using made = instance();
   const { shared, store, time } = made;
   await store("A").add(NIGHT);
-  const book = shared.book("A", "UTC");
+  const registry = shared.registry("A", "UTC");
   await shared.follow();
   time.clock += 8 * 3600_000 - 1;
-  assert.equal(book.limitFor("cid"), 0);
+  assert.equal(registry.limitFor("cid"), 0);
   time.clock += 1;
-  assert.equal(book.limitFor("cid"), TEN_MIB);
+  assert.equal(registry.limitFor("cid"), TEN_MIB);
 });
 
 Deno.test("SharedReservations goes by what it knew last while the database is away, and begins without it", async () => {
   using made = instance();
   const { shared, store, database, time } = made;
   database.away = true;
-  const book = shared.book("A", "UTC");
+  const registry = shared.registry("A", "UTC");
   await shared.follow();
-  assert.deepEqual([book.list(), book.limitFor("cid"), book.descriptionsFor("ann")], [[], 0, []]);
+  assert.deepEqual([registry.list(), registry.limitFor("cid"), registry.descriptionsFor("ann")], [[], 0, []]);
   database.away = false;
   await store("A").add(NIGHT);
   await made.turn();
-  assert.equal(book.list().length, 1);
+  assert.equal(registry.list().length, 1);
   database.away = true;
   for (let i = 0; i < 20; i++) await made.turn(1000);
   time.clock += 8 * 3600_000;
-  assert.deepEqual([book.limitFor("cid"), book.limitFor("ann")], [TEN_MIB, 0]);
+  assert.deepEqual([registry.limitFor("cid"), registry.limitFor("ann")], [TEN_MIB, 0]);
   time.clock += 3 * 3600_000;
-  assert.equal(book.limitFor("cid"), 0);
+  assert.equal(registry.limitFor("cid"), 0);
 });
 
 Deno.test("SharedReservations begins with what another knew if the database is away", async () => {
@@ -152,13 +152,13 @@ Deno.test("SharedReservations begins with what another knew if the database is a
   using made = instance(structuredClone(known));
   made.database.away = true;
   await made.shared.follow();
-  const book = made.shared.book("A", "UTC");
-  assert.deepEqual([book.list().length, book.limitFor("cid")], [1, 0]);
+  const registry = made.shared.registry("A", "UTC");
+  assert.deepEqual([registry.list().length, registry.limitFor("cid")], [1, 0]);
   made.time.clock += 8 * 3600_000;
-  assert.equal(book.limitFor("cid"), TEN_MIB);
+  assert.equal(registry.limitFor("cid"), TEN_MIB);
   made.database.away = false;
   await made.turn();
-  assert.deepEqual(book.list(), [], "it is not in the database of the other");
+  assert.deepEqual(registry.list(), [], "it is not in the database of the other");
 });
 
 Deno.test("SharedReservations deletes what was over for 30 days, and looks no more once it is closed", async () => {
@@ -186,7 +186,7 @@ Deno.test("SharedReservations goes on while the database takes no changes, and s
   database.readOnly = false;
   await store("A").add(NIGHT);
   await made.turn();
-  assert.equal(shared.book("A", "UTC").list().length, 1);
+  assert.equal(shared.registry("A", "UTC").list().length, 1);
 });
 
 Deno.test("DatabaseReservationStore.copy() adds what is not there", async () => {
@@ -209,7 +209,7 @@ testReservations("reservations in tables of SQLite", async (clock) => {
   await shared.follow();
   return {
     store: new DatabaseReservationStore(database, "A", { zone: ZONE, now: clock() }),
-    book: shared.book("A", ZONE),
+    registry: shared.registry("A", ZONE),
     close: () => {
       shared.close();
       database.close();
@@ -228,7 +228,7 @@ if (POSTGRES !== undefined) {
     await shared.follow();
     return {
       store: new DatabaseReservationStore(other, "A", { zone: ZONE, now: clock() }),
-      book: shared.book("A", ZONE),
+      registry: shared.registry("A", ZONE),
       close: () => {
         shared.close();
         mine.close();

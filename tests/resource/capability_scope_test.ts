@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Capability } from "../../src/model/identity.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { scopeWithin } from "../../src/resource/capability_scope.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
@@ -33,7 +33,7 @@ Deno.test("scopeWithin() stays within the account's own limits", () => {
   const apart = { includes: "/home/*" };
   assert.throws(
     () => scopeWithin(MIXED, "/data/run7/", apart),
-    (error) => isRefusal(error, "ERR_OUTSIDE_CAPABILITIES"),
+    (error) => isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"),
   );
 });
 
@@ -60,7 +60,7 @@ for (
   Deno.test(`scopeWithin() refuses a session that begins in ${JSON.stringify(file)}`, () => {
     assert.throws(
       () => scopeWithin(MIXED, file, {}),
-      (error) => isRefusal(error, "ERR_OUTSIDE_CAPABILITIES"),
+      (error) => isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"),
     );
   });
 }
@@ -81,7 +81,7 @@ Deno.test("scopeWithin() permits nothing outside the token's paths, and writing 
       );
       assert.equal(matched, `${other}x`.startsWith(file));
     } catch (error) {
-      assert.ok(isRefusal(error, "ERR_OUTSIDE_CAPABILITIES"), String(error));
+      assert.ok(isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"), String(error));
     }
   }));
 });

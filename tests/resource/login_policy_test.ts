@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Caller, Identity } from "../../src/model/identity.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { checkLogin, loginPolicy, type LoginRequirements } from "../../src/resource/login_policy.ts";
 
 const NOW = 1_800_000_000;
@@ -77,7 +77,7 @@ Deno.test("checkLogin() tells all that is missing, and anonymous callers lack ev
     assert.throws(
       () => checkLogin({ caller, clientAddress: CLIENT }, { logins: policy }),
       (error) =>
-        isRefusal(error, "ERR_STRONGER_LOGIN_NEEDED") &&
+        isHttpError(error, "ERR_STRONGER_LOGIN_NEEDED") &&
         error.publicMessage === `This server requires another login: ${all}`,
     );
   }

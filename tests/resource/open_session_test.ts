@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import { Secret } from "../../src/model/secret.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { NameService } from "../../src/outgoing/name_service.ts";
 import { openSession } from "../../src/resource/open_session.ts";
 import { call, server, serversOf, USER } from "./sample_call.ts";
@@ -102,7 +102,7 @@ Deno.test("openSession() refuses more than sixteen addresses", async () => {
   const client = [...SIXTEEN, "198.51.100.16"].join(" ");
   await assert.rejects(
     asked({ serverPath: "", client }),
-    (error) => isRefusal(error, "ERR_INVALID_REQUEST") && /at most 16 addresses/.test(error.publicMessage),
+    (error) => isHttpError(error, "ERR_INVALID_REQUEST") && /at most 16 addresses/.test(error.publicMessage),
   );
 });
 

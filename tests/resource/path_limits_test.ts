@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { limitsWithin, type PathLimits } from "../../src/resource/path_limits.ts";
 import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 
 const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, sent: PathLimits])[] = [
@@ -77,7 +77,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
     try {
       sent = limitsWithin(file, { includes: includes.join(":"), excludes: excludes.join(":") });
     } catch (error) {
-      assert(isRefusal(error, "ERR_OUTSIDE_LIMITS"));
+      assert(isHttpError(error, "ERR_OUTSIDE_LIMITS"));
       assert(!wanted);
       return;
     }

@@ -49,7 +49,7 @@ export const FACTS: ServiceFacts = {
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
   supposedUrl: undefined,
-  together: undefined,
+  cluster: undefined,
   clock: () => Date.UTC(2026, 0, 5),
 };
 

@@ -19,7 +19,7 @@ function setting() {
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
     supposedUrl: undefined,
-    together: undefined,
+    cluster: undefined,
     clock: () => clock.now,
   };
   const section = new ServiceSection(facts);

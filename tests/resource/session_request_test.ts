@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { parseSessionRequest } from "../../src/resource/session_request.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
@@ -110,7 +110,7 @@ const refused: [string, unknown, RegExp][] = [
 for (const [what, body, message] of refused) {
   Deno.test(`parseSessionRequest() refuses ${what}: ${JSON.stringify(body)}`, () => {
     assert.throws(() => parseSessionRequest(body), (error) => {
-      assert(isRefusal(error, "ERR_INVALID_REQUEST"));
+      assert(isHttpError(error, "ERR_INVALID_REQUEST"));
       assert.match(error.publicMessage, message);
       return true;
     });
@@ -123,7 +123,7 @@ Deno.test("parseSessionRequest() takes or refuses any JSON value, and nothing el
       const { file } = parseSessionRequest(value);
       assert(file === "" || file.endsWith("/"));
     } catch (error) {
-      assert(isRefusal(error, "ERR_INVALID_REQUEST"));
+      assert(isHttpError(error, "ERR_INVALID_REQUEST"));
     }
   }));
 });

@@ -1,15 +1,15 @@
-import { ScryptTurns } from "../../src/authentication/password/scrypt_turns.ts";
+import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { refuse, ServiceError } from "../../src/model/service_error.ts";
-import type { TokenBounds } from "../../src/model/token_bounds.ts";
+import { httpError, HttpError } from "../../src/model/http_error.ts";
+import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
-import { PathTurns } from "../../src/resource/access/path_turns.ts";
+import { PathLocks } from "../../src/resource/access/path_locks.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/service/mount.ts";
@@ -47,7 +47,7 @@ export class SharingSite implements AsyncDisposable {
   /** Unix groups of those who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
-  bounds: TokenBounds | undefined;
+  restrictions: TokenRestrictions | undefined;
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
@@ -81,12 +81,12 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
+      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(() => this.records, clock) },
       guess: (_who, look) => look(),
-      hashing: new ScryptTurns(),
+      hashing: new ScryptSemaphore(),
       watch: () => () => {},
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
@@ -155,7 +155,7 @@ export class SharingSite implements AsyncDisposable {
         await route.answer(this.#call(who, { request, params, signal })),
       );
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       return webResponse(errorResponse(asServiceError(error), "r1", Acceptance.of(null)));
     }
   }
@@ -213,8 +213,8 @@ export class SharingSite implements AsyncDisposable {
         dn: `CN=${who}, O=Example`,
         method: "PASSWORD_FILE",
         via: "PASSWORD",
-        ...(this.bounds && {
-          issuedToken: { issuer: "CN=auth", renewable: true, bounds: this.bounds },
+        ...(this.restrictions && {
+          issuedToken: { issuer: "CN=auth", renewable: true, restrictions: this.restrictions },
         }),
       },
     };

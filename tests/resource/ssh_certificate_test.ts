@@ -13,7 +13,7 @@ function desk(desk: Partial<CertificateDesk>): CertificateDesk {
   return {
     upload: () => assert.fail("nothing is shown"),
     forget: () => assert.fail("nothing is forgotten"),
-    foresee: () => assert.fail("nothing is foreseen"),
+    simulate: () => assert.fail("nothing is foreseen"),
     ...desk,
   };
 }

@@ -5,8 +5,8 @@ import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
 import { issuedToken } from "../../src/authentication/issued_token/verify.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../src/model/identity.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
-import { ACTIVITIES, type TokenBounds } from "../../src/model/token_bounds.ts";
+import { HttpError } from "../../src/model/http_error.ts";
+import { ACTIVITIES, type TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
 import {
   checkTokenAddresses,
@@ -22,19 +22,19 @@ import { createAuthority } from "../pki/authority.ts";
 import { bearer } from "../authentication/sample_credentials.ts";
 import { SharingSite } from "./sharing_site.ts";
 
-const bearing = (bounds?: TokenBounds): Caller => ({
+const bearing = (restrictions?: TokenRestrictions): Caller => ({
   kind: "authenticated",
   identity: {
     dn: "CN=Ann",
     method: "ETD",
     via: "ETD",
-    issuedToken: { issuer: "CN=auth", renewable: true, bounds },
+    issuedToken: { issuer: "CN=auth", renewable: true, restrictions },
   },
 });
-const session = (bounds: TokenBounds, file: string, limits: PathLimits = {}, home?: string) =>
-  confinedSession({ caller: bearing(bounds) }, file, { limits, home: () => Promise.resolve(home) });
+const session = (restrictions: TokenRestrictions, file: string, limits: PathLimits = {}, home?: string) =>
+  confinedSession({ caller: bearing(restrictions) }, file, { limits, home: () => Promise.resolve(home) });
 
-const RUN7: TokenBounds = { paths: ["/data/run7/"], activity: "read" };
+const RUN7: TokenRestrictions = { paths: ["/data/run7/"], activity: "read" };
 
 Deno.test("a session of a narrowed token begins in its directory and reaches what is below, nothing else", async () => {
   const confined = { file: "/data/run7/", permission: "READ", includes: "/data/run7/*", excludes: undefined };
@@ -89,8 +89,8 @@ const ELSEWHERE = [
 
 for (const file of ELSEWHERE) {
   Deno.test(`a token for /data/run7/ opens no session in ${JSON.stringify(file)}`, async () => {
-    await assert.rejects(session(RUN7, file, {}, "/home/ann"), { code: "ERR_TOKEN_BOUNDS" });
-    await assert.rejects(session(RUN7, file), { code: "ERR_TOKEN_BOUNDS" });
+    await assert.rejects(session(RUN7, file, {}, "/home/ann"), { code: "ERR_TOKEN_RESTRICTIONS" });
+    await assert.rejects(session(RUN7, file), { code: "ERR_TOKEN_RESTRICTIONS" });
   });
 }
 
@@ -98,22 +98,22 @@ Deno.test("a token is for its servers, and for sessions from its addresses", () 
   const call = { caller: bearing({ servers: ["HPC"], address: "192.0.2.0/24" }) };
   checkTokenServer(call, "HPC");
   checkTokenAddresses(call, ["192.0.2.7"]);
-  assert.throws(() => checkTokenServer(call, "TWO"), { code: "ERR_TOKEN_BOUNDS" });
-  assert.throws(() => checkTokenAddresses(call, ["192.0.2.7", "198.51.100.1"]), { code: "ERR_TOKEN_BOUNDS" });
+  assert.throws(() => checkTokenServer(call, "TWO"), { code: "ERR_TOKEN_RESTRICTIONS" });
+  assert.throws(() => checkTokenAddresses(call, ["192.0.2.7", "198.51.100.1"]), { code: "ERR_TOKEN_RESTRICTIONS" });
 });
 
 Deno.test("shares made with a narrowed token lie within its bounds", async () => {
   await using site = await SharingSite.open();
   const whole = await site.share("d/", { access: "WRITE" });
-  const bounds = { paths: [`${site.root}/d/`], activity: "read", address: "127.0.0.0/8" } as const;
-  site.bounds = bounds;
+  const restrictions = { paths: [`${site.root}/d/`], activity: "read", address: "127.0.0.0/8" } as const;
+  site.restrictions = restrictions;
   const id = await site.share("d/ten.txt");
   const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
   assert.deepEqual(share.sources, ["127.0.0.0/8"], "as the token");
   const refused = async (method: string, path: string, body?: unknown) => {
     const response = await site.ask("alice", method, path, { body });
     assert.equal(response.status, 403, `${method} ${path}`);
-    assert.match(await response.text(), /ERR_TOKEN_BOUNDS/);
+    assert.match(await response.text(), /ERR_TOKEN_RESTRICTIONS/);
   };
   const user = "CN=bob,O=Example";
   const path = `${site.root}/d/ten.txt`;
@@ -129,7 +129,7 @@ Deno.test("shares made with a narrowed token lie within its bounds", async () =>
   assert.deepEqual(shares.map((each: { id: string }) => each.id), [id], "links of others are not shown");
   assert.equal((await site.ask("alice", "PUT", `share/HPC/${id}`, { body: { lifetime: 10 } })).status, 200);
   assert.equal((await site.ask("alice", "DELETE", `share/HPC/${id}`)).status, 200);
-  site.bounds = { servers: ["OTHER"] };
+  site.restrictions = { servers: ["OTHER"] };
   await refused("GET", "share/HPC");
 });
 
@@ -142,7 +142,7 @@ Deno.test("shares of others are used within the bounds of the token that is show
     return [response.status, site.site.daemon.requests.at(-1)?.values?.get("access-permissions")];
   };
   assert.deepEqual(await open(`${site.root}/d/`), [200, "WRITE"]);
-  site.bounds = { paths: [`${site.root}/d/sub/`], activity: "read" };
+  site.restrictions = { paths: [`${site.root}/d/sub/`], activity: "read" };
   assert.equal((await open(`${site.root}/d/`))[0], 403);
   assert.deepEqual(await open(`${site.root}/d/sub/`), [200, "READ"]);
   assert.equal((await open(`${site.root}/d/sub/`, "false"))[0], 403);
@@ -170,7 +170,7 @@ const asked = fc.record({
   address: fc.constantFrom(...RANGES),
 }, { requiredKeys: [] });
 const step = fc.oneof(
-  fc.record({ kind: fc.constant("narrow" as const), bounds: asked }),
+  fc.record({ kind: fc.constant("narrow" as const), restrictions: asked }),
   fc.record({ kind: fc.constant("renew" as const) }),
 );
 const shared = fc.record({
@@ -211,7 +211,7 @@ async function rightsOf(caller: Caller): Promise<Map<string, number>> {
             }
           }
         } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
+          if (!(error instanceof HttpError)) throw error;
         }
       }
     }
@@ -229,7 +229,7 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
   const check = issuedToken({
     ...parts,
     trustedIssuers: [],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   const seen = { narrowed: 0, widening: 0, shared: 0 };
@@ -241,28 +241,28 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
         let caller: Caller = { kind: "authenticated", identity: ANN };
         let rights = await rightsOf(caller);
         for (const each of steps) {
-          const bounds = each.kind === "narrow" ? each.bounds : undefined;
+          const restrictions = each.kind === "narrow" ? each.restrictions : undefined;
           try {
-            const token = await issuer.issue(caller, { renewable: true, limited: false, bounds }, {
+            const token = await issuer.issue(caller, { renewable: true, limited: false, restrictions }, {
               role: "user",
               clientAddress: "10.1.2.3",
             });
             const address = FROM.find((from) => {
               try {
                 checkTokenAddresses({ caller }, [from]);
-                return bounds?.address === undefined || addressInRange(from, bounds.address);
+                return restrictions?.address === undefined || addressInRange(from, restrictions.address);
               } catch {
                 return false;
               }
             });
-            const verdict = await check.authenticate(
+            const result = await check.authenticate(
               { ...bearer(token), clientAddress: address ?? "203.0.113.99" },
               new AbortController().signal,
             );
-            if (verdict.kind !== "accepted") break; // from nowhere among the samples
-            caller = { kind: "authenticated", identity: verdict.identity };
+            if (result.kind !== "accepted") break; // from nowhere among the samples
+            caller = { kind: "authenticated", identity: result.identity };
           } catch (error) {
-            if (!(error instanceof ServiceError) || error.code !== "ERR_TOKEN_BOUNDS") throw error;
+            if (!(error instanceof HttpError) || error.code !== "ERR_TOKEN_RESTRICTIONS") throw error;
             seen.widening++;
             continue;
           }

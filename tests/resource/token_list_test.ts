@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import type { TokenBounds } from "../../src/model/token_bounds.ts";
+import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
 import { call } from "./sample_call.ts";
 
 /** What a user asks about a token of this id, with one that has bounds or with other credentials. */
-function asked(id: string, bounds?: TokenBounds): { readonly call: Call; readonly audited: object[] } {
+function asked(id: string, restrictions?: TokenRestrictions): { readonly call: Call; readonly audited: object[] } {
   const audited: object[] = [];
-  const token = bounds && { issuedToken: { issuer: "CN=auth", renewable: true, bounds } };
+  const token = restrictions && { issuedToken: { issuer: "CN=auth", renewable: true, restrictions } };
   return {
     audited,
     call: {
@@ -21,26 +21,26 @@ function asked(id: string, bounds?: TokenBounds): { readonly call: Call; readonl
 
 Deno.test("revokeToken() takes a token back, and says which in the audit log", async () => {
   const revoked: string[] = [];
-  const book = {
+  const registry = {
     revoke: (_owner: unknown, id: string) => {
       revoked.push(id);
       return Promise.resolve(id !== "unknown");
     },
   };
   const { call, audited } = asked("t1");
-  const { status, body } = await revokeToken(call, book);
+  const { status, body } = await revokeToken(call, registry);
   assert.deepEqual([status, body, revoked, audited], [204, null, ["t1"], [{ token: "t1" }]]);
   const long = asked("x".repeat(65));
-  await revokeToken(long.call, book);
+  await revokeToken(long.call, registry);
   assert.deepEqual(long.audited, [{ token: "x".repeat(64) }]);
-  await assert.rejects(revokeToken(asked("unknown").call, book), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(revokeToken(asked("unknown").call, registry), { code: "ERR_NOT_FOUND" });
   await assert.rejects(revokeToken(asked("t1").call, undefined), { code: "ERR_TOKENS_NOT_KEPT" });
 });
 
 Deno.test("revokeTokens() tells how many of the caller's ended", async () => {
-  const book = { revokeAll: () => Promise.resolve(3) };
+  const registry = { revokeAll: () => Promise.resolve(3) };
   const { call, audited } = asked("");
-  const { status, body } = await revokeTokens(call, book);
+  const { status, body } = await revokeTokens(call, registry);
   assert.deepEqual([status, JSON.parse(String(body)), audited], [200, { ended: 3 }, [{ ended: 3 }]]);
   await assert.rejects(revokeTokens(asked("").call, undefined), { code: "ERR_TOKENS_NOT_KEPT" });
 });
@@ -51,6 +51,6 @@ Deno.test("a token with bounds takes back no other", async () => {
     revokeAll: () => assert.fail("nor for all"),
   };
   const narrow = asked("other", { activity: "read" });
-  await assert.rejects(revokeToken(narrow.call, nobody), { code: "ERR_TOKEN_BOUNDS" });
-  await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_BOUNDS" });
+  await assert.rejects(revokeToken(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
+  await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
 });

@@ -37,7 +37,7 @@ async function tlsServer(took: (socket: TLSSocket) => void) {
   };
 }
 
-still("pause() of a TLS connection stops no bytes", "edge/inflow.ts", async () => {
+still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", async () => {
   const { promise: taken, resolve } = Promise.withResolvers<TLSSocket>();
   await using server = await tlsServer((socket) => resolve(socket.pause()));
   using client = await Deno.connectTls({
@@ -217,7 +217,7 @@ self.onmessage = ({ data: { messages, port, done } }) => {
 
 still(
   "the death of a worker overtakes what it posted to its maker, not what it posted to a port",
-  "rooms/serving_core.ts",
+  "workers/serving_core.ts",
   async () => {
     const MESSAGES = 1000;
     let overtaken = 0;

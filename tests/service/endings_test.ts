@@ -8,14 +8,14 @@ import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { comparableForm } from "../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
 import { partsWith } from "../edge/edge_parts.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { until } from "../system/several_instances.ts";
 import { ask, type Question } from "../system/ask.ts";
 import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
@@ -45,7 +45,7 @@ async function start() {
     properties: {
       "container.security.rest.authentication.order": "PASSWORD OIDC X509",
       "container.security.rest.authentication.X509.class": "X509Authenticator",
-      ...methodProperties("OIDC", {
+      ...authenticatorProperties("OIDC", {
         class: "OAuthAuthenticator",
         issuer: provider.issuer,
         signIn: "true",
@@ -65,9 +65,9 @@ async function start() {
   using file = await Deno.create(`${site.data}/d/big`);
   await file.truncate(BIG);
   await Deno.mkdir(`${site.folder}/data`, { recursive: true });
-  const { setup, problems } = await inspect(site.main);
-  assert(setup?.material !== undefined, problems.map(({ expected }) => expected).join());
-  const { material } = setup;
+  const { snapshot, diagnostics } = await inspect(site.main);
+  assert(snapshot?.material !== undefined, diagnostics.map(({ expected }) => expected).join());
+  const { material } = snapshot;
   const tls = (material: TlsMaterial): EdgeTls => ({
     ...material,
     anchors: material.clientAnchors ?? [],
@@ -84,7 +84,7 @@ async function start() {
   });
   const edge = await HttpsEdge.start(options, { ...parts, clock });
   const service = made.service = await createService(
-    { ...setup, generation: 1, upSince: 0, port: edge.port },
+    { ...snapshot, generation: 1, upSince: 0, port: edge.port },
     {
       log: SILENT,
       clock,
@@ -329,7 +329,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     restore: () => at.service.desk.answer({ about: "lift", subject: BAN }),
   },
 };
-const BAN = { user: "alice", names: [comparableForm(ALICE_DN)] };
+const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 
 /** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */
 const WITHIN: Readonly<Record<string, number | "never">> = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { createService } from "../../src/service/service.ts";
 import { createSite } from "../system/running_service.ts";
 
@@ -34,10 +34,10 @@ for (const [path, properties, message] of SPOILT) {
     async fn() {
       await using site = await createSite({ properties, files: { [path]: GOOD(path) } });
       if (path.endsWith(".pem")) await Deno.copyFile(`${site.folder}/conf/ca.pem`, `${site.folder}/${path}`);
-      const { setup, problems } = await inspect(site.main);
-      assert(setup !== undefined, problems.map(({ expected }) => expected).join());
+      const { snapshot, diagnostics } = await inspect(site.main);
+      assert(snapshot !== undefined, diagnostics.map(({ expected }) => expected).join());
       await site.replace(path, "[ not what it was");
-      const options = { ...setup, generation: 1, upSince: 0, port: 9000 };
+      const options = { ...snapshot, generation: 1, upSince: 0, port: 9000 };
       await assert.rejects(createService(options, { log: SILENT }), (error) => {
         assert(error instanceof InvalidFile);
         assert.match(error.message, message);
@@ -59,7 +59,7 @@ Deno.test("a file that is too large for the service is found by check", async ()
     files: { [path]: GOOD(path).padEnd(most) },
   });
   const found = async () =>
-    (await inspect(site.main)).problems.filter(({ file }) => file.endsWith(path)).map(({ expected }) =>
+    (await inspect(site.main)).diagnostics.filter(({ file }) => file.endsWith(path)).map(({ expected }) =>
       expected
     );
   assert.deepEqual(await found(), []);

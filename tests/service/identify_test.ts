@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
-import { Regulator } from "../../src/regulation/regulator.ts";
+import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { recognise } from "../../src/service/identify.ts";
 import { basic } from "../authentication/sample_credentials.ts";
 
-type Answer = Verdict | Error | Promise<Verdict>;
+type Answer = AuthenticationResult | Error | Promise<AuthenticationResult>;
 
-const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
-const SKIP: Verdict = { kind: "skipped" };
-const ACCEPT: Verdict = { kind: "accepted", identity: { dn: "CN=Eve", method: "TEST", via: "M" } };
+const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
+const SKIP: AuthenticationResult = { kind: "skipped" };
+const ACCEPT: AuthenticationResult = { kind: "accepted", identity: { dn: "CN=Eve", method: "TEST", via: "M" } };
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
-function method(answer: Answer, looksAtCertificates?: true): Authenticator {
+function authenticator(answer: Answer, looksAtCertificates?: true): Authenticator {
   return {
     name: "M",
     challenges: ["Basic"],
@@ -28,17 +28,17 @@ function method(answer: Answer, looksAtCertificates?: true): Authenticator {
 }
 
 /** A service with these methods, where two failures are free. */
-function service(methods: readonly Authenticator[], learned = () => {}) {
+function service(authenticators: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
-  const regulator = new Regulator({
+  const throttle = new LoginThrottle({
     config: { enabled: true, maxFailures: 2, windowSeconds: 3600, baseDelaySeconds: 1, maxDelaySeconds: 900 },
     log: SILENT,
     steady,
     learned,
   });
   const parts = {
-    chain: { methods, failOnMissingCredentials: false, realm: "AUTH" },
-    regulator,
+    chain: { authenticators, failOnMissingCredentials: false, realm: "AUTH" },
+    throttle,
     attributes: {
       name: "NONE",
       attributesOf: () => Promise.resolve({ standard: new Map(), extra: new Map() }),
@@ -49,7 +49,7 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
     serverName: () => undefined,
   };
   return {
-    regulator,
+    throttle,
     show: (credentials: Credentials, signal = new AbortController().signal) =>
       recognise(credentials, new HeaderList(), parts, {
         facts: { clientAddress: credentials.clientAddress },
@@ -64,12 +64,12 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
 }
 
 /** What a caller sees of four guesses in a row. */
-async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick<ServiceError, "status">[]> {
-  const { show } = service(methods);
-  const seen: Pick<ServiceError, "status" | "code" | "publicMessage" | "headers">[] = [];
+async function guesses(authenticators: readonly Authenticator[]): Promise<readonly Pick<HttpError, "status">[]> {
+  const { show } = service(authenticators);
+  const seen: Pick<HttpError, "status" | "code" | "publicMessage" | "headers">[] = [];
   for (let i = 0; i < 4; i++) {
     const failure = await show(basic("ann", `guess ${i}`)).then(() => undefined, (error) => error);
-    assert.ok(failure instanceof ServiceError, String(failure));
+    assert.ok(failure instanceof HttpError, String(failure));
     const { status, code, publicMessage, headers } = failure;
     seen.push({ status, code, publicMessage, headers });
   }
@@ -77,34 +77,34 @@ async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick
 }
 
 Deno.test("recognise() counts wrong passwords and answers them as alone, whatever else the request shows, in every order", async () => {
-  const alone = await guesses([method(REFUSE)]);
+  const alone = await guesses([authenticator(REFUSE)]);
   assert.deepEqual(alone.map(({ status }) => status), [401, 401, 401, 429]);
   const other = fc.oneof(
-    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => method(answer, true)),
-    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => method(answer)),
+    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => authenticator(answer, true)),
+    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => authenticator(answer)),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(other, { maxLength: 5 }), fc.nat(5), async (others, at) => {
-      assert.deepEqual(await guesses(others.toSpliced(at, 0, method(REFUSE))), alone);
+      assert.deepEqual(await guesses(others.toSpliced(at, 0, authenticator(REFUSE))), alone);
     }),
   );
 });
 
 Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
   for (const answer of [SKIP, DOWN]) {
-    const { regulator, show } = service([method(ACCEPT, true), method(answer)]);
-    regulator.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
+    const { throttle, show } = service([authenticator(ACCEPT, true), authenticator(answer)]);
+    throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
-    assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
-    assert.equal(regulator.memory.known.size, 0);
+    assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+    assert.equal(throttle.memory.known.size, 0);
   }
 });
 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
-  const answer = Promise.withResolvers<Verdict>();
+  const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
-  const { regulator, show } = service([method(answer.promise)], counted.resolve);
+  const { throttle, show } = service([authenticator(answer.promise)], counted.resolve);
   const caller = new AbortController();
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);
@@ -112,5 +112,5 @@ Deno.test("recognise() counts a wrong password whose caller did not wait for the
   await assert.rejects(shown, gone);
   answer.resolve(REFUSE);
   await counted.promise;
-  assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });

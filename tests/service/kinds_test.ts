@@ -5,9 +5,9 @@ import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
 import { sections } from "../../src/config/sections.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { formatProblem } from "../../src/model/problem.ts";
-import { corePermissions } from "../../src/rooms/permissions.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
+import { corePermissions } from "../../src/workers/permissions.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createService } from "../../src/service/service.ts";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -38,7 +38,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
       ...more,
     },
   });
-  const { config, setup, problems } = await loadSetup(site.main, {
+  const { config, snapshot, diagnostics } = await loadSnapshot(site.main, {
     environment: () => undefined,
     kinds: MORE_KINDS,
   });
@@ -46,8 +46,8 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
     list,
     door: door.userinfo,
     config,
-    setup,
-    problems: problems.map(formatProblem),
+    snapshot,
+    diagnostics: diagnostics.map(formatDiagnostic),
     async [Symbol.asyncDispose]() {
       await Promise.all([site, door].map((each) => each[Symbol.asyncDispose]()));
       await Deno.remove(list);
@@ -58,7 +58,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
 Deno.test("a kind that was made up is read as its keys say, with their defaults", async () => {
   await using site = await badgeSite();
   const { list, door } = site;
-  assert.deepEqual(site.config?.authentication.methods, [
+  assert.deepEqual(site.config?.authentication.authenticators, [
     { kind: "BadgeAuthenticator", name: "BADGE", list, door, floors: 9 },
   ]);
   assert.deepEqual(site.config?.attributes.sources, [
@@ -73,8 +73,8 @@ Deno.test("what is wrong with the keys of a kind that was made up is reported", 
     [`${METHOD}BADGE.dor`]: "2",
   };
   await using site = await badgeSite({ more });
-  const found = site.problems.filter((problem) => problem.includes("BADGE."))
-    .map((problem) => problem.replace(/^\S+ /, "").replace(METHOD, ""));
+  const found = site.diagnostics.filter((diagnostic) => diagnostic.includes("BADGE."))
+    .map((diagnostic) => diagnostic.replace(/^\S+ /, "").replace(METHOD, ""));
   assert.deepEqual(found, [
     "BADGE.floors = none: expected a whole number from 1 to 2147483647 (floors)",
     "BADGE.lift: ignored: everybody takes the stairs",
@@ -100,11 +100,11 @@ Deno.test("the core may read the files of a kind that was made up, and reach its
 
 Deno.test("a kind that was made up is looked through by check, and tried by check --online", async () => {
   await using site = await badgeSite({ badges: `${ANN}\n`.repeat(10) });
-  const { config, setup, list, door } = site;
-  assert(config !== undefined && setup !== undefined);
-  const problems = await inspectDataFiles(config, MORE_KINDS);
-  assert.deepEqual(problems.map(formatProblem), [`${list}: at most 9 badges`]);
-  const findings = await checkOnline(setup, { log: SILENT, clock: Date.now, kinds: MORE_KINDS });
+  const { config, snapshot, list, door } = site;
+  assert(config !== undefined && snapshot !== undefined);
+  const diagnostics = await inspectDataFiles(config, MORE_KINDS);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [`${list}: at most 9 badges`]);
+  const findings = await checkOnline(snapshot, { log: SILENT, clock: Date.now, kinds: MORE_KINDS });
   const found = findings.filter(({ system }) => system === "method BADGE");
   assert.deepEqual(found.map(({ address, ok }) => ({ address, ok })), [{ address: door, ok: true }]);
   assert.match(found[0]?.found ?? "", /; answers a request without credentials with status 401$/);
@@ -112,9 +112,9 @@ Deno.test("a kind that was made up is looked through by check, and tried by chec
 
 Deno.test("a kind that was made up lets users in, gives them attributes, and is on the status page", async () => {
   await using site = await badgeSite();
-  const { setup, door } = site;
-  assert(setup !== undefined);
-  const parts = { ...setup, generation: 1, upSince: 0, port: 0 };
+  const { snapshot, door } = site;
+  assert(snapshot !== undefined);
+  const parts = { ...snapshot, generation: 1, upSince: 0, port: 0 };
   const service = await createService(parts, { log: SILENT, kinds: MORE_KINDS });
   try {
     const authorization = `Basic ${Buffer.from(`ann:${ANN}`).toString("base64")}`;

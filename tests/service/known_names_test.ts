@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import type { Standing } from "../../src/authentication/standing.ts";
-import { refuse } from "../../src/model/service_error.ts";
+import type { AccountStatus } from "../../src/authentication/account_status.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import { knownNames } from "../../src/service/known_names.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
-function method(known: (dn: string) => Standing): Authenticator {
+function authenticator(known: (dn: string) => AccountStatus): Authenticator {
   return {
     name: "PASSWORD",
     challenges: ["Basic"],
     authenticate: () => assert.fail("nobody signs in"),
     namesOf: (login) => login === "ann" ? ["CN=Ann, O=Example"] : [],
-    standingOf: ({ dn }) => Promise.resolve(known(dn)),
+    accountStatusOf: ({ dn }) => Promise.resolve(known(dn)),
     close: () => {},
   };
 }
@@ -20,7 +20,7 @@ function method(known: (dn: string) => Standing): Authenticator {
 /** What the operator's word for a user stands for, where users are known by these names. */
 function of(user: string, known: readonly string[] = [], attributes?: AttributeSource["attributesOf"]) {
   return knownNames(user, {
-    methods: [method((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],
+    authenticators: [authenticator((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],
     attributes: {
       name: "FILE",
       attributesOf: attributes ?? (() => Promise.resolve({ standard: new Map(), extra: new Map() })),
@@ -63,7 +63,7 @@ Deno.test("knownNames() takes who has attributes for known, and needs no source 
   });
   const { reversed } = await of(GIVEN, [], ({ dn }) => Promise.resolve(withAttributes(dn)));
   assert.match(reversed ?? "", /^o=example, ?cn=ben$/i);
-  const away = () => Promise.reject(refuse("ERR_INTERNAL"));
+  const away = () => Promise.reject(httpError("ERR_INTERNAL"));
   assert.deepEqual(await of(GIVEN, [], away), { names: ["cn=ben,o=example"], reversed: undefined });
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
 });

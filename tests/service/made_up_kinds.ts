@@ -28,10 +28,10 @@ const badge = authenticatorKind({
   }],
   inspect: async ({ list, floors }) => {
     const badges = (await Deno.readTextFile(list)).trim().split("\n");
-    const problems = badges.length > floors
+    const diagnostics = badges.length > floors
       ? [{ severity: "warning" as const, file: list, expected: `at most ${floors} badges` }]
       : [];
-    return { problems, users: badges.map((dn) => ({ dn, file: list })) };
+    return { diagnostics, users: badges.map((dn) => ({ dn, file: list })) };
   },
   async create({ name, list }) {
     const badges = new Set((await Deno.readTextFile(list)).trim().split("\n"));
@@ -76,6 +76,6 @@ const everybody = attributeSourceKind({
 
 /** The kinds there are, and two that were made up. */
 export const MORE_KINDS: ServiceKinds = {
-  methods: { ...KINDS.methods, kinds: [...KINDS.methods.kinds, badge] },
+  authenticators: { ...KINDS.authenticators, kinds: [...KINDS.authenticators.kinds, badge] },
   sources: { ...KINDS.sources, kinds: [...KINDS.sources.kinds, everybody] },
 };

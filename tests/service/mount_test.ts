@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { request as httpRequest } from "node:http";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { mountService } from "../../src/service/mount.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { createSite } from "../system/running_service.ts";
 import { createAuthority } from "../pki/authority.ts";
 
@@ -27,11 +27,11 @@ Deno.test("truststores of their own count for clients, providers and the daemons
         ...store("authservice.server.HPC.truststore.", `${folder}/daemons.pem`),
       },
     });
-    const { setup, problems, files } = await loadSetup(site.main, { environment: () => undefined });
-    assert.deepEqual(problems.map(formatProblem), []);
+    const { snapshot, diagnostics, files } = await loadSnapshot(site.main, { environment: () => undefined });
+    assert.deepEqual(diagnostics.map(formatDiagnostic), []);
     const subjects = (anchors: readonly string[] = []) =>
       anchors.map((pem) => new X509Certificate(pem).subject);
-    const { clientAnchors, providerAnchors, daemonAnchors = {} } = setup?.material ?? {};
+    const { clientAnchors, providerAnchors, daemonAnchors = {} } = snapshot?.material ?? {};
     assert.deepEqual(subjects(clientAnchors), ["CN=Clients"]);
     assert.deepEqual(subjects(providerAnchors), ["CN=Providers"]);
     assert.deepEqual(Object.entries(daemonAnchors).map(([name, anchors]) => [name, subjects(anchors)]), [
@@ -48,9 +48,9 @@ Deno.test("truststores of their own count for clients, providers and the daemons
 for (const wanted of [true, false]) {
   Deno.test(`public authorities are ${wanted ? "read" : "not read"} where publicRoots is ${wanted}`, async () => {
     await using site = await createSite({ properties: { "container.client.publicRoots": String(wanted) } });
-    const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
+    const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
     // A machine may have none; then that is told.
-    const roots = setup?.material?.publicRoots?.length ?? problems.map(formatProblem).join("\n");
+    const roots = snapshot?.material?.publicRoots?.length ?? diagnostics.map(formatDiagnostic).join("\n");
     if (wanted) {
       assert.ok(typeof roots === "number" ? roots > 0 : /public authorities/.test(roots), `${roots}`);
     } else assert.equal(roots, "");

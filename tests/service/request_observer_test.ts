@@ -130,8 +130,8 @@ Deno.test("RequestObserver counts what methods of authentication made of credent
   observer.authenticated("PASSWORD", "refused");
   observer.authenticated("OAUTH", "unavailable");
   assert.deepEqual(counts(), [
-    'authentications_total{method="PASSWORD",result="refused"} 2',
-    'authentications_total{method="OAUTH",result="unavailable"} 1',
+    'authentications_total{authenticator="PASSWORD",result="refused"} 2',
+    'authentications_total{authenticator="OAUTH",result="unavailable"} 1',
   ]);
   assert.deepEqual(counts(), []);
 });

@@ -12,11 +12,11 @@ async function serviceWith(
   files: Readonly<Record<string, string>> = {},
 ) {
   const site = await createSite({ properties, files });
-  const { setup, problems } = await inspect(site.main);
-  assert(setup !== undefined, problems.map(({ expected }) => expected).join());
+  const { snapshot, diagnostics } = await inspect(site.main);
+  assert(snapshot !== undefined, diagnostics.map(({ expected }) => expected).join());
   const lines: string[] = [];
   const service = await createService(
-    { ...setup, generation: 1, upSince: 0, port: 9000 },
+    { ...snapshot, generation: 1, upSince: 0, port: 9000 },
     { log: createLogger((line) => lines.push(line)) },
   );
   const answer = (method: string, path: string) => {

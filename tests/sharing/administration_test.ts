@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";

@@ -35,7 +35,7 @@ export class Site implements AsyncDisposable {
   static async open(
     options: DaemonOptions = {},
     times: Partial<typeof SESSION_TIMES> = {},
-    budget: ConstructorParameters<typeof SessionClient>[1]["budget"] = {},
+    sessionQuota: ConstructorParameters<typeof SessionClient>[1]["sessionQuota"] = {},
   ): Promise<Site> {
     const folder = await Deno.realPath(await Deno.makeTempDir());
     const root = `${folder}/data`;
@@ -72,7 +72,7 @@ export class Site implements AsyncDisposable {
     while (group.status().unchecked) await new Promise((resolve) => setTimeout(resolve, 1));
     const sessions = new SessionClient(group, {
       times: { ...SESSION_TIMES, ...times },
-      budget,
+      sessionQuota,
     });
     return new Site(daemon, group, sessions, root, canary, folder);
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
-import { isRefusal, refuse } from "../../src/model/service_error.ts";
+import { isHttpError, httpError } from "../../src/model/http_error.ts";
 import type { RecordStore } from "../../src/store/record_store.ts";
 import { RememberedRecords } from "../../src/store/remembered_records.ts";
 import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
@@ -11,7 +11,7 @@ import { record } from "./conformance.ts";
 function create() {
   const state = { now: 0, reachable: true, changes: 0, asked: 0 };
   const shared = openRecordStore(IN_MEMORY, () => 1_800_000_000_000);
-  const gone = () => Promise.reject(refuse("ERR_RECORD_STORE", "away"));
+  const gone = () => Promise.reject(httpError("ERR_RECORD_STORE", "away"));
   const asked = <T>(work: () => Promise<T>): Promise<T> => {
     state.asked++;
     return state.reachable ? work() : gone();
@@ -111,10 +111,10 @@ Deno.test("RememberedRecords answers by what it knew last while the store is awa
   await turn(30_000);
   assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
   assert.equal(remembered.staleMs, 30_000);
-  await assert.rejects(remembered.get("token", "one"), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(remembered.get("token", "one"), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   await assert.rejects(
     remembered.put("revoked", record("two"), 9),
-    (error) => isRefusal(error, "ERR_RECORD_STORE"),
+    (error) => isHttpError(error, "ERR_RECORD_STORE"),
   );
   assert.equal(await remembered.get("revoked", "two"), undefined);
   await shared.put("revoked", record("three"), 9);

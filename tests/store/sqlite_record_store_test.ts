@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import { record, testRecordStore } from "./conformance.ts";
 
@@ -40,8 +40,8 @@ Deno.test("a store of records whose database fails says so as an error for calle
   const other = new DatabaseSync(`${folder}/records.sqlite`);
   other.exec("DROP TABLE record");
   other.close();
-  await assert.rejects(store.put("token", record("one"), 9), (error) => isRefusal(error, "ERR_RECORD_STORE"));
-  await assert.rejects(store.purge(), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(store.put("token", record("one"), 9), (error) => isHttpError(error, "ERR_RECORD_STORE"));
+  await assert.rejects(store.purge(), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   store.close();
   await Deno.remove(folder, { recursive: true });
 });

@@ -6,7 +6,7 @@ import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ask, type Question } from "./ask.ts";
-import { methodProperties, userToken } from "./every_method.ts";
+import { authenticatorProperties, userToken } from "./every_method.ts";
 import { Visitor } from "./visitor.ts";
 import {
   ALICE,
@@ -30,7 +30,7 @@ const system = await runService({
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY OAUTH X509",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
-    ...methodProperties("OAUTH", {
+    ...authenticatorProperties("OAUTH", {
       class: "OAuthAuthenticator",
       address: oidc.userinfo,
       identityAssign: "dn",

@@ -31,7 +31,7 @@ const system = await runService({
     `torn:${CANARY.storedHash}:${CANARY.storedSalt}\n`,
   properties: {
     "container.logging.level": "debug",
-    "container.security.regulation.maxFailures": "10000",
+    "container.security.throttling.maxFailures": "10000",
     "container.security.rest.authentication.order": "PASSWORD SSHKEY OAUTH",
     "container.security.rest.authentication.SSHKEY.class": "SSHKeyAuthenticator",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",

@@ -5,7 +5,7 @@ import { recordedIo } from "../command/recorded_io.ts";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -16,7 +16,7 @@ const system = await runService({
   authority,
   properties: {
     "container.security.rest.authentication.order": "OAUTH",
-    ...methodProperties("OAUTH", {
+    ...authenticatorProperties("OAUTH", {
       issuer: provider.issuer,
       requiredAudience: "https://wlcg.cern.ch/jwt/v1/any",
       identityTemplate: "CN=%sub%,O=Demo",

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { ALICE, runService } from "./running_service.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const authorities = { "conf/ssh_ca.pub": `${certificateLine("ca_ed25519")}\n` };
-const keys = methodProperties("SSHKEY", {
+const keys = authenticatorProperties("SSHKEY", {
   class: "SSHKeyAuthenticator",
   certificateAuthorities: "{folder}/conf/ssh_ca.pub",
 });

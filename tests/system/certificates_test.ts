@@ -38,7 +38,7 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   lines = system.log.length;
   await system.replace("conf/auth-cert.pem", "-----BEGIN CERTIFICATE-----\nbroken\n");
   await system.logged(/new certificates cannot be used, the ones before stay/, lines);
-  assert.match(await system.logged(/ error configuration problem=/, lines), /auth-cert\.pem/);
+  assert.match(await system.logged(/ error configuration diagnostic=/, lines), /auth-cert\.pem/);
   assert.equal(await shownName(system), "RENEWED");
 
   lines = system.log.length;

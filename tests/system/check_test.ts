@@ -277,9 +277,9 @@ Deno.test("check --json says the same as a program reads it", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["check", "--config", site.main, "--json"], io), 1);
   assert.equal(io.err, "");
-  const { ok, problems } = JSON.parse(io.out);
+  const { ok, diagnostics } = JSON.parse(io.out);
   assert.equal(ok, false);
-  const [first, second] = problems;
+  const [first, second] = diagnostics;
   assert.deepEqual(
     { ...first, expected: "" },
     {

@@ -7,7 +7,7 @@ import { openTls, readAll } from "../edge/tls_client.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { ALICE, runService, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
 import { SharingSystem } from "./sharing/sharing_system.ts";
-import { roomsSoFar, startedRoom } from "./worker_spy.ts";
+import { workersSoFar, startedWorker } from "./worker_spy.ts";
 
 const basic = ([name, password]: readonly [string, string]) => `Basic ${btoa(`${name}:${password}`)}`;
 
@@ -116,7 +116,7 @@ async function answerTo(port: number, text: string): Promise<string> {
 }
 
 Deno.test("answers that the edge gives by itself are on the metrics page, as all others are", async () => {
-  const from = roomsSoFar();
+  const from = workersSoFar();
   await using system = await runServiceHere({ properties: { "container.metrics.port": "0" } });
   const metrics = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
   await settled(system);
@@ -137,8 +137,8 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
     assert.match(await answerTo(port, text), new RegExp(`^HTTP/1\\.1 ${status} `));
   }
   assert.match(await unfinished, /^HTTP\/1\.1 408 /);
-  (await startedRoom("core 1", from)).kill();
-  assert.equal(await firstRefusal(system), 503);
+  (await startedWorker("core 1", from)).kill();
+  assert.equal(await firstHttpError(system), 503);
   const statuses = [...asked.map(([, status]) => status), 408, 503];
   const page = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   const counted = (text: string, status: number) =>
@@ -155,7 +155,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
 });
 
 /** The status of the first answer that is not 200. */
-async function firstRefusal(system: SystemUnderTest): Promise<number> {
+async function firstHttpError(system: SystemUnderTest): Promise<number> {
   for (;;) {
     const { status } = await system.ask("/rest/auth", { as: ALICE });
     if (status !== 200) return status;

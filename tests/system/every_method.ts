@@ -8,7 +8,7 @@ import { ALICE_DN, runService } from "./running_service.ts";
 const EXTERNAL_URL = "https://auth.demo.example:9000/DEMO";
 
 /** Properties of one method of the order. */
-export function methodProperties(
+export function authenticatorProperties(
   name: string,
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
@@ -76,25 +76,25 @@ export async function runWithEveryMethod(properties: Readonly<Record<string, str
       "container.externalurl": EXTERNAL_URL,
       "container.security.rest.authentication.order":
         "PASSWORD | SSHKEY, UNITY UNITY-OAUTH\tOAUTH || INTROSPECT X509",
-      ...methodProperties("SSHKEY", {
+      ...authenticatorProperties("SSHKEY", {
         class: "eu.unicore.uftp.authserver.authenticate.SSHKeyAuthenticator",
         file: "{folder}/conf/keys.txt",
       }),
-      ...methodProperties("UNITY", {
+      ...authenticatorProperties("UNITY", {
         class: "eu.unicore.services.rest.security.UnitySAMLAuthenticator",
         address: unity.address,
         uidAssign: "preferredUsername",
         groupsAssign: "memberOf",
       }),
-      ...methodProperties("UNITY-OAUTH", { address: unity.address, uidAssign: "preferredUsername" }),
-      ...methodProperties("OAUTH", {
+      ...authenticatorProperties("UNITY-OAUTH", { address: unity.address, uidAssign: "preferredUsername" }),
+      ...authenticatorProperties("OAUTH", {
         class: "org.example.OAuthAuthenticator",
         address: oidc.userinfo,
         identityAssign: '"UID="+email',
         uidAssign: "preferred_username",
         groupsAssign: '["hpc", "users"]',
       }),
-      ...methodProperties("INTROSPECT", {
+      ...authenticatorProperties("INTROSPECT", {
         class: "OAuthAuthenticator",
         address: oidc.introspection,
         validate: "true",

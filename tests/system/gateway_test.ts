@@ -152,8 +152,8 @@ for (const order of ["PASSWORD X509", "X509 PASSWORD"]) {
   Deno.test(`a certificate of one's own makes no guess at a password free (${order})`, async () => {
     await using system = await behind("127.0.0.0/8 ::1", {
       "container.security.rest.authentication.order": order,
-      "container.security.regulation.maxFailures": "2",
-      "container.security.regulation.baseDelay": "30",
+      "container.security.throttling.maxFailures": "2",
+      "container.security.throttling.baseDelay": "30",
     });
     const headers = consignor("CN=Eve,O=Demo,C=EU", gateway.key);
     const statuses: number[] = [];

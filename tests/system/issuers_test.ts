@@ -5,7 +5,7 @@ import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { CLIENT, startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { ALICE_DN, MAP, runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -23,7 +23,7 @@ const system = await runService({
   map: JSON.stringify({ ...MAP, [`CN=boss,O=${one.issuer}`]: { role: ["admin", "user"], xlogin: "alice" } }),
   properties: {
     "container.security.rest.authentication.order": "ONE TWO",
-    ...methodProperties("ONE", {
+    ...authenticatorProperties("ONE", {
       class: "OAuthAuthenticator",
       issuer: one.issuer,
       requiredAudience: "uftp https://uftp.example",
@@ -37,7 +37,7 @@ const system = await runService({
       "groupsMap.projA": "proja",
       requiredGroups: "projA staff",
     }),
-    ...methodProperties("TWO", {
+    ...authenticatorProperties("TWO", {
       class: "OAuthAuthenticator",
       issuer: two.issuer,
       validate: "true",

@@ -1,12 +1,12 @@
-/** What code of an attacker could do in the rooms: with the lists of a real configuration, nothing beyond them. */
+/** What code of an attacker could do in the workers: with the lists of a real configuration, nothing beyond them. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
-import { nameServers } from "../../src/rooms/name_servers.ts";
-import { corePermissions, edgePermissions, type RoomPermissions } from "../../src/rooms/permissions.ts";
-import { resolveHost } from "../../src/rooms/resolve_host.ts";
+import { nameServers } from "../../src/workers/name_servers.ts";
+import { corePermissions, edgePermissions, type WorkerPermissions } from "../../src/workers/permissions.ts";
+import { resolveHost } from "../../src/workers/resolve_host.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import type { Attempt } from "../rooms/planted_room.ts";
+import type { Attempt } from "../workers/planted_worker.ts";
 import { createSite } from "./running_service.ts";
 
 const site = await createSite();
@@ -19,34 +19,34 @@ function freePort(): number {
 }
 
 async function config(main = site.main) {
-  const { setup, problems } = await inspect(main);
-  assert(setup !== undefined, JSON.stringify(problems));
-  return setup.config;
+  const { snapshot, diagnostics } = await inspect(main);
+  assert(snapshot !== undefined, JSON.stringify(diagnostics));
+  return snapshot.config;
 }
 
-/** Runs attempts in a room with these permissions; what came of each. */
+/** Runs attempts in a worker with these permissions; what came of each. */
 async function attempt(
-  permissions: RoomPermissions,
+  permissions: WorkerPermissions,
   attempts: readonly Attempt[],
 ): Promise<readonly string[]> {
-  const room = new Worker(new URL("../rooms/planted_room.ts", import.meta.url), {
+  const worker = new Worker(new URL("../workers/planted_worker.ts", import.meta.url), {
     type: "module",
     deno: { permissions },
   });
   try {
     return await new Promise((resolve, reject) => {
-      room.onmessage = ({ data }) => resolve(data);
-      room.onerror = (event) => reject(new Error(event.message));
-      room.postMessage(attempts);
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = (event) => reject(new Error(event.message));
+      worker.postMessage(attempts);
     });
   } finally {
-    room.terminate();
+    worker.terminate();
   }
 }
 
 /** Checks that each attempt ends as it should. */
 async function expect(
-  permissions: RoomPermissions,
+  permissions: WorkerPermissions,
   facts: readonly (readonly [Attempt["kind"], string, "allowed" | "NotCapable"])[],
 ): Promise<void> {
   const outcomes = await attempt(permissions, facts.map(([kind, what]) => ({ kind, what })));
@@ -148,7 +148,7 @@ Deno.test("to look up names of clients the core may ask this machine's name serv
   assert.deepEqual(dns(more), servers.map((at) => at.includes(":") ? `[${at}]:53` : `${at}:53`).sort());
 });
 
-Deno.test("authserver check --permissions prints the lists that the rooms get", async () => {
+Deno.test("authserver check --permissions prints the lists that the workers get", async () => {
   const io = recordedIo();
   assert.equal(await runCommand(["check", "--config", site.main, "--permissions", "--json"], io), 0);
   const { ok, permissions } = JSON.parse(io.out);

@@ -6,7 +6,7 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { createAuthority } from "../pki/authority.ts";
 import type { Question } from "./ask.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { ALICE, ALICE_DN, runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -20,7 +20,7 @@ const system = await runService({
   ),
   properties: {
     "container.security.rest.authentication.order": "PASSWORD OAUTH",
-    ...methodProperties("OAUTH", {
+    ...authenticatorProperties("OAUTH", {
       issuer: provider.issuer,
       requiredAudience: "uftp",
       identityTemplate: "CN=%sub%,O=Demo,C=EU",

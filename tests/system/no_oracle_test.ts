@@ -12,7 +12,7 @@ const system = await runService({
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
-    "container.security.regulation.enable": "false",
+    "container.security.throttling.enable": "false",
   },
   files: {
     "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` +

@@ -193,7 +193,7 @@ Deno.test("log and audit stream can be read by the service's group and by nobody
   }
 });
 
-Deno.test("container.logging.format=json writes an object a line, also of what the rooms tell", async () => {
+Deno.test("container.logging.format=json writes an object a line, also of what the workers tell", async () => {
   await using system = await runServiceHere({ properties: { "container.logging.format": "json" } });
   await system.ask("/rest/auth", { as: ALICE });
   const file = `${system.folder}/logs/authserver.log`;
@@ -210,7 +210,7 @@ Deno.test("bans by hand hold also after the core died", async () => {
   await settled(system);
   await command(system, "ban", "add", "--user", "alice");
   cores.at(-1)?.postMessage(null); // a message that it cannot read throws where nobody catches
-  await system.logged(/room replaced what=core/);
+  await system.logged(/worker replaced what=core/);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
   const { json } = await command(system, "status", "--json");
   assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
@@ -219,8 +219,8 @@ Deno.test("bans by hand hold also after the core died", async () => {
 Deno.test("failed logins are remembered over a change of the core", async () => {
   await using system = await runService({
     properties: {
-      "container.security.regulation.maxFailures": "2",
-      "container.security.regulation.baseDelay": "60",
+      "container.security.throttling.maxFailures": "2",
+      "container.security.throttling.baseDelay": "60",
     },
   });
   await settled(system);
@@ -302,9 +302,9 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
     };
   };
   let page = await scrape();
-  // Counts arrive once a second, or with the end of a core; each room reports for itself.
+  // Counts arrive once a second, or with the end of a core; each worker reports for itself.
   const reported = () =>
-    page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{room="edge"}');
+    page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{worker="edge"}');
   while (!reported()) page = await scrape();
   assert.equal(page.status, 200);
   assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);
@@ -314,15 +314,15 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
       /^authserver_sessions_total\{server="HPC",decision="refused"\} 1$/m,
       /^authserver_requests_total\{route="\/rest\/auth\/:server",method="POST",code="401"\} 1$/m,
       /^authserver_request_duration_seconds_bucket\{route="\/rest\/auth\/:server",method="POST",le="\+Inf"\} 2$/m,
-      /^authserver_authentications_total\{method="PASSWORD",result="refused"\} 1$/m,
+      /^authserver_authentications_total\{authenticator="PASSWORD",result="refused"\} 1$/m,
       /^authserver_daemon_up\{server="HPC",daemon="1"\} 1$/m,
       /^authserver_daemon_latency_seconds\{server="HPC",daemon="1"\} \d+\.?\d*$/m,
       /^authserver_core_up 1$/m,
       /^authserver_core_generation 2$/m,
       /^authserver_config_last_reload_success 1$/m,
       /^authserver_config_reloads_total\{result="ok"\} 1$/m,
-      /^authserver_event_loop_lag_seconds\{room="core"\} /m,
-      /^authserver_event_loop_lag_seconds\{room="edge"\} /m,
+      /^authserver_event_loop_lag_seconds\{worker="core"\} /m,
+      /^authserver_event_loop_lag_seconds\{worker="edge"\} /m,
       /^authserver_certificate_expiry_timestamp_seconds \d{10}$/m,
       /^authserver_build_info\{version="[^"]+",deno="[^"]+"\} 1$/m,
     ]
@@ -373,7 +373,7 @@ Deno.test("a reload is over when the metrics page is where it is wanted", async 
 const events = async (path: string) =>
   (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line).event);
 
-Deno.test("a reload moves log and audit stream to other files, and changes the level of every room's log", async () => {
+Deno.test("a reload moves log and audit stream to other files, and changes the level of every worker's log", async () => {
   await using system = await runService(BY_HAND);
   await settled(system);
   const old = `${system.folder}/logs/authserver.log`;
@@ -464,6 +464,6 @@ Deno.test("a reload to a taken port of the metrics page changes nothing, and the
   const { port } = taken.addr;
   await set(system, { "container.metrics.port": String(port) });
   await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
-  await system.logged(/room replaced what=edge/);
+  await system.logged(/worker replaced what=edge/);
   assert.equal((await system.ask("/health/ready")).status, 200);
 });

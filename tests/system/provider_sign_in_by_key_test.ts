@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createSigner, type SigningAlgorithm } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -30,7 +30,7 @@ const system = await runService({
     ...Object.assign(
       {},
       ...ways.map(({ name, provider }) =>
-        methodProperties(name, {
+        authenticatorProperties(name, {
           class: "OAuthAuthenticator",
           issuer: provider.issuer,
           signIn: "true",

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 import { Visitor } from "./visitor.ts";
 
@@ -28,12 +28,12 @@ const system = await runService({
   authority,
   properties: {
     "container.security.rest.authentication.order": "ONE TWO PASSWORD",
-    ...methodProperties(
+    ...authenticatorProperties(
       "ONE",
       properties(one.issuer, "Institute", { requiredAcr: "mfa", maxAuthAge: "600" }),
     ),
-    ...methodProperties("TWO", properties(two.issuer, "<b>Lab</b>")),
-    "container.security.regulation.maxFailures": "1000",
+    ...authenticatorProperties("TWO", properties(two.issuer, "<b>Lab</b>")),
+    "container.security.throttling.maxFailures": "1000",
   },
 });
 Deno.test.afterAll(async () => {
@@ -241,7 +241,7 @@ Deno.test("no browser is sent to a provider that takes no challenge by S256", as
     properties: {
       "container.security.rest.authentication.order": "ONE",
       "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
-      ...methodProperties("ONE", properties(provider.issuer, "Weak")),
+      ...authenticatorProperties("ONE", properties(provider.issuer, "Weak")),
     },
   });
   try {

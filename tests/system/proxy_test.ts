@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { startConnectProxy } from "../outgoing/connect_proxy.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 
 Deno.test("a service behind a proxy knows users of a provider whose name nobody here can resolve", async () => {
@@ -16,7 +16,7 @@ Deno.test("a service behind a proxy knows users of a provider whose name nobody 
     authority,
     properties: {
       "container.security.rest.authentication.order": "OAUTH",
-      ...methodProperties("OAUTH", {
+      ...authenticatorProperties("OAUTH", {
         address: `https://idp.example:${oidc.server.port}/userinfo`,
         identityAssign: '"UID="+email',
         requiredClient: "",

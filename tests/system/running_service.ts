@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { runCommand } from "../../src/command/run_command.ts";
 import { type RunningService, startService } from "../../src/command/serving/running_service.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
@@ -84,7 +84,7 @@ export interface SystemUnderTest extends Site {
 }
 
 /** A log line that has not come by then, in milliseconds, does not come. */
-const PATIENCE_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 
 const CREDENTIAL_SUBJECT = "CN=AUTH,O=Demo,C=EU";
 
@@ -152,7 +152,7 @@ export async function runService(setting: Setting = {}): Promise<SystemUnderTest
 }
 
 /**
- * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the rooms' workers, and
+ * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the workers' workers, and
  * only for those.
  */
 export async function runServiceHere(setting: Setting = {}): Promise<SystemUnderTest> {
@@ -211,10 +211,10 @@ const startProcess: Start = async ({ main, folder }, tell) => {
 };
 
 const startHere: Start = async ({ main }, console) => {
-  const problems: string[] = [];
-  const service = await startService(main, (problem) => problems.push(formatProblem(problem)), { console })
+  const diagnostics: string[] = [];
+  const service = await startService(main, (diagnostic) => diagnostics.push(formatDiagnostic(diagnostic)), { console })
     .catch((error) => {
-      throw new Error(problems.join("\n"), { cause: error });
+      throw new Error(diagnostics.join("\n"), { cause: error });
     });
   const { port, reload, stop, stopped } = service;
   return { pid: Deno.pid, port, hangUp: () => void reload(), reload, stop, stopped };
@@ -253,7 +253,7 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
       };
       const timer = setTimeout(
         () => reject(new Error(`nothing in the log matches ${pattern}:\n${log.slice(after).join("\n")}`)),
-        PATIENCE_MS,
+        MAX_WAIT_MS,
       );
       waiting.add(look);
       look();

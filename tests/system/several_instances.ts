@@ -87,7 +87,7 @@ export class SeveralInstances implements AsyncDisposable {
     const site = await createSharingSite({
       properties: {
         ...databaseProperties(server, database),
-        "container.security.regulation.baseDelay": "600",
+        "container.security.throttling.baseDelay": "600",
         ...properties,
       },
     });

@@ -11,7 +11,7 @@ const system = await runService({
     "container.security.rest.authentication.X509.class": "X509Authenticator",
     "container.httpServer.wantClientAuthn": "true",
     "persistence.directory": "{folder}/data",
-    "container.security.regulation.maxFailures": "3",
+    "container.security.throttling.maxFailures": "3",
   },
 });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { methodProperties, userToken } from "./every_method.ts";
+import { authenticatorProperties, userToken } from "./every_method.ts";
 import { createSite, runAt, runService, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
@@ -13,7 +13,7 @@ function settings(more: Readonly<Record<string, string>> = {}) {
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
       "persistence.directory": "{folder}",
-      ...methodProperties("SSHKEY", {
+      ...authenticatorProperties("SSHKEY", {
         certificateAuthorities: "{folder}/conf/ssh_ca.pub",
         revokedKeys: "{folder}/conf/revoked",
         certificateIdentity: "CN=%principal%,OU=ssh-certificates",
@@ -116,7 +116,7 @@ Deno.test("a certificate that was shown counts on another instance at once, and 
 
 Deno.test("a certificate that does not count is refused with the reason, and whoever goes on waits", async () => {
   const { properties, ...rest } = settings();
-  const maxFailures = { "container.security.regulation.maxFailures": "1" };
+  const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
   for (
     const [name, reason] of [
@@ -137,7 +137,7 @@ Deno.test("a certificate that does not count is refused with the reason, and who
 
 Deno.test("whoever tries to have certificates forgotten that are not there waits, too", async () => {
   const { properties, ...rest } = settings();
-  const maxFailures = { "container.security.regulation.maxFailures": "1" };
+  const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
   const statuses: number[] = [];
   for (let i = 0; i < 45; i++) {
@@ -198,7 +198,7 @@ function withOwnAuthorities() {
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
       "persistence.directory": properties["persistence.directory"],
-      ...methodProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/ssh_ca.pub" }),
+      ...authenticatorProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/ssh_ca.pub" }),
     },
     files: { ...files, "conf/ssh_ca.pub": "# none of the operator's\n" },
     servers: {
@@ -268,7 +268,7 @@ Deno.test("an authority that users name in their own authorized_keys counts for 
 
 Deno.test("authorities of users do not count where only certificates of the operator's do", async () => {
   const { properties, ...rest } = withOwnAuthorities();
-  const only = methodProperties("SSHKEY", { only: "certificates" });
+  const only = authenticatorProperties("SSHKEY", { only: "certificates" });
   await using system = await runService({ ...rest, properties: { ...properties, ...only } });
   const reply = await uploadFor(system, "ann");
   assert.equal(reply.status, 403);

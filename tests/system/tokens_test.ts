@@ -105,7 +105,7 @@ Deno.test("a narrowed token sees and ends itself alone, and nobody sees or ends 
   assert.deepEqual((await listed(system, narrow)).map(({ id }) => id), [idOf(narrow)]);
   for (const path of [LIST, `${LIST}/${idOf(full)}`, `${LIST}/${idOf(other)}`, `${LIST}/nothing`]) {
     const reply = await remove(system, path, narrow);
-    assert.deepEqual([reply.status, reply.json()["code"]], [403, "ERR_TOKEN_BOUNDS"], path);
+    assert.deepEqual([reply.status, reply.json()["code"]], [403, "ERR_TOKEN_RESTRICTIONS"], path);
   }
   assert.equal((await system.ask(LIST)).status, 401);
   assert.equal((await system.ask(LIST, { method: "DELETE" })).status, 401);

@@ -1,6 +1,6 @@
-/** The workers of all rooms that are started in this process; to be imported before the first. */
+/** The workers of all workers that are started in this process; to be imported before the first. */
 
-export interface SpiedRoom {
+export interface SpiedWorker {
   readonly name: string;
   /** Has it meet a defect: a message that it cannot read throws where nobody catches. */
   kill(): void;
@@ -12,11 +12,11 @@ export interface SpiedRoom {
   readonly ends: number;
 }
 
-/** A room that is not started by then, in milliseconds, is not started. */
-const PATIENCE_MS = 15_000;
+/** A worker that is not started by then, in milliseconds, is not started. */
+const MAX_WAIT_MS = 15_000;
 
 /** In the order of their start. */
-const rooms: SpiedRoom[] = [];
+const workers: SpiedWorker[] = [];
 const waiting = new Set<() => void>();
 
 globalThis.Worker = class extends Worker {
@@ -28,7 +28,7 @@ globalThis.Worker = class extends Worker {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#end = resolve;
     const ends = () => this.#ends;
-    rooms.push({
+    workers.push({
       name: options?.name ?? "",
       get ends() {
         return ends();
@@ -47,18 +47,18 @@ globalThis.Worker = class extends Worker {
   }
 };
 
-/** How many rooms were started so far. */
-export function roomsSoFar(): number {
-  return rooms.length;
+/** How many workers were started so far. */
+export function workersSoFar(): number {
+  return workers.length;
 }
 
-/** The first room of that name, now or as soon as it is started. @param after Rooms not to look at. */
-export async function startedRoom(name: string, after = 0): Promise<SpiedRoom> {
+/** The first worker of that name, now or as soon as it is started. @param after Workers not to look at. */
+export async function startedWorker(name: string, after = 0): Promise<SpiedWorker> {
   for (;;) {
-    const found = rooms.slice(after).find((room) => room.name === name);
+    const found = workers.slice(after).find((worker) => worker.name === name);
     if (found !== undefined) return found;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error(`no room ${name} was started`)), PATIENCE_MS);
+    const timer = setTimeout(() => reject(new Error(`no room ${name} was started`)), MAX_WAIT_MS);
     waiting.add(resolve);
     await promise.finally(() => {
       clearTimeout(timer);

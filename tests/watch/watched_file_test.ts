@@ -87,7 +87,7 @@ scene("watchFile() reads the first content and is silent about it", async ({ wat
   let told = 0;
   const file = await watch({ onChange: () => told++ });
   assert.equal(file.current, "first");
-  assert.equal(file.problem, undefined);
+  assert.equal(file.diagnostic, undefined);
   assert.equal(file.path, path);
   assert.equal(told, 0);
   assert.deepEqual(lines, []);
@@ -193,7 +193,7 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
   await file.check();
   await file.check();
   assert.equal(file.current, "first");
-  assert.equal(file.problem, "this is broken");
+  assert.equal(file.diagnostic, "this is broken");
   const complaint =
     `error file not usable, the last good content stays file=${path} error="SyntaxError: this is broken"`;
   assert.deepEqual(lines, [complaint]);
@@ -205,7 +205,7 @@ scene("WatchedFile keeps the last good content beside a broken one, and says so 
   await write("second");
   await file.check();
   assert.equal(file.current, "second");
-  assert.equal(file.problem, undefined);
+  assert.equal(file.diagnostic, undefined);
 });
 
 scene(
@@ -217,7 +217,7 @@ scene(
     await file.check();
     await write("first");
     await file.check();
-    assert.equal(file.problem, undefined);
+    assert.equal(file.diagnostic, undefined);
     assert.equal(lines.at(-1), `info  file usable again, with the content in use file=${path}`);
     assert.equal(told, 0);
   },
@@ -228,7 +228,7 @@ scene("WatchedFile keeps the last good content beside one that is not UTF-8", as
   await write(new Uint8Array([0x61, 0xff]));
   await file.check();
   assert.equal(file.current, "first");
-  assert.equal(file.problem, "the file is not UTF-8 text");
+  assert.equal(file.diagnostic, "the file is not UTF-8 text");
 });
 
 scene(
@@ -239,11 +239,11 @@ scene(
     await file.check();
     await file.check();
     assert.equal(file.current, "first");
-    assert.equal(file.problem, `the file ${path} is gone`);
+    assert.equal(file.diagnostic, `the file ${path} is gone`);
     assert.equal(lines.length, 1);
     await write("first");
     await file.check();
-    assert.equal(file.problem, undefined);
+    assert.equal(file.diagnostic, undefined);
   },
 );
 
@@ -259,7 +259,7 @@ scene(
     await Deno.remove(path);
     await file.check();
     assert.equal(file.current, "nobody");
-    assert.equal(file.problem, undefined);
+    assert.equal(file.diagnostic, undefined);
     await write("first");
     await file.check();
     assert.equal(file.current, "first");
@@ -280,11 +280,11 @@ scene("WatchedFile keeps the last good content while the file cannot be read", a
   await file.check();
   await file.check();
   assert.equal(file.current, "first");
-  assert.equal(file.problem, "no");
+  assert.equal(file.diagnostic, "no");
   assert.equal(lines.length, 1);
   readable = true;
   await file.check();
-  assert.equal(file.problem, undefined);
+  assert.equal(file.diagnostic, undefined);
 });
 
 scene(
@@ -451,7 +451,7 @@ scene("WatchedFile survives a listener that throws", async ({ watch, write, line
   await write("second");
   await file.check();
   assert.equal(file.current, "second");
-  assert.equal(file.problem, undefined);
+  assert.equal(file.diagnostic, undefined);
   assert.match(lines.at(-1) ?? "", /^error listener to a file failed/);
 });
 
@@ -484,7 +484,7 @@ scene(
     const file = await watch({ maxBytes: 16 });
     await Deno.writeTextFile(path, "x".repeat(17));
     await file.check();
-    assert.match(file.problem ?? "", /17 bytes: expected at most 16/);
+    assert.match(file.diagnostic ?? "", /17 bytes: expected at most 16/);
     assert.notEqual(file.current, "x".repeat(17));
   },
 );
@@ -538,12 +538,12 @@ for (const [what, put] of ENDLESS) {
       await Deno.remove(path);
       await put(path);
       await file.check();
-      assert.match(file.problem ?? "", /is no regular file|is a folder/);
+      assert.match(file.diagnostic ?? "", /is no regular file|is a folder/);
       assert.equal(file.current, "first");
       await Deno.remove(path);
       await write("second");
       assert.equal(await next(), "second", "who was removed meanwhile does not get in");
-      assert.equal(file.problem, undefined);
+      assert.equal(file.diagnostic, undefined);
     },
   );
 }

@@ -1,10 +1,10 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { formatProblem } from "../../model/problem.ts";
-import { refuse } from "../../model/service_error.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
+import { httpError } from "../../model/http_error.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
 import { attributesOfEntry } from "./map_entry.ts";
@@ -34,7 +34,7 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
     const index = createMapIndex(matching);
     const take = index.add.bind(index);
     const warnings = await readMapFile(text, { file, take, format });
-    for (const warning of warnings) log.warn("map file", { problem: formatProblem(warning) });
+    for (const warning of warnings) log.warn("map file", { diagnostic: formatDiagnostic(warning) });
     return index;
   }, { log, maxBytes: MAX_MAP_LENGTH, intervalMs });
   return new FileAttributeSource(name, watched);
@@ -72,11 +72,11 @@ class FileAttributeSource implements AttributeSource {
 
   #nameOf(dn: string): string {
     try {
-      return comparableForm(dn);
+      return canonicalDn(dn);
     } catch (error) {
       // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
       if (error instanceof InvalidName) {
-        throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
+        throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
       }
       throw error;
     }

@@ -1,6 +1,6 @@
 import type { KindInspection } from "../../config/kind.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { MapFormat } from "./map_file.ts";
 import type { Matching } from "./map_index.ts";
 import { inspectMapFile, type MapInspection } from "./map_inspection.ts";
@@ -15,12 +15,12 @@ export async function inspectMap(
   { servers, alone }: { readonly servers: readonly string[] | undefined; readonly alone: boolean },
 ): Promise<KindInspection> {
   let map: MapInspection | undefined;
-  const problems = await inspectFile(file, async (text) => {
+  const diagnostics = await inspectFile(file, async (text) => {
     map = await inspectMapFile(text, { file, matching, format, alone });
     const unknown = map.servers.filter(({ server }) => servers?.includes(server) === false);
     return [
-      ...map.problems,
-      ...unknown.map(({ server, line }): Problem => ({
+      ...map.diagnostics,
+      ...unknown.map(({ server, line }): Diagnostic => ({
         severity: "warning",
         file,
         line,
@@ -29,5 +29,5 @@ export async function inspectMap(
       })),
     ];
   });
-  return { problems, written: map?.names.map((name) => ({ ...name, file })), matches: map?.matches };
+  return { diagnostics, written: map?.names.map((name) => ({ ...name, file })), matches: map?.matches };
 }

@@ -4,7 +4,7 @@ import {
   attributeValues,
   type StandardAttribute,
 } from "../../model/attributes.ts";
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 
 /** What a map file says about one user, or about all users a pattern matches. */
 export interface MapEntry {
@@ -26,7 +26,7 @@ export interface MapAttribute {
 
 /** Takes note of something wrong; an error unless said otherwise. */
 export type Report = (
-  problem: Omit<Problem, "file" | "severity"> & { readonly severity?: "warning" },
+  diagnostic: Omit<Diagnostic, "file" | "severity"> & { readonly severity?: "warning" },
 ) => void;
 
 /** Spellings in map files, compared without case (authentication.md 7.5). Every other name is an extra attribute. */

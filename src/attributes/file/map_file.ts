@@ -1,6 +1,6 @@
 import { InvalidJson } from "../../model/json_text.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import { InvalidXml } from "../../model/xml_text.ts";
 import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
@@ -13,7 +13,7 @@ export type MapFormat = "JSON" | "XML";
 export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
 
 /** Problems of one severity beyond these are not told one by one. */
-const MAX_PROBLEMS = 100;
+const MAX_DIAGNOSTICS = 100;
 
 /**
  * Reads a map file, entry by entry and in steps of a few milliseconds, so that requests are served meanwhile.
@@ -29,15 +29,15 @@ export async function readMapFile(
     readonly format?: MapFormat;
     readonly take: (entry: MapEntry, report: Report) => void;
   },
-): Promise<readonly Problem[]> {
-  const errors: Problem[] = [];
-  const warnings: Problem[] = [];
-  const report: Report = (problem) => {
-    const list = problem.severity === "warning" ? warnings : errors;
-    if (list.length < MAX_PROBLEMS) list.push({ severity: "error", file, ...problem });
+): Promise<readonly Diagnostic[]> {
+  const errors: Diagnostic[] = [];
+  const warnings: Diagnostic[] = [];
+  const report: Report = (diagnostic) => {
+    const list = diagnostic.severity === "warning" ? warnings : errors;
+    if (list.length < MAX_DIAGNOSTICS) list.push({ severity: "error", file, ...diagnostic });
   };
   try {
-    const steps = new SmallSteps();
+    const steps = new TimeSlicer();
     for (const entry of entriesOf(text, format, report)) {
       take(entry, report);
       if (steps.isLong) await steps.rest();

@@ -1,4 +1,4 @@
-import { comparableForm, InvalidName, patternForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName, patternForm } from "../../model/distinguished_name.ts";
 import { LinearPattern } from "./linear_pattern.ts";
 import { attributesOfEntry, type MapEntry, type Report } from "./map_entry.ts";
 import { readMapEntry } from "./map_file.ts";
@@ -14,7 +14,7 @@ export type Matching = "strict" | "regexp";
 export interface MapIndex {
   /** Adds the next entry of the file; a key that cannot be used is reported and left out. */
   add(entry: MapEntry, report: Report): void;
-  /** @param name In comparable form. */
+  /** @param name In canonical DN. */
   find(name: string): MapEntry | undefined;
 }
 
@@ -38,7 +38,7 @@ class NameIndex implements MapIndex {
 
   add({ key, line, source }: MapEntry, report: Report): void {
     try {
-      const name = comparableForm(key);
+      const name = canonicalDn(key);
       const earlier = this.#entries.get(name);
       if (earlier !== undefined) {
         const expected = `expected each name once; line ${earlier.line} names the same user and is not used`;

@@ -1,6 +1,6 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
 import { ROLES } from "../access_rules.ts";
@@ -27,13 +27,13 @@ interface ServerMention {
 /** What can be said of a map file without a user. */
 export interface MapInspection {
   /** What is wrong, with what a session would be refused for; the file may be usable nevertheless. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** To be held against the configured servers. */
   readonly servers: readonly ServerMention[];
   readonly entries: number;
   /** Names of the entries as written, with their lines; of a file of patterns none. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
-  /** Whether an entry is about somebody; absent if the file is of no use. @param name In comparable form. */
+  /** Whether an entry is about somebody; absent if the file is of no use. @param name In canonical DN. */
   readonly matches: ((name: string) => boolean) | undefined;
 }
 
@@ -70,17 +70,17 @@ export async function inspectMapFile(
       });
     }
   };
-  let problems: readonly Problem[];
+  let diagnostics: readonly Diagnostic[];
   let isUsable = true;
   try {
-    problems = await readMapFile(text, { file, take, format });
+    diagnostics = await readMapFile(text, { file, take, format });
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    problems = error.problems;
+    diagnostics = error.diagnostics;
     isUsable = false;
   }
   return {
-    problems,
+    diagnostics,
     servers: [...servers.values()],
     entries,
     names,

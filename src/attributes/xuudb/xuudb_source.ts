@@ -1,10 +1,10 @@
 import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
 import type { StandardAttribute } from "../../model/attributes.ts";
-import { disguise } from "../../model/disguise.ts";
+import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { RemoteSystem } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
@@ -78,7 +78,7 @@ export class XuudbSource implements AttributeSource {
     const { address, gcid } = this.#options;
     const signal = AbortSignal.any([abandoned, this.#closed.signal]);
     // Whoever is asked about has been recognised; from which address does not matter to the answer.
-    const asker = { lane: dn, known: true, credential: dn, address: dn, signal };
+    const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     try {
       const record = await this.#remote.ask(
         this.#form.request(address, gcid, dn),
@@ -87,7 +87,7 @@ export class XuudbSource implements AttributeSource {
       );
       return attributesOfRecord(record);
     } catch (error) {
-      throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
     }
   }
 
@@ -113,7 +113,7 @@ function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeS
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
     const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Nothing is trimmed: it would become another account, or a ban that does not count would look like one.
-    const reason = values.map(disguise).find((reason) => reason !== undefined);
+    const reason = values.map(confusable).find((reason) => reason !== undefined);
     if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }

@@ -149,8 +149,8 @@ class Evaluator {
     const a = isNull(right) ? presence(left) : this.#value(left);
     const b = isNull(left) ? presence(right) : this.#value(right);
     for (const value of [a, b]) {
-      const comparable = value === null || scalarText(value) !== undefined || a === null || b === null;
-      if (!comparable) throw this.#error(at, `expected a text to compare, found ${describeKind(value)}`);
+      const canonical = value === null || scalarText(value) !== undefined || a === null || b === null;
+      if (!canonical) throw this.#error(at, `expected a text to compare, found ${describeKind(value)}`);
     }
     return sameScalar(a, b);
   }

@@ -1,5 +1,5 @@
 import { MAX_STEPS, MAX_TEXT } from "./limits.ts";
-import { disguise } from "../../model/disguise.ts";
+import { confusable } from "../../model/confusables.ts";
 import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
@@ -74,11 +74,11 @@ function callOnText(target: Text, call: Call, asName: boolean): Value {
   const base = target.isMixed && asName ? Text.own(target.asName) : target;
   switch (call.signature) {
     case "trim/0":
-      return base.derive(undisguised(target, base, call).trim());
+      return base.derive(unconfusable(target, base, call).trim());
     case "toLowerCase/0":
-      return base.derive(undisguised(target, base, call).toLowerCase());
+      return base.derive(unconfusable(target, base, call).toLowerCase());
     case "toUpperCase/0":
-      return base.derive(undisguised(target, base, call).toUpperCase());
+      return base.derive(unconfusable(target, base, call).toUpperCase());
     case "substring/1":
       return substring(base, call.integer(0), base.raw.length);
     case "substring/2":
@@ -150,12 +150,12 @@ export function sameScalar(a: Value, b: Value): boolean {
 }
 
 /**
- * The text to be trimmed or changed in case, if what came from outside is no {@link disguise}: that would make one name of
+ * The text to be trimmed or changed in case, if what came from outside is no {@link confusable}: that would make one name of
  * several.
  */
-function undisguised(target: Text, base: Text, { method }: Call): string {
+function unconfusable(target: Text, base: Text, { method }: Call): string {
   for (const text of target.foreign) {
-    const reason = text === "" ? undefined : disguise(text);
+    const reason = text === "" ? undefined : confusable(text);
     if (reason !== undefined) throw new MethodError(`${method}() does not take from outside ${reason}`);
   }
   return base.raw;

@@ -3,19 +3,19 @@ import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
-import { lineageWith, type TokenLineage } from "../../model/token_lineage.ts";
-import { namedUser } from "../standing.ts";
+import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
+import { familyWith, type TokenFamily } from "../../model/token_family.ts";
+import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
-import { lineageClaims, shownToken } from "./booked_token.ts";
-import { boundsClaim, readBounds } from "./bounds.ts";
+import { familyClaims, shownToken } from "./registered_token.ts";
+import { restrictionsClaim, readRestrictions } from "./restrictions.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
-import type { TokenBook } from "./token_book.ts";
+import type { TokenRegistry } from "./token_registry.ts";
 
 /** What a caller asks for (authentication.md 4.1). */
 export interface TokenRequest {
@@ -25,7 +25,7 @@ export interface TokenRequest {
   /** Whether the token is for this server only. */
   readonly limited: boolean;
   /** To what it is to be narrowed; absent: to nothing. */
-  readonly bounds?: TokenBounds;
+  readonly restrictions?: TokenRestrictions;
   /** By which its owner knows it again. */
   readonly name?: string;
 }
@@ -46,32 +46,32 @@ export interface TokenLimits {
 export function readTokenRequest(query: URLSearchParams): TokenRequest {
   const [lifetime, again] = query.getAll("lifetime");
   if (lifetime !== undefined && (again !== undefined || !/^[1-9]\d{0,9}$/.test(lifetime))) {
-    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+    throw httpError("ERR_INVALID_TOKEN_REQUEST", {
       text: "The token lifetime must be one whole number of seconds from 1",
     });
   }
   const name = query.get("name") ?? undefined;
   if (name !== undefined && (name === "" || name.length > MAX_NAME || printable(name) !== name)) {
-    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+    throw httpError("ERR_INVALID_TOKEN_REQUEST", {
       text: `name: expected 1 to ${MAX_NAME} characters that can be printed`,
     });
   }
-  const bounds = readBounds(query);
+  const restrictions = readRestrictions(query);
   const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
   return {
     lifetime: lifetime === undefined ? undefined : Number(lifetime),
     renewable: isTrue("renewable"),
     limited: isTrue("limited"),
-    ...(isNarrow(bounds) && { bounds }),
+    ...(isNarrow(restrictions) && { restrictions }),
     ...(name !== undefined && { name }),
   };
 }
 
-/** @throws {ERR_TOKEN_BOUNDS} If more is asked for than there was. */
-function boundsWithin(before: TokenBounds = {}, asked: TokenBounds = {}): TokenBounds {
-  const bounds = narrowed(before, asked);
-  if (typeof bounds !== "string") return bounds;
-  throw refuse("ERR_TOKEN_BOUNDS", { bounds: `it can be narrowed, and ${bounds} would widen it` });
+/** @throws {ERR_TOKEN_RESTRICTIONS} If more is asked for than there was. */
+function restrictionsWithin(before: TokenRestrictions = {}, asked: TokenRestrictions = {}): TokenRestrictions {
+  const restrictions = narrowed(before, asked);
+  if (typeof restrictions !== "string") return restrictions;
+  throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: `it can be narrowed, and ${restrictions} would widen it` });
 }
 
 /** Issues tokens that stand for a caller, signed with the server's private key. */
@@ -87,7 +87,7 @@ export class TokenIssuer {
       /** Until when what is derived from a login now may last, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       /** Takes what is made; absent: nothing of it is kept. */
-      readonly book?: TokenBook;
+      readonly registry?: TokenRegistry;
     },
   ) {
     this.#own = new OwnIssuer(options.tls);
@@ -101,7 +101,7 @@ export class TokenIssuer {
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -112,20 +112,20 @@ export class TokenIssuer {
       readonly clientAddress: string;
     },
   ): Promise<string> {
-    if (caller.kind === "anonymous") throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
+    if (caller.kind === "anonymous") throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
     const { identity } = caller;
     const issuer = this.#issuer();
-    if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
+    if (!isPersonalName(identity.dn, issuer.name)) throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
     const derived = Math.floor(this.options.derivedUntil(identity)) - now;
-    if (derived < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
     // Nobody but the operator knows that limit: who asks for more gets what there is.
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
-    const bounds = boundsWithin(former?.bounds, request.bounds);
-    const limited = request.limited || isNarrow(bounds);
+    const restrictions = restrictionsWithin(former?.restrictions, request.restrictions);
+    const limited = request.limited || isNarrow(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
     // Text for truth values: that is what clients and other servers read. Members left undefined are not written.
@@ -150,9 +150,9 @@ export class TokenIssuer {
       renewable: request.renewable ? "true" : undefined,
       renewableUntil: request.renewable ? renewableUntil : undefined,
       aud: limitedTo,
-      bounds: boundsClaim(bounds),
+      restrictions: restrictionsClaim(restrictions),
       name: request.name,
-      ...this.#lineage(expires, former?.lineage ?? this.#lineageOf(identity)),
+      ...this.#family(expires, former?.family ?? this.#familyOf(identity)),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -167,13 +167,13 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "bounds" | "name"> & {
+    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "restrictions" | "name"> & {
       readonly by: string;
       readonly preferences?: string;
     },
   ): Promise<string> {
     const issuer = this.#issuer();
-    if (!isPersonalName(subject, issuer.name)) throw refuse("ERR_TOKEN_SUBJECT");
+    if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, issuer, now, renewableUntil);
@@ -187,19 +187,19 @@ export class TokenIssuer {
       preferences: preferences === "" ? undefined : preferences,
       renewable: renewable ? "true" : undefined,
       renewableUntil: renewable ? renewableUntil : undefined,
-      ...this.#lineage(expires),
+      ...this.#family(expires),
     };
     return await this.#make(claims, issuer, undefined);
   }
 
   /** Claims of a token that is made now. @param former Of what it is got with. */
-  #lineage(expires: number, former?: TokenLineage): Record<string, unknown> {
+  #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
-    return lineageClaims(lineageWith(former, token, this.options.clock()));
+    return familyClaims(familyWith(former, token, this.options.clock()));
   }
 
   /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
-  #lineageOf({ browser }: Identity): TokenLineage | undefined {
+  #familyOf({ browser }: Identity): TokenFamily | undefined {
     if (browser === undefined) return undefined;
     const { id, ends: expires } = browser;
     return { id, expires, since: this.options.clock(), root: id, line: [] };
@@ -208,14 +208,14 @@ export class TokenIssuer {
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
     const signer = { issuer, pem: this.options.tls().certificate };
-    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
+    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 
   #issuer(): Issuer {
     const issuer = this.#own.current;
     if (!isValidAt(issuer.validity, this.options.clock())) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is out of date");
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's certificate is out of date");
     }
     return issuer;
   }
@@ -224,7 +224,7 @@ export class TokenIssuer {
   #renewableUntil({ issuedToken }: Identity, now: number): number {
     const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
-    if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    if (!issuedToken.renewable) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 
@@ -239,23 +239,23 @@ export class TokenIssuer {
     const { defaultLifetime, maxLifetime } = this.options.limits;
     const certificate = Math.floor(issuer.validity.to / 1000) - now;
     if (certificate < 1) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
     }
-    if (until - now < 1) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
+    if (until - now < 1) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
     const longest = Math.min(maxLifetime, certificate, until - now);
-    if (lifetime !== undefined && lifetime > longest) throw refuse("ERR_TOKEN_LIFETIME", { longest });
+    if (lifetime !== undefined && lifetime > longest) throw httpError("ERR_TOKEN_LIFETIME", { longest });
     return lifetime ?? Math.min(defaultLifetime, longest);
   }
 
   async #sign(claims: string, { algorithms }: Issuer): Promise<string> {
     const [alg] = algorithms;
-    if (alg === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
+    if (alg === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
     try {
       return await new CompactSign(new TextEncoder().encode(claims)).setProtectedHeader({ alg }).sign(
         this.#key(),
       );
     } catch (cause) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key cannot be used", cause);
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's key cannot be used", cause);
     }
   }
 

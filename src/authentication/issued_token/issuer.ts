@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
 import { type Validity, validityOf } from "../../model/trust/validity.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 
 /** A server that issues tokens, as its certificate describes it. */
@@ -9,7 +9,7 @@ export interface Issuer {
   /** Subject as tokens have it in `iss`. */
   readonly name: string;
   /** The name as it is compared. */
-  readonly comparableName: string;
+  readonly canonicalName: string;
   readonly key: KeyObject;
   /** SHA-256 of the public key. */
   readonly fingerprint: string;
@@ -36,7 +36,7 @@ export function issuerOf(certificate: string): Issuer {
   if (key === undefined) throw new TypeError(`the key of ${name} signs no tokens: expected ${USABLE_KEYS}`);
   return {
     name,
-    comparableName: comparableForm(name),
+    canonicalName: canonicalDn(name),
     key,
     fingerprint: createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64"),
     algorithms: algorithmsOf(key),

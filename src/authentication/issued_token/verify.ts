@@ -5,25 +5,25 @@ import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { TokenLineage } from "../../model/token_lineage.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { TokenFamily } from "../../model/token_family.ts";
+import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { type AskStanding, ISSUED_TOKENS, whatIsLeft } from "../standing.ts";
+import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
-import { shownToken } from "./booked_token.ts";
-import { boundsFromClaim } from "./bounds.ts";
+import { shownToken } from "./registered_token.ts";
+import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
-import type { TokenBook } from "./token_book.ts";
+import type { TokenRegistry } from "./token_registry.ts";
 
 /** Whose tokens count. */
 export interface IssuedTokenOptions {
@@ -33,9 +33,9 @@ export interface IssuedTokenOptions {
   /** Of at least 32 bytes in UTF-8; without it no HMAC token is accepted. */
   readonly hmacSecret?: string;
   /** Asks whether the user of a token still exists. */
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   /** Which of our own tokens there are, and which were taken back; absent: nothing of that is kept. */
-  readonly book?: TokenBook;
+  readonly registry?: TokenRegistry;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -69,13 +69,13 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
   }
 
-  async authenticate({ authorization, clientAddress }: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate({ authorization, clientAddress }: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
     if (authorization.kind !== "bearer" || authorization.route !== "issued") {
       return { kind: "skipped" };
     }
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
-      const left = await whatIsLeft(identity, this.options.standing, signal);
+      const left = await whatIsLeft(identity, this.options.accountStatus, signal);
       if (left === undefined) throw new InvalidToken("its user does not exist any more");
       return { kind: "accepted", identity: left };
     } catch (error) {
@@ -105,25 +105,25 @@ class IssuedTokenAuthenticator implements Authenticator {
       limitedTo: claims.has("aud") ? own : undefined,
       preferences: claims.has("preferences") ? textClaim(token, "preferences") : undefined,
       renewableUntil: isOwn ? renewableUntil(token) : expires,
-      ...boundsIn(token),
+      ...restrictionsIn(token),
     };
     checkAddress(facts, clientAddress);
     const identity = { method: "ETD", via: this.name };
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
     if (!["via", "by"].some((name) => claims.has(name))) this.#tellOld(token, dn);
-    const lineage = await this.#lineage(token, clientAddress);
-    return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, lineage } };
+    const family = await this.#family(token, clientAddress);
+    return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };
   }
 
   /** What a token of our own was got with. @throws {InvalidToken} If that, or it, was taken back. What the book throws. */
-  async #lineage(token: SignedToken, clientAddress: string): Promise<TokenLineage> {
-    const { book } = this.options;
+  async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
+    const { registry } = this.options;
     const shown = shownToken(token);
-    if (await book?.isRevoked(shown)) {
+    if (await registry?.isRevoked(shown)) {
       throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
-    book?.noteUse(shown, clientAddress);
-    return shown.lineage;
+    registry?.noteUse(shown, clientAddress);
+    return shown.family;
   }
 
   /** Once for each token, as clients show them again and again. */
@@ -149,14 +149,14 @@ class IssuedTokenAuthenticator implements Authenticator {
     const now = this.options.clock();
     const own = this.#own.current;
     for (const candidate of [own, ...this.#trusted]) {
-      const { comparableName, algorithms, key, fingerprint } = candidate;
-      if (comparableName !== name || !isValidAt(candidate.validity, now)) continue;
+      const { canonicalName, algorithms, key, fingerprint } = candidate;
+      if (canonicalName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) {
-        return comparableName === own.comparableName ? "own" : "other";
+        return canonicalName === own.canonicalName ? "own" : "other";
       }
     }
-    if (own.comparableName === name && await this.#isFormerlySigned(token, own.comparableName)) return "own";
+    if (own.canonicalName === name && await this.#isFormerlySigned(token, own.canonicalName)) return "own";
     throw new InvalidToken("not signed by an issuer that is trusted");
   }
 
@@ -165,15 +165,15 @@ class IssuedTokenAuthenticator implements Authenticator {
    * so each is believed only as far as an authority that is trusted vouches for it now.
    */
   async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
-    const { book, tls, clock } = this.options;
-    if (book === undefined || !await book.isListed(shownToken(token))) return false;
+    const { registry, tls, clock } = this.options;
+    if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
     const { anchors, revocation } = tls();
-    for (const pem of await book.issuers(own)) {
+    for (const pem of await registry.issuers(own)) {
       const chain = certificatesIn(pem);
       const [first] = chain;
       if (first === undefined) continue;
-      const { comparableName, algorithms, key, fingerprint } = issuerOf(first.toString());
-      if (comparableName !== own || !algorithms.includes(token.algorithm)) continue;
+      const { canonicalName, algorithms, key, fingerprint } = issuerOf(first.toString());
+      if (canonicalName !== own || !algorithms.includes(token.algorithm)) continue;
       const way = findPath(chain, { anchors, revocation, purpose: "serverAuth", at: clock() });
       if (typeof way === "string") continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) return true;
@@ -212,19 +212,19 @@ function decidedOf(
 }
 
 /** @throws {InvalidToken} If the token is not good for where the client is. */
-function checkAddress({ bounds }: IssuedTokenFacts, clientAddress: string): void {
-  const address = bounds?.address;
+function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string): void {
+  const address = restrictions?.address;
   if (address !== undefined && !addressInRange(clientAddress, address)) {
     throw new InvalidToken("shown from another address than it is for");
   }
 }
 
 /** @throws {InvalidToken} If there are bounds that cannot be read. */
-function boundsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "bounds"> {
-  if (!claims.has("bounds")) return {};
-  const bounds = boundsFromClaim(claims.get("bounds"));
-  if (bounds === undefined) throw new InvalidToken("claim bounds cannot be read");
-  return { bounds };
+function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
+  if (!claims.has("restrictions")) return {};
+  const restrictions = restrictionsFromClaim(claims.get("restrictions"));
+  if (restrictions === undefined) throw new InvalidToken("claim bounds cannot be read");
+  return { restrictions };
 }
 
 /** Who named the token's user, and the most that the token may give. */
@@ -270,7 +270,7 @@ function renewableUntil({ claims, expires }: SignedToken): number {
 
 function readName(text: string): string {
   try {
-    return comparableForm(text);
+    return canonicalDn(text);
   } catch (error) {
     if (error instanceof InvalidName) throw new InvalidToken("claim iss is not a DN");
     throw error;

@@ -1,6 +1,6 @@
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { scopesOf } from "./token_requirements.ts";
 import type { Said } from "../claims.ts";
 
@@ -52,7 +52,7 @@ function readPath(text: string, base: string): string | undefined {
   try {
     return absolutePath(path) === path ? base + path : undefined;
   } catch (error) {
-    if (error instanceof ServiceError) return undefined;
+    if (error instanceof HttpError) return undefined;
     throw error;
   }
 }

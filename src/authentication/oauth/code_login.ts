@@ -12,7 +12,7 @@ import type {
   ProviderSession,
 } from "../authenticator.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { SeenOnce } from "../../model/seen_once.ts";
+import type { ReplayCache } from "../../model/replay_cache.ts";
 import { readForeignToken } from "../foreign_token.ts";
 import { isJsonObject, parseJsonObject } from "../json_object.ts";
 import { readBearer } from "../route_bearer.ts";
@@ -46,7 +46,7 @@ export class CodeLogin implements BrowserLogin {
       readonly keys: IssuerKeys;
       readonly clock: Clock;
       /** Logout tokens that were shown. */
-      readonly logouts: SeenOnce;
+      readonly logouts: ReplayCache;
     },
   ) {
     this.issuer = config.issuer;

@@ -2,7 +2,7 @@ import { hash, X509Certificate } from "node:crypto";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameSecret } from "../../model/same_secret.ts";
-import type { SeenOnce } from "../../model/seen_once.ts";
+import type { ReplayCache } from "../../model/replay_cache.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { verifyProof } from "./dpop_proof.ts";
@@ -50,7 +50,7 @@ function thumbprintOf(value: unknown): string {
 /** Sees to it that who shows a bound token is whom it is bound to. */
 export class PossessionCheck {
   /** @param proofs Those that were shown, by their users: keys cost nothing. */
-  constructor(readonly clock: Clock, readonly proofs: SeenOnce) {}
+  constructor(readonly clock: Clock, readonly proofs: ReplayCache) {}
 
   /**
    * Holds what a request shows against what the token is bound to (RFC 9449, 7; RFC 8705, 3).

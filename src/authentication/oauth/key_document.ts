@@ -37,9 +37,9 @@ export function readKeys(body: string): KeyDocument {
   if (listed.length > MOST_KEYS) throw new InvalidKeys(`more than ${MOST_KEYS} keys`);
   const leftOut = new Set<string>();
   const keys = listed.filter((key): key is JWK => {
-    const problem = problemOf(key);
-    if (problem !== undefined) leftOut.add(problem);
-    return problem === undefined;
+    const diagnostic = diagnosticOf(key);
+    if (diagnostic !== undefined) leftOut.add(diagnostic);
+    return diagnostic === undefined;
   });
   if (keys.length === 0) {
     const why = [...leftOut].join(", ");
@@ -58,7 +58,7 @@ function listOf(body: string): readonly unknown[] {
   throw new InvalidKeys("the key set is no JSON object with a list of keys");
 }
 
-function problemOf(key: unknown): string | undefined {
+function diagnosticOf(key: unknown): string | undefined {
   if (!isJsonObject(key)) return "no JSON object";
   if (SECRET_MEMBERS.some((member) => Object.hasOwn(key, member))) return "a secret key";
   if (key.kid !== undefined && typeof key.kid !== "string") return "a kid that is no text";

@@ -14,7 +14,7 @@ export const oauth = authenticatorKind({
   tellsAcr: true,
   takesTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
   inspect: async ({ assignments }) => ({
-    problems: (await import("../assignments.ts")).inspectAssignments(assignments),
+    diagnostics: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
   async create(config, { outgoing, clock, proofs, log }) {
     const { OAuth } = await import("./oauth.ts");

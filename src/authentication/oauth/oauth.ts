@@ -3,12 +3,12 @@ import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { PROOFS, SeenOnce } from "../../model/seen_once.ts";
+import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
+import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, AuthenticationResult } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variable, Variables } from "../expression/value.ts";
@@ -40,7 +40,7 @@ type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["lo
 
 /** What is remembered of a token. */
 interface Found {
-  readonly verdict: Verdict;
+  readonly result: AuthenticationResult;
   /** To whom it is bound; looked at for each request. */
   readonly confirmation: Confirmation;
 }
@@ -84,13 +84,13 @@ export class OAuth implements Authenticator {
   /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, schedule, proofs = new SeenOnce(PROOFS, clock), log }: {
+    { http, clock, elapsed = stopwatch, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
       /** Proofs of possession that were shown; those of all methods, and before a reload. */
-      readonly proofs?: SeenOnce;
+      readonly proofs?: ReplayCache;
       readonly log: Logger;
     },
   ) {
@@ -109,7 +109,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const logouts = new SeenOnce({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
+      const logouts = new ReplayCache({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
       const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
@@ -122,7 +122,7 @@ export class OAuth implements Authenticator {
     if (this.issuer !== undefined) await this.#keys.warmUp();
   }
 
-  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
     const token = tokenForProvider(credentials, { bound: true });
     if (typeof token !== "string") return token;
     const { authorization } = credentials;
@@ -131,16 +131,16 @@ export class OAuth implements Authenticator {
       return { kind: "skipped", reason: "the token is of another issuer" };
     }
     const login: Login = authorization.kind === "bearer" ? authorization.login ?? {} : {};
-    const { verdict, confirmation } = await this.#cache.get(
+    const { result, confirmation } = await this.#cache.get(
       [token, JSON.stringify(login)],
       (signal, credential) => this.#find(token, login, askerOf(credentials, credential, signal)),
       signal,
     );
-    if (verdict.kind !== "accepted") return verdict;
+    if (result.kind !== "accepted") return result;
     try {
-      await this.#possession.check(verdict.identity.dn, confirmation, credentials);
+      await this.#possession.check(result.identity.dn, confirmation, credentials);
       const bound = Object.keys(confirmation).length > 0;
-      return bound ? { kind: "accepted", identity: { ...verdict.identity, bound } } : verdict;
+      return bound ? { kind: "accepted", identity: { ...result.identity, bound } } : result;
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
@@ -165,9 +165,9 @@ export class OAuth implements Authenticator {
       // OIDC Core 1.0, 5.3.2: the browser's ID token and its access token are of one user.
       if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
       const visit = new Map(Object.entries(rest));
-      const verdict = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
+      const result = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
       return {
-        value: { verdict, confirmation: known.confirmation },
+        value: { result, confirmation: known.confirmation },
         good: true,
         lifetimeMs: this.#config.cacheSeconds * 1000,
         endsAt: known.endsAt,
@@ -176,8 +176,8 @@ export class OAuth implements Authenticator {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
       const { message: reason } = error;
       const stepUp = error instanceof Refused ? error.stepUp : undefined;
-      const verdict: Verdict = { kind: "refused", reason, stepUp };
-      return { value: { verdict, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
+      const result: AuthenticationResult = { kind: "refused", reason, stepUp };
+      return { value: { result, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
   }
 
@@ -228,7 +228,7 @@ export class OAuth implements Authenticator {
    * What a good token makes of its user.
    * @throws {NoIdentity | InvalidToken}
    */
-  #judge({ claims, said }: Known): Verdict {
+  #judge({ claims, said }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.#config, said, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
     if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");

@@ -6,7 +6,7 @@ import { isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { readAssignments } from "../provider_keys.ts";
 import { algorithmOf, type ClientLogin } from "./client_login.ts";
-import { templateProblem } from "../identity_template.ts";
+import { templateDiagnostic } from "../identity_template.ts";
 import type { KEYS } from "./keys.ts";
 
 type Values = Infer<typeof KEYS>;
@@ -217,8 +217,8 @@ function readNaming(
     const other = identity === undefined ? "dnTemplate" : "identityAssign";
     reader.error(`${prefix}identityTemplate`, `expected either this or ${prefix}${other}`, identityTemplate);
   }
-  const problem = identityTemplate === undefined ? undefined : templateProblem(identityTemplate, "sub");
-  if (problem !== undefined) reader.error(`${prefix}identityTemplate`, problem, identityTemplate);
+  const diagnostic = identityTemplate === undefined ? undefined : templateDiagnostic(identityTemplate, "sub");
+  if (diagnostic !== undefined) reader.error(`${prefix}identityTemplate`, diagnostic, identityTemplate);
   if (identity !== undefined || identityTemplate !== undefined || dnTemplate !== undefined) {
     return { identityTemplate, dnTemplate: identityTemplate === undefined ? dnTemplate : undefined };
   }

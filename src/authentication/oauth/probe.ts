@@ -16,7 +16,7 @@ import { Provider } from "./provider.ts";
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
-const ASKER: Asker = { lane: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
+const ASKER: Asker = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 
 /** Reads the issuer's discovery document, and its keys and endpoints as far as they are needed of it. */
 export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {

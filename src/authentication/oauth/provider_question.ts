@@ -49,8 +49,8 @@ export async function askAbout(
     const said = text === "" ? "" : `, ${text}`;
     const refusal = refusalIn(sort, response);
     if (refusal !== undefined) return { kind: "refused", reason: `${refusal}${said}` };
-    const problem = responseProblem(response, said);
-    if (problem !== undefined) throw unusable(problem);
+    const diagnostic = responseDiagnostic(response, said);
+    if (diagnostic !== undefined) throw unusable(diagnostic);
     const claims = read(response, unusable);
     const active = claims.get("active");
     return active !== "true" && (active !== undefined || sort === "introspection")
@@ -68,7 +68,7 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
 }
 
 /** @param said What the provider says of the error, with a comma in front. */
-function responseProblem({ status, headers }: OutgoingResponse, said: string): string | undefined {
+function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
   if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
   return headers["content-type"]?.startsWith("application/jwt")
     ? "signed userinfo replies (application/jwt) are not supported"

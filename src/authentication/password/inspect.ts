@@ -1,21 +1,21 @@
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import { parsePasswordFile } from "./password_table.ts";
 
 /** Looks for an operator through a password file, and at who else can read it. */
 export async function inspectPasswordFile(file: string): Promise<KindInspection> {
   const users: KnownUser[] = [];
-  const problems = await inspectFile(file, async (text) => {
-    const { entries, problems } = await parsePasswordFile(text, file);
+  const diagnostics = await inspectFile(file, async (text) => {
+    const { entries, diagnostics } = await parsePasswordFile(text, file);
     for (const [login, { dn }] of entries) users.push({ login, dn, file });
-    return problems;
+    return diagnostics;
   });
-  return { problems: [...problems, ...await inspectMode(file)], users };
+  return { diagnostics: [...diagnostics, ...await inspectMode(file)], users };
 }
 
 /** Files with password hashes are nobody else's business. */
-async function inspectMode(file: string): Promise<readonly Problem[]> {
+async function inspectMode(file: string): Promise<readonly Diagnostic[]> {
   const { mode } = await Deno.stat(file).catch(() => ({ mode: null }));
   if (mode === null || (mode & 0o007) === 0) return [];
   const found = `mode ${(mode & 0o777).toString(8).padStart(4, "0")}`;

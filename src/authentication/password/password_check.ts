@@ -1,10 +1,10 @@
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import type { TurnSeeker } from "../../model/turns.ts";
+import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
 import type { PasswordEntry, PasswordTable } from "./password_table.ts";
 import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scrypt_hash.ts";
-import { ScryptTurns } from "./scrypt_turns.ts";
+import { ScryptSemaphore } from "./scrypt_semaphore.ts";
 import { VerifiedPasswords } from "./verified_passwords.ts";
 
 /** The two ways to compare, handed in so that a test can count the work. */
@@ -39,7 +39,7 @@ export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
   readonly #matchers: Matchers;
   readonly #checks = new SingleFlight<boolean>();
-  readonly #turns = new ScryptTurns();
+  readonly #semaphore = new ScryptSemaphore();
 
   constructor({ elapsed = stopwatch, matchers }: { elapsed?: Stopwatch; matchers?: Matchers } = {}) {
     this.#verified = new VerifiedPasswords(elapsed);
@@ -56,7 +56,7 @@ export class PasswordCheck {
     { entries, costs }: PasswordTable,
     user: string,
     password: string,
-    seeker: TurnSeeker,
+    seeker: SemaphoreWaiter,
   ): Promise<PasswordEntry | undefined> {
     const entry = entries.get(user);
     const hash = entry?.hash;
@@ -74,16 +74,16 @@ export class PasswordCheck {
       return true;
     };
     // A client that starts with many requests at once needs one check, not one for each, whether it is right or wrong.
-    // Each lane by itself: nobody waits in another's.
+    // Each queue key by itself: nobody waits in another's.
     const question = JSON.stringify([
-      seeker.lane,
+      seeker.queueKey,
       user,
       this.#verified.digest(password).toBase64(),
       own?.key.toBase64(),
     ]);
     const right = await this.#checks.join(
       question,
-      (signal) => this.#turns.run(work, { ...seeker, signal }),
+      (signal) => this.#semaphore.run(work, { ...seeker, signal }),
       seeker.signal,
     );
     return right ? entry : undefined;

@@ -1,13 +1,13 @@
 import type { Logger } from "../../logging/logger.ts";
-import { comparableForm, sameName } from "../../model/distinguished_name.ts";
-import { formatProblem } from "../../model/problem.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { NamedUser, Standing } from "../standing.ts";
+import type { NamedUser, AccountStatus } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
@@ -24,7 +24,7 @@ export async function passwordFile(
   const check = new PasswordCheck();
   const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
-    for (const problem of table.problems) log.warn("password file", { problem: formatProblem(problem) });
+    for (const diagnostic of table.diagnostics) log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
     return table;
   });
   const watched = await watchFile(file, parse, { log });
@@ -32,7 +32,7 @@ export async function passwordFile(
   return {
     name,
     challenges: ["Basic"],
-    async authenticate(credentials, signal): Promise<Verdict> {
+    async authenticate(credentials, signal): Promise<AuthenticationResult> {
       const { authorization } = credentials;
       if (authorization.kind !== "basic") return { kind: "skipped" };
       const { user, password } = authorization;
@@ -55,7 +55,7 @@ export async function passwordFile(
         reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
       };
     },
-    async standingOf({ dn, login, credential }): Promise<Standing> {
+    async accountStatusOf({ dn, login, credential }): Promise<AccountStatus> {
       const table = watched.current;
       const known = login === undefined
         ? await isNamedIn(table, dn)
@@ -90,16 +90,16 @@ function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
 async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
   let names = NAMES.get(table);
   if (names === undefined) NAMES.set(table, names = collectNames(table));
-  return (await names).has(comparableForm(dn));
+  return (await names).has(canonicalDn(dn));
 }
 
 const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();
 
 async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   for (const { dn } of entries.values()) {
-    names.add(comparableForm(dn));
+    names.add(canonicalDn(dn));
     if (steps.isLong) await steps.rest();
   }
   return names;

@@ -28,14 +28,14 @@ export function parsePasswordLine(line: string): PasswordLine {
   const stored = parseStoredHash({ hash, salt });
   if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
   const dn = rest.join(":").trim();
-  const problem = nameProblem(dn);
-  return problem === undefined
+  const diagnostic = nameDiagnostic(dn);
+  return diagnostic === undefined
     ? { kind: "entry", user, hash: stored, dn }
-    : { kind: "disabled", user, expected: `expected a distinguished name after the third colon: ${problem}` };
+    : { kind: "disabled", user, expected: `expected a distinguished name after the third colon: ${diagnostic}` };
 }
 
 /** Why a text is no name of a user, or `undefined` if it is one. */
-export function nameProblem(dn: string): string | undefined {
+export function nameDiagnostic(dn: string): string | undefined {
   if (dn === "") return "it is empty";
   try {
     parseName(dn);

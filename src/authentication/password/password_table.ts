@@ -1,5 +1,5 @@
-import type { Problem } from "../../model/problem.ts";
-import { eachLine } from "../../model/small_steps.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { eachLine } from "../../model/time_slicing.ts";
 import { parsePasswordLine } from "./password_line.ts";
 import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
 import type { StoredHash } from "./stored_hash.ts";
@@ -17,7 +17,7 @@ export interface PasswordTable {
   /** The different costs of the scrypt hashes in it. */
   readonly costs: readonly ScryptCost[];
   /** Lines that are not as they should be, by number alone: their text may hold hashes. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A failed check does the work of every cost in the file, so there must not be many (see `PasswordCheck`). */
@@ -32,9 +32,9 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   const entries = new Map<string, PasswordEntry>();
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   await eachLine(text, (content, line) => {
-    const report = (expected: string) => problems.push({ severity: "warning", file, line, expected });
+    const report = (expected: string) => diagnostics.push({ severity: "warning", file, line, expected });
 
     const parsed = parsePasswordLine(content);
     if (parsed.kind === "nothing") return;
@@ -51,7 +51,7 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
     }
   });
-  return { entries, costs, problems };
+  return { entries, costs, diagnostics };
 }
 
 /** Whether there is room for the hash's cost among those seen so far; adds it. */

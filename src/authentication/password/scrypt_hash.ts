@@ -46,8 +46,8 @@ export function parseScrypt(text: string): ScryptHash | { readonly expected: str
   if (match === null) return { expected: "expected $scrypt$ln=…,r=…,p=…$<salt>$<key>" };
   const [, ln, r, p, salt, key] = match;
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
-  const problem = costProblem(cost);
-  if (problem !== undefined) return { expected: problem };
+  const diagnostic = costDiagnostic(cost);
+  if (diagnostic !== undefined) return { expected: diagnostic };
   const saltBytes = decode(salt);
   const keyBytes = decode(key);
   if (saltBytes === undefined || saltBytes.length < 8 || saltBytes.length > 64) {
@@ -59,7 +59,7 @@ export function parseScrypt(text: string): ScryptHash | { readonly expected: str
   return { kind: "scrypt", cost, salt: saltBytes, key: keyBytes };
 }
 
-function costProblem({ ln, r, p }: ScryptCost): string | undefined {
+function costDiagnostic({ ln, r, p }: ScryptCost): string | undefined {
   if (ln < 10 || r < 1 || p < 1) return "expected a scrypt cost of at least ln=10, r=1, p=1";
   if (128 * r * 2 ** ln > MAX_MEMORY) {
     return "expected a scrypt cost of at most 128 MiB (128 · r · 2^ln bytes)";

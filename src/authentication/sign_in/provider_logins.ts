@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
@@ -34,7 +34,7 @@ interface KeptLogin {
 /** A browser whose login a provider has ended. */
 interface EndedBrowser {
   readonly key: string;
-  /** Its user in comparable form. */
+  /** Its user in canonical DN. */
   readonly owner: string;
 }
 
@@ -126,7 +126,7 @@ export class ProviderLogins {
     } catch (error) {
       log.warn("provider not asked about a browser that is signed in", { method: kept.identity.via, error });
       if (this.#now() - kept.checked < UNREACHABLE_S) return kept.identity;
-      throw refuse(
+      throw httpError(
         "ERR_AUTHENTICATION_UNAVAILABLE",
         { seconds: 30, reason: "provider away for too long" },
         error,

@@ -1,10 +1,10 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { HostCookie } from "../../model/cookie.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../json_object.ts";
-import { type AskStanding, whatIsLeft } from "../standing.ts";
+import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
@@ -55,7 +55,7 @@ export class SignIns {
 
   constructor(
     readonly parts: {
-      readonly standing: AskStanding;
+      readonly accountStatus: AskAccountStatus;
       /** Until when what is derived from a login now may last, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       readonly limits: SignInLimits;
@@ -74,8 +74,8 @@ export class SignIns {
     const isRenewed = session?.refreshToken !== undefined;
     const longest = made + this.parts.limits.maxSeconds;
     const ends = Math.floor(Math.min(longest, until, isRenewed ? Infinity : derived));
-    if (Math.min(ends, Math.floor(derived)) <= made) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
-    const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
+    if (Math.min(ends, Math.floor(derived)) <= made) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
+    const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
     const kept = { proved: made, ...identity, authTime };
     const content = { identity: kept, userName, isRenewed };
@@ -101,7 +101,7 @@ export class SignIns {
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     const left = isKeptIdentity(identity)
-      ? await whatIsLeft(identity, this.parts.standing, signal)
+      ? await whatIsLeft(identity, this.parts.accountStatus, signal)
       : undefined;
     if (left === undefined) {
       await this.end(token);
@@ -141,7 +141,7 @@ export class SignIns {
     await this.#logins.forget(key);
   }
 
-  /** Signs out all browsers of a user. @param owner Name in comparable form. @throws {ERR_RECORD_STORE} */
+  /** Signs out all browsers of a user. @param owner Name in canonical DN. @throws {ERR_RECORD_STORE} */
   async endAllOf(owner: string): Promise<void> {
     const records = this.parts.records();
     await records.removeOf(SIGNED_IN, owner);

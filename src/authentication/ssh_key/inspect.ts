@@ -2,7 +2,7 @@ import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import type { KindConfig } from "../../config/kind_config.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { parseAuthorities } from "./certificate/authorities_file.ts";
 import { readRevokedKeys } from "./certificate/revoked_keys.ts";
@@ -27,35 +27,35 @@ export async function inspectKeys(
     ...await inspectAuthorities(certificateAuthorities),
     ...await inspectRevoked(revokedKeys),
   ];
-  if (file === undefined) return { problems: template };
+  if (file === undefined) return { diagnostics: template };
   const users: KnownUser[] = [];
-  const problems = await inspectFile(file, async (text) => {
-    const { keys, problems } = await parseKeysFile(text, file);
+  const diagnostics = await inspectFile(file, async (text) => {
+    const { keys, diagnostics } = await parseKeysFile(text, file);
     for (const named of keys.values()) users.push(...named.map(({ dn }) => ({ dn, file })));
-    return problems;
+    return diagnostics;
   });
-  return { problems: [...template, ...problems], users };
+  return { diagnostics: [...template, ...diagnostics], users };
 }
 
-async function inspectAuthorities(file: string | undefined): Promise<readonly Problem[]> {
+async function inspectAuthorities(file: string | undefined): Promise<readonly Diagnostic[]> {
   if (file === undefined) return [];
-  return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).problems);
+  return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).diagnostics);
 }
 
 /** A list of which a part cannot be read keeps the service from starting. */
-async function inspectRevoked(file: string | undefined): Promise<readonly Problem[]> {
+async function inspectRevoked(file: string | undefined): Promise<readonly Diagnostic[]> {
   if (file === undefined) return [];
   try {
     await readRevokedKeys(await readRegularFile(file));
     return [];
   } catch (error) {
-    if (error instanceof InvalidFile) return error.problems;
+    if (error instanceof InvalidFile) return error.diagnostics;
     if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
     return []; // what cannot be opened is told where files are expected
   }
 }
 
-function inspectTemplate(method: string, template: string): readonly Problem[] {
+function inspectTemplate(method: string, template: string): readonly Diagnostic[] {
   try {
     checkTemplate(template);
     return [];

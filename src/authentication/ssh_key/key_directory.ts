@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
-import type { TurnSeeker } from "../../model/turns.ts";
+import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
@@ -42,7 +42,7 @@ export class KeyDirectory {
   async confirm(
     user: string,
     test: KeyTest,
-    seeker: TurnSeeker,
+    seeker: SemaphoreWaiter,
   ): Promise<Confirmation> {
     const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
@@ -78,10 +78,10 @@ export class KeyDirectory {
         failed.push(server);
       }
     });
-    const patience = first.promise.then(() =>
+    const maxWait = first.promise.then(() =>
       Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
     );
-    await unlessAborted(Promise.race([Promise.all(tested), patience]), signal);
+    await unlessAborted(Promise.race([Promise.all(tested), maxWait]), signal);
     // Copies: whoever answers later changes nothing any more.
     return { confirmed: [...confirmed], failed: [...failed] };
   }

@@ -1,7 +1,7 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
-import type { Problem } from "../../model/problem.ts";
-import { eachLine } from "../../model/small_steps.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
 /** A key from the keys file, with the name that its owner gets. */
@@ -14,7 +14,7 @@ export interface KeysFile {
   /** Keys by user, in the order of the file. A user whose lines are all unusable is listed, without keys. */
   readonly keys: ReadonlyMap<string, readonly NamedKey[]>;
   /** Lines that are not used, with the reason; they name neither user nor key. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
@@ -24,15 +24,15 @@ export interface KeysFile {
  */
 export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {
   const keys = new Map<string, NamedKey[]>();
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   await eachLine(text, (line, number) => {
     if (/^\s*(?:#|$)/.test(line)) return;
     const { user, key, expected } = parseLine(line);
     if (user !== undefined && !keys.has(user)) keys.set(user, []);
     if (user !== undefined && key !== undefined) keys.get(user)?.push(key);
-    if (expected !== undefined) problems.push({ severity: "warning", file, line: number, expected });
+    if (expected !== undefined) diagnostics.push({ severity: "warning", file, line: number, expected });
   });
-  return { keys, problems };
+  return { keys, diagnostics };
 }
 
 /** What a line gives; `expected` if something about it is wrong. */

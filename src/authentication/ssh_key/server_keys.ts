@@ -4,7 +4,7 @@ import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { authorityInLine } from "./certificate/authorities_file.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import { Turns, type TurnSeeker } from "../../model/turns.ts";
+import { FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 
 /** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */
@@ -58,7 +58,7 @@ export class ServerKeys {
   readonly #failed = new BoundedMap<string, number>(10_000);
   readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
   /** Few at a time, since a daemon handles one request after the other and is there for transfers. */
-  readonly #turns = new Turns({ atOnce: 2, waiting: 200, perLane: 8 });
+  readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
   readonly #times: Required<KeyCacheTimes>;
   /** Users whose look-up has taken longer than others wait for it. */
   readonly #slow = new Set<string>();
@@ -102,12 +102,12 @@ export class ServerKeys {
    * @param seeker Where the question waits for its turn.
    * @throws {KeysUnknown} Or the signal's reason.
    */
-  async ask(user: string, seeker: TurnSeeker): Promise<readonly AuthorizedKey[]> {
+  async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
-    // Each lane by itself: nobody waits in another's.
+    // Each queue key by itself: nobody waits in another's.
     const answer = this.#lookups.join(
-      JSON.stringify([seeker.lane, user]),
+      JSON.stringify([seeker.queueKey, user]),
       (signal) => this.#lookUp(user, { ...seeker, signal }),
       seeker.signal,
     );
@@ -134,7 +134,7 @@ export class ServerKeys {
   }
 
   /** @throws {KeysUnknown} Or the signal's reason, if nobody waits any more. */
-  async #lookUp(user: string, seeker: TurnSeeker): Promise<readonly AuthorizedKey[]> {
+  async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const deadline = new AbortController();
     const timer = setTimeout(
       () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),
@@ -144,7 +144,7 @@ export class ServerKeys {
     const signal = AbortSignal.any([deadline.signal, this.parts.closed, seeker.signal]);
     let asked = false;
     try {
-      const { answer } = await this.#turns.run(() => {
+      const { answer } = await this.#semaphore.run(() => {
         asked = true;
         return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
       }, { ...seeker, signal });

@@ -4,17 +4,17 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { refuse, type ServiceError } from "../../model/service_error.ts";
-import type { TurnSeeker } from "../../model/turns.ts";
+import { httpError, type HttpError } from "../../model/http_error.ts";
+import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { NamedUser, Standing } from "../standing.ts";
+import type { NamedUser, AccountStatus } from "../account_status.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import {
   type CertificateOptions,
@@ -66,8 +66,8 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   if (!options.dnTemplate.includes("%s")) {
     options.log.warn("the DN template has no %s, so all users get one name", { method: options.name });
   }
-  const report = ({ problems }: KeysFile) => {
-    for (const { file, line, expected } of problems) {
+  const report = ({ diagnostics }: KeysFile) => {
+    for (const { file, line, expected } of diagnostics) {
       options.log.warn("line of the keys file not used", { file, line, reason: expected });
     }
   };
@@ -79,7 +79,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
   const directory = new KeyDirectory(options.sources, options.times, options);
-  const ownKeys = (account: string, seeker: TurnSeeker) => keysIn(directory, account, seeker);
+  const ownKeys = (account: string, seeker: SemaphoreWaiter) => keysIn(directory, account, seeker);
   const certified = options.certificates &&
     await openCertifiedUsers(options.certificates, { ...options, revoked, ownKeys });
   return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
@@ -116,7 +116,7 @@ class SshKeyAuthenticator implements Authenticator {
     return this.options.name;
   }
 
-  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
     const { authorization, clientAddress } = credentials;
     signal.throwIfAborted();
     let proof: Proof;
@@ -138,7 +138,7 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
-  async standingOf({ dn, uid, login = uid, credential }: NamedUser, signal: AbortSignal): Promise<Standing> {
+  async accountStatusOf({ dn, uid, login = uid, credential }: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
     if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
     const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
     if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };
@@ -154,7 +154,7 @@ class SshKeyAuthenticator implements Authenticator {
       login,
       async (keys) =>
         keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
-      { lane: `standing of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
+      { queueKey: `account status of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);
@@ -194,14 +194,14 @@ class SshKeyAuthenticator implements Authenticator {
     this.#directory.close();
   }
 
-  async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<Verdict> {
+  async #verify(trial: KeyTrial, seeker: SemaphoreWaiter): Promise<AuthenticationResult> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
     const byCertificate = certified && await trial.find(certified.keys);
     if (certified !== undefined && byCertificate !== undefined) {
       return this.#accept(trial, byCertificate, certified.identity);
     }
-    if (this.options.certificates?.only) return await this.#refuse(trial, certified?.failure);
+    if (this.options.certificates?.only) return await this.#httpError(trial, certified?.failure);
     const fromFile = this.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
@@ -227,11 +227,11 @@ class SshKeyAuthenticator implements Authenticator {
         throw notLookedUp(failed);
       }
     }
-    return await this.#refuse(trial, certified?.failure);
+    return await this.#httpError(trial, certified?.failure);
   }
 
   /** @param failure Why certificates could not be read: with them it might have gone otherwise. */
-  async #refuse(trial: KeyTrial, failure: unknown): Promise<Verdict> {
+  async #httpError(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
     await trial.finish();
     if (failure !== undefined) throw failure;
     return { kind: "refused", reason: trial.reason };
@@ -241,7 +241,7 @@ class SshKeyAuthenticator implements Authenticator {
     { proof }: KeyTrial,
     { publicKey }: AuthorizedKey,
     name: Pick<Identity, "dn" | "uid" | "uidServers">,
-  ): Verdict {
+  ): AuthenticationResult {
     const reason = proof.admit?.();
     if (reason !== undefined) return { kind: "refused", reason };
     const { user } = proof;
@@ -312,7 +312,7 @@ function family(type: SshKeyType): string {
 async function keysIn(
   directory: KeyDirectory,
   account: string,
-  seeker: TurnSeeker,
+  seeker: SemaphoreWaiter,
 ): Promise<readonly AuthorizedKey[]> {
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {
@@ -323,6 +323,6 @@ async function keysIn(
   return found;
 }
 
-function notLookedUp(servers: readonly string[]): ServiceError {
-  return refuse("ERR_KEY_LOOKUP_FAILED", `Users' keys cannot be read from ${servers.join(", ")}`);
+function notLookedUp(servers: readonly string[]): HttpError {
+  return httpError("ERR_KEY_LOOKUP_FAILED", `Users' keys cannot be read from ${servers.join(", ")}`);
 }

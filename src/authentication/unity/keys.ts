@@ -2,7 +2,7 @@ import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.t
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
-import { templateProblem } from "../identity_template.ts";
+import { templateDiagnostic } from "../identity_template.ts";
 import {
   ALLOW_PLAIN_HTTP,
   ASSIGNED,
@@ -65,6 +65,6 @@ function checkNaming(
     reader.error(`${prefix}nameIdFormat`, expected, nameIdFormat);
     return;
   }
-  const problem = templateProblem(identityTemplate, "NameID");
-  if (problem !== undefined) reader.error(`${prefix}identityTemplate`, problem, identityTemplate);
+  const diagnostic = templateDiagnostic(identityTemplate, "NameID");
+  if (diagnostic !== undefined) reader.error(`${prefix}identityTemplate`, diagnostic, identityTemplate);
 }

@@ -20,7 +20,7 @@ export const unity = authenticatorKind({
   }],
   takesTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
   inspect: async ({ assignments }) => ({
-    problems: (await import("../assignments.ts")).inspectAssignments(assignments),
+    diagnostics: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
   async create(config, { assertions, outgoing, serverName, clock, log }) {
     const create = config.kind === "UnitySAMLAuthenticator"

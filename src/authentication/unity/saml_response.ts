@@ -4,7 +4,7 @@ import { fillIdentityTemplate } from "../identity_template.ts";
 import { Assertion, checkHead, type Expectation, readIssuer } from "./assertion.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ASSERTION, PROTOCOL, SIGNATURE, SOAP, SUCCESS } from "./saml_names.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import { type SignedElement, type Signers, verifySignature } from "./signed_element.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
@@ -33,7 +33,7 @@ export async function readSamlResponse(
   expected: Expectation,
   signers: TrustedSigners,
 ): Promise<SamlIdentity> {
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   const response = findResponse(await parseXml(text));
   checkResponse(response, expected);
   if (response.all(SIGNATURE, "Signature").length > 0) {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
 import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
-import type { SmallSteps } from "../../model/small_steps.ts";
+import type { TimeSlicer } from "../../model/time_slicing.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ENVELOPED, EXCLUSIVE_C14N, SIGNATURE } from "./saml_names.ts";
 import {
@@ -34,7 +34,7 @@ const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
  * @throws {InvalidResponse}
  */
 export async function verifySignature(
-  { text, steps }: { readonly text: string; readonly steps: SmallSteps },
+  { text, steps }: { readonly text: string; readonly steps: TimeSlicer },
   element: XmlElement,
   signers: Signers,
 ): Promise<SignedElement> {

@@ -6,7 +6,7 @@ import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_htt
 import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { refusalIn } from "../provider_answers.ts";
 import { authnRequest } from "./authn_request.ts";
@@ -41,7 +41,7 @@ interface PassedOn {
   /** Value of the header `Authorization`. */
   readonly authorization: string;
   /** Why they are not shown to any provider, for the log; looked at once, as an answer of a provider is. */
-  readonly problem?: () => string | undefined;
+  readonly diagnostic?: () => string | undefined;
 }
 
 /** How long the provider's word on good credentials, and on bad ones, is taken again. */
@@ -60,7 +60,7 @@ export class Unity implements Authenticator {
   readonly #log: Logger;
   readonly #assignments: Assignments;
   readonly #remote: RemoteSystem;
-  readonly #cache: CredentialCache<Verdict>;
+  readonly #cache: CredentialCache<AuthenticationResult>;
 
   /**
    * @param passOn The credentials to pass on, or what to answer without asking.
@@ -70,7 +70,7 @@ export class Unity implements Authenticator {
     config: UnityConfig,
     parts: UnityParts,
     readonly challenges: readonly ("Basic" | "Bearer")[],
-    readonly passOn: (credentials: Credentials) => PassedOn | Verdict,
+    readonly passOn: (credentials: Credentials) => PassedOn | AuthenticationResult,
   ) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
@@ -95,12 +95,12 @@ export class Unity implements Authenticator {
     }
   }
 
-  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
     const passed = this.passOn(credentials);
     if ("kind" in passed) return passed;
     return await this.#cache.get(passed.key, async (signal, credential) => {
-      const problem = passed.problem?.();
-      if (problem !== undefined) return this.#refused(problem);
+      const diagnostic = passed.diagnostic?.();
+      if (diagnostic !== undefined) return this.#refused(diagnostic);
       return await this.#ask(passed.authorization, askerOf(credentials, credential, signal));
     }, signal);
   }
@@ -114,7 +114,7 @@ export class Unity implements Authenticator {
     this.#cache.close();
   }
 
-  async #ask(authorization: string, asker: Asker): Promise<Answer<Verdict>> {
+  async #ask(authorization: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
     const requestId = `_${randomBytes(20).toString("hex")}`;
     return await this.#remote.ask(
       {
@@ -136,7 +136,7 @@ export class Unity implements Authenticator {
     );
   }
 
-  async #read(response: OutgoingResponse, requestId: string): Promise<Answer<Verdict>> {
+  async #read(response: OutgoingResponse, requestId: string): Promise<Answer<AuthenticationResult>> {
     const { status, body } = response;
     const refusal = refusalIn("saml", response);
     if (refusal !== undefined) return this.#refused(refusal);
@@ -156,7 +156,7 @@ export class Unity implements Authenticator {
     }
   }
 
-  async #accept(body: string, requestId: string): Promise<Answer<Verdict>> {
+  async #accept(body: string, requestId: string): Promise<Answer<AuthenticationResult>> {
     const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.#parts;
     const { nameIdFormat, identityTemplate, validate: strict } = this.#config;
     const now = clock();
@@ -188,7 +188,7 @@ export class Unity implements Authenticator {
     };
   }
 
-  #refused(reason: string): Answer<Verdict> {
+  #refused(reason: string): Answer<AuthenticationResult> {
     return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
   }
 }

@@ -1,4 +1,4 @@
-import { tokenProblem } from "../foreign_token.ts";
+import { tokenDiagnostic } from "../foreign_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
 import type { UnityConfig } from "./keys.ts";
 import { Unity, type UnityParts } from "./unity.ts";
@@ -8,7 +8,7 @@ export function unityOAuth(config: UnityConfig, parts: UnityParts): Unity {
   return new Unity(config, parts, ["Bearer"], (credentials) => {
     const token = tokenForProvider(credentials, { bound: false });
     if (typeof token !== "string") return token;
-    const problem = () => tokenProblem(token, { opaque: true });
-    return { key: [token], authorization: `Bearer ${token}`, problem };
+    const diagnostic = () => tokenDiagnostic(token, { opaque: true });
+    return { key: [token], authorization: `Bearer ${token}`, diagnostic };
   });
 }

@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted } from "../../model/counted.ts";
-import { formatProblem } from "../../model/problem.ts";
-import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
-import { resolveHost } from "../../rooms/resolve_host.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
+import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
+import { resolveHost } from "../../workers/resolve_host.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
-import type { Setup } from "../../service/assembly/load_setup.ts";
+import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { defineCommand, tell } from "../command.ts";
 import type { Finding } from "./check_online.ts";
 import { configFile } from "../config_option.ts";
@@ -36,14 +36,14 @@ export const check = defineCommand({
   json: {
     "ok": "Whether the exit status is 0",
     "judgedAs?": "Account of the service, if another account ran this command",
-    "problems[]": "Findings, in the order of the files",
-    "problems[].severity?": "error or warning",
-    "problems[].file?": "Where it is",
-    "problems[].line?": "Counted from 1",
-    "problems[].key?": "The key or entry",
-    "problems[].found?": "Found value; missing if it may be secret",
-    "problems[].expected?": "What was expected",
-    "problems[].fix?": "What to do",
+    "diagnostics[]": "Findings, in the order of the files",
+    "diagnostics[].severity?": "error or warning",
+    "diagnostics[].file?": "Where it is",
+    "diagnostics[].line?": "Counted from 1",
+    "diagnostics[].key?": "The key or entry",
+    "diagnostics[].found?": "Found value; missing if it may be secret",
+    "diagnostics[].expected?": "What was expected",
+    "diagnostics[].fix?": "What to do",
     "trusted[].of": "Truststore: all, clients, providers, or daemons of a server",
     "trusted[].certificate": "Subject of a trusted certificate",
     "trusted[].permits": "Rights of this certificate",
@@ -61,31 +61,31 @@ export const check = defineCommand({
   const found = await inspect(file);
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
-  const problems = [...found.problems, ...hidden].map((problem) => ({ ...problem, fix: fixOf(problem) }));
-  const setup = hidden.length === 0 ? found.setup : undefined;
-  const permissions = given.flag("permissions") && setup !== undefined
-    ? await permissionLists(setup)
+  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({ ...diagnostic, fix: fixOf(diagnostic) }));
+  const snapshot = hidden.length === 0 ? found.snapshot : undefined;
+  const permissions = given.flag("permissions") && snapshot !== undefined
+    ? await permissionLists(snapshot)
     : undefined;
-  const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
-  const logins = setup === undefined ? [] : loginsRequired(setup);
-  const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
+  const trusted = snapshot?.material === undefined ? [] : trustedCertificates(snapshot.material);
+  const logins = snapshot === undefined ? [] : loginsRequired(snapshot);
+  const online = given.flag("online") && snapshot !== undefined ? await lookAround(snapshot) : undefined;
   const strict = given.flag("strict");
-  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
-    !(strict && problems.length > 0);
+  const ok = snapshot !== undefined && (online ?? []).every((finding) => finding.ok) &&
+    !(strict && diagnostics.length > 0);
   const value = {
     ok,
     judgedAs: account?.name,
-    problems,
+    diagnostics,
     trusted,
     logins,
     permissions,
     online,
   };
-  for (const problem of given.flag("json") ? [] : problems) {
-    io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
+  for (const diagnostic of given.flag("json") ? [] : diagnostics) {
+    io.stderr(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`);
   }
-  const starts = setup !== undefined;
-  const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
+  const starts = snapshot !== undefined;
+  const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
     account ? `Checked as the service account ${account.name}.\n` : "",
@@ -93,7 +93,7 @@ export const check = defineCommand({
     ...logins.map(({ server, requires }) => `${printable(`logins   ${server}: ${requires}`)}\n`),
     permissions ? permissionsText(permissions) : "",
     ...(online ?? []).map(findingLine),
-    `${outcome}: ${countsOf(problems)}.\n`,
+    `${outcome}: ${countsOf(diagnostics)}.\n`,
   ];
   tell(given, io, { value, text: text.join("") });
   return ok ? 0 : 1;
@@ -111,7 +111,7 @@ function trustedText(trusted: readonly TrustedCertificate[]): string {
 }
 
 /** What servers require of logins, of those that require something. */
-function loginsRequired({ config: { servers } }: Setup) {
+function loginsRequired({ config: { servers } }: Snapshot) {
   return servers.flatMap(({ name, logins }) => {
     const requires = loginPolicy(logins, Date.now)?.inWords;
     return requires === undefined ? [] : [{ server: name, requires }];
@@ -124,14 +124,14 @@ function findingLine({ system, address, ok, found, fix }: Finding): string {
 }
 
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
-async function lookAround(setup: Setup): Promise<readonly Finding[]> {
+async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
-  return await checkOnline(setup, { log: SILENT, clock: Date.now });
+  return await checkOnline(snapshot, { log: SILENT, clock: Date.now });
 }
 
 const NOT_STRICTLY = "The service would start, but with warnings";
 
-function verdict(starts: boolean, online: readonly Finding[] = []): string {
+function result(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;
   if (!starts) return "The service would not start";
   return failed === 0
@@ -139,13 +139,13 @@ function verdict(starts: boolean, online: readonly Finding[] = []): string {
     : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
 }
 
-function countsOf(problems: readonly { readonly severity: string }[]): string {
-  const warnings = problems.filter(({ severity }) => severity === "warning").length;
-  const errors = problems.length - warnings;
+function countsOf(diagnostics: readonly { readonly severity: string }[]): string {
+  const warnings = diagnostics.filter(({ severity }) => severity === "warning").length;
+  const errors = diagnostics.length - warnings;
   return `${counted(errors, "error", "errors")}, ${counted(warnings, "warning", "warnings")}`;
 }
 
-async function permissionLists({ config }: Setup) {
+async function permissionLists({ config }: Snapshot) {
   const [address = config.site.host] = await resolveHost(config.site.host);
   const { listen } = config.metrics;
   const metricsHost = listen?.host ?? "";
@@ -160,8 +160,8 @@ async function permissionLists({ config }: Setup) {
 }
 
 function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): string {
-  return Object.entries(lists).flatMap(([room, list]) => [
-    `${room}:\n`,
+  return Object.entries(lists).flatMap(([worker, list]) => [
+    `${worker}:\n`,
     ...Object.entries(list).map(([kind, allowed]) =>
       `  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`
     ),

@@ -5,10 +5,10 @@ import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { counted } from "../../model/counted.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import type { ProbedKind } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
-import type { Setup } from "../../service/assembly/load_setup.ts";
+import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
 import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
@@ -38,7 +38,7 @@ const DAY_MS = 86_400_000;
  * a trace: a ping, a request that shows no credentials of any user, a question about a user whom nobody knows.
  */
 export async function checkOnline(
-  { config, material }: Setup,
+  { config, material }: Snapshot,
   { log, clock, kinds = KINDS }: {
     readonly log: Logger;
     readonly clock: Clock;
@@ -149,7 +149,7 @@ function checkRemotes(
         : validFor(ends - clock());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       return [{ system, address, ok: false, found: messages(error).join(": ") }];
     }
   });

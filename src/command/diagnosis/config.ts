@@ -1,7 +1,7 @@
 import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { formatProblem, isError } from "../../model/problem.ts";
+import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
@@ -34,14 +34,14 @@ const show = defineCommand({
     "[].source": "File and line, or default",
   },
 }, async (given, io) => {
-  const { effective, problems } = await loadConfiguration(await configFile(given), {
+  const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
     kinds: KINDS,
     ...SURROUNDINGS,
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
   tell(given, io, { value: shown, text: formatValues(shown) });
-  const errors = problems.filter(isError);
-  for (const problem of errors) io.stderr(`error: ${formatProblem(problem)}\n`);
+  const errors = diagnostics.filter(isError);
+  for (const diagnostic of errors) io.stderr(`error: ${formatDiagnostic(diagnostic)}\n`);
   return errors.length === 0 ? 0 : 1;
 });
 

@@ -1,9 +1,9 @@
-import { boundsInWords } from "../../authentication/issued_token/bounds.ts";
+import { restrictionsInWords } from "../../authentication/issued_token/restrictions.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
 import type {
   Explanation,
-  MethodStep,
+  AuthenticatorStep,
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explanation.ts";
@@ -11,9 +11,9 @@ import { textTable } from "../text_table.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
-  const { methods, caller, sources, user, mayAsk, servers, refusal } = explanation;
+  const { authenticators, caller, sources, user, mayAsk, servers, refusal } = explanation;
   const lines = [
-    ...section("Authentication", methods.map(methodLine)),
+    ...section("Authentication", authenticators.map(authenticatorLine)),
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),
     ...user ? [["User", userFacts(user)] as const] : [],
@@ -32,9 +32,9 @@ function section(title: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[title, ""], ...lines.map(([left, right]): Line => [`  ${left}`, right])];
 }
 
-function methodLine({ method, outcome, reason }: MethodStep): Line {
+function authenticatorLine({ authenticator, outcome, reason }: AuthenticatorStep): Line {
   const why = outcome === "skipped" ? "not its kind of credentials" : reason;
-  return [method, why === undefined ? outcome : `${outcome}: ${why}`];
+  return [authenticator, why === undefined ? outcome : `${outcome}: ${why}`];
 }
 
 function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {
@@ -46,7 +46,7 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities 
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
     capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
-    issuedToken?.bounds === undefined ? undefined : `narrowed to ${boundsInWords(issuedToken.bounds)}`,
+    issuedToken?.restrictions === undefined ? undefined : `narrowed to ${restrictionsInWords(issuedToken.restrictions)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

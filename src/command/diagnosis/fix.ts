@@ -1,12 +1,12 @@
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 
 /** What an operator does about a kind of problem. */
 interface Rule {
   readonly when: RegExp;
-  readonly fix: (problem: Problem, match: RegExpExecArray) => string;
+  readonly fix: (diagnostic: Diagnostic, match: RegExpExecArray) => string;
 }
 
-const place = ({ file, line }: Problem) => line === undefined ? file : `${file}:${line}`;
+const place = ({ file, line }: Diagnostic) => line === undefined ? file : `${file}:${line}`;
 
 /** The first that fits holds; by the words that readers of files use for what they expected. */
 const RULES: readonly Rule[] = [
@@ -14,7 +14,7 @@ const RULES: readonly Rule[] = [
     when: /chmod [^\s)]+(?: [^\s)]+)?/,
     fix: ({ file }, [command]) => command.split(" ")[2] ? command : `${command} ${file}`,
   },
-  { when: /did you mean (\S+?)\??$/, fix: (problem, [, word]) => `write ${word} at ${place(problem)}` },
+  { when: /did you mean (\S+?)\??$/, fix: (diagnostic, [, word]) => `write ${word} at ${place(diagnostic)}` },
   {
     when: /^is also set in line (\d+)/,
     fix: ({ file }, [, line]) => `remove ${file}:${line}, or the one that counts`,
@@ -22,31 +22,31 @@ const RULES: readonly Rule[] = [
   { when: /^missing, expected (.*)$/, fix: ({ file, key }, [, type]) => `add ${key}=<${type}> to ${file}` },
   {
     when: /there is no such file/,
-    fix: (problem) =>
-      problem.line === undefined
+    fix: (diagnostic) =>
+      diagnostic.line === undefined
         ? "create the file, or name another"
-        : `create the file, or name another at ${place(problem)}`,
+        : `create the file, or name another at ${place(diagnostic)}`,
   },
   {
     when: /there are no files like|at least one trusted certificate/,
-    fix: (problem) => `put certificates of the authorities, PEM or DER, where ${place(problem)} says`,
+    fix: (diagnostic) => `put certificates of the authorities, PEM or DER, where ${place(diagnostic)} says`,
   },
   {
     when: /no permission to read/,
-    fix: (problem) =>
-      problem.line === undefined
+    fix: (diagnostic) =>
+      diagnostic.line === undefined
         ? "run this as root or as the account of the service, or let that read the file"
-        : `let the account of the service read what ${place(problem)} names`,
+        : `let the account of the service read what ${place(diagnostic)} names`,
   },
-  { when: /^(?:unknown key|ignored|not used)/, fix: (problem) => `remove ${place(problem)}` },
+  { when: /^(?:unknown key|ignored|not used)/, fix: (diagnostic) => `remove ${place(diagnostic)}` },
 ];
 
 /** What to do about a problem, in one line. */
-export function fixOf(problem: Problem): string {
-  if (problem.fix !== undefined) return problem.fix;
+export function fixOf(diagnostic: Diagnostic): string {
+  if (diagnostic.fix !== undefined) return diagnostic.fix;
   for (const { when, fix } of RULES) {
-    const match = when.exec(problem.expected);
-    if (match) return fix(problem, match);
+    const match = when.exec(diagnostic.expected);
+    if (match) return fix(diagnostic, match);
   }
-  return `change ${place(problem)} to what is expected`;
+  return `change ${place(diagnostic)} to what is expected`;
 }

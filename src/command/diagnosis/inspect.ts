@@ -1,15 +1,15 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { isError, type Problem } from "../../model/problem.ts";
-import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
+import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
 export interface Inspection {
   /** Absent if there is an error among the problems: the service would not start. */
-  readonly setup?: Setup;
+  readonly snapshot?: Snapshot;
   /** In the order of the files, the main file first. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
   /** All files that were read, or would have been; absolute, as far as they could be told. */
   readonly dependsOn: readonly string[];
@@ -19,7 +19,7 @@ export interface Inspection {
 
 /** Of what could not be read there are no files. */
 const NOTHING: DataFiles = {
-  authentication: { methods: [] },
+  authentication: { authenticators: [] },
   attributes: { sources: [] },
   dynamicAttributes: { sources: [] },
   servers: [],
@@ -30,11 +30,11 @@ const NOTHING: DataFiles = {
  * reload start from it, so that they cannot judge differently.
  */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
-  const loaded = await loadSetup(mainFile, surroundings);
-  const { setup, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
+  const loaded = await loadSnapshot(mainFile, surroundings);
+  const { snapshot, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
   const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
-  const problems = [...loaded.problems, ...found.filter(({ file }) => !unreadable.includes(file))];
-  return problems.some(isError) || setup === undefined
-    ? { problems, files, effective, dependsOn }
-    : { setup, problems, files, effective, dependsOn };
+  const diagnostics = [...loaded.diagnostics, ...found.filter(({ file }) => !unreadable.includes(file))];
+  return diagnostics.some(isError) || snapshot === undefined
+    ? { diagnostics, files, effective, dependsOn }
+    : { snapshot, diagnostics, files, effective, dependsOn };
 }

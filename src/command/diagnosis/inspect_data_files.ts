@@ -1,17 +1,17 @@
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { namesInOtherOrder } from "../names_in_other_order.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
-import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_book.ts";
+import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
 import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** What of a configuration names files of users, keys, attributes and reservations. */
 export interface DataFiles {
-  readonly authentication: Pick<ServiceConfig["authentication"], "methods">;
+  readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
   readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
   readonly servers: ServiceConfig["servers"];
@@ -25,7 +25,7 @@ export interface DataFiles {
  * Reads the files of users, keys, attributes and reservations as the service will. An error is what the service cannot
  * start with; a line or entry that it does without is a warning.
  */
-export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Problem[]> {
+export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
   const alone = attributes.sources.length === 1 && dynamicAttributes.sources.length === 0;
   const [inspections, found] = await Promise.all([
@@ -45,8 +45,8 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   const inspected = inspections.filter((inspection) => inspection !== undefined);
   const users = inspected.flatMap(({ users = [] }) => users);
   return [
-    ...inspected.flatMap(({ problems }) => problems),
-    ...found.flatMap((problems) => problems ?? []),
+    ...inspected.flatMap(({ diagnostics }) => diagnostics),
+    ...found.flatMap((diagnostics) => diagnostics ?? []),
     ...alone ? usersWithout(users, inspected) : [],
     ...namesInOtherOrder(users.map(({ dn }) => dn), inspected.flatMap(({ written = [] }) => written)),
   ];
@@ -56,13 +56,13 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
 const MOST_UNMATCHED = 20;
 
 /** Users who log in by a password and whom none of the files of attributes is about, if one could be read. */
-function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Problem[] {
+function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
   const matchers = inspected.flatMap(({ matches }) => matches ?? []);
   if (matchers.length === 0) return [];
   const without = users.filter(({ login, dn }) =>
-    login !== undefined && !matchers.some((matches) => matches(comparableForm(dn)))
+    login !== undefined && !matchers.some((matches) => matches(canonicalDn(dn)))
   );
-  const told = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Problem => ({
+  const told = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
     severity: "warning",
     file,
     key: login,
@@ -78,23 +78,23 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
-): Promise<readonly Problem[]> {
+): Promise<readonly Diagnostic[]> {
   if (file === undefined) return [];
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
   return await inspectFile(file, (text) => {
-    const { problems } = readReservationFile(text, { file, zone: timeZone ?? hostZone(), now: Date.now() });
-    return problems.map((problem) => ({ ...problem, severity: "warning" }));
+    const { diagnostics } = readReservationFile(text, { file, zone: timeZone ?? hostZone(), now: Date.now() });
+    return diagnostics.map((diagnostic) => ({ ...diagnostic, severity: "warning" }));
   }, MAX_RESERVATIONS);
 }
 
 /** What a reader finds wrong. */
-async function inspectBy(reading: Promise<unknown>): Promise<readonly Problem[]> {
+async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
   try {
     await reading;
     return [];
   } catch (error) {
-    if (error instanceof InvalidFile) return error.problems;
+    if (error instanceof InvalidFile) return error.diagnostics;
     throw error;
   }
 }

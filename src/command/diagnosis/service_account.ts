@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 
 /** An account of this machine, with its numbers. */
 interface Account {
@@ -69,8 +69,8 @@ async function textOf(file: string): Promise<string> {
  * Files that an account may not read, by owner, group and mode of the file and of the folders above it.
  * @param files Absolute paths; those that are not there are for others to tell of.
  */
-export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Problem[]> {
-  const problems: Problem[] = [];
+export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Diagnostic[]> {
+  const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {
     const closed = await closedFolder(account, dirname(file));
     const about = await Deno.stat(file).catch(() => undefined);
@@ -78,13 +78,13 @@ export async function unreadableFor(account: Account, files: Iterable<string>): 
     const { name } = account;
     if (closed !== undefined) {
       const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
-      problems.push({ severity: "error", file, expected: `${name} may not enter ${closed}`, fix });
+      diagnostics.push({ severity: "error", file, expected: `${name} may not enter ${closed}`, fix });
     } else if (!permits(account, about, about.isDirectory ? 5 : 4)) {
       const fix = `chgrp ${name} ${file} && chmod g+r ${file}`;
-      problems.push({ severity: "error", file, expected: `${name} may not read it`, fix });
+      diagnostics.push({ severity: "error", file, expected: `${name} may not read it`, fix });
     }
   }
-  return problems;
+  return diagnostics;
 }
 
 /** The uppermost folder on the way that the account may not enter. */

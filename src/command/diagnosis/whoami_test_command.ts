@@ -15,10 +15,10 @@ import { signToken } from "./ssh/sign_token.ts";
 
 /** Members of `Explanation`. */
 const EXPLANATION_MEMBERS = {
-  "methods[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
-  "methods[].method?": "Name of the method",
-  "methods[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
-  "methods[].reason?": "Why it refused or failed",
+  "authenticators[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
+  "authenticators[].authenticator?": "Name of the method",
+  "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
+  "authenticators[].reason?": "Why it refused or failed",
   "caller.dn?": "Distinguished name of the user",
   "caller.method?": "Authenticator that accepted the user; ASSUMED if authentication was skipped",
   "caller.*?": "Further results of authentication: login, uid, role, groups, token",
@@ -83,9 +83,9 @@ export const whoamiTestCommand = defineCommand({
     token: given.text("token"),
   });
   const file = await configFile(given);
-  const { setup, problems } = await inspect(file);
-  if (setup === undefined) throw unusableConfiguration(file, problems);
-  const { servers, site } = setup.config;
+  const { snapshot, diagnostics } = await inspect(file);
+  if (snapshot === undefined) throw unusableConfiguration(file, diagnostics);
+  const { servers, site } = snapshot.config;
   if (server !== undefined && !servers.some(({ name }) => name === server)) {
     throw new CommandFailed(
       `There is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
@@ -95,7 +95,7 @@ export const whoamiTestCommand = defineCommand({
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
   // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
   const { explain } = await import("../../service/explanation/explain.ts");
-  const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
+  const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
   }, { log, clock: Date.now });

@@ -1,7 +1,7 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
-import { hostZone } from "../../reservations/reservation_book.ts";
+import { hostZone } from "../../reservations/reservation_registry.ts";
 import type { Copied } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
@@ -165,8 +165,8 @@ async function copyReservations(
   const all = { added: 0, present: 0 };
   const now = Date.now();
   for (const { server, file, zone } of files) {
-    const { reservations, problems } = await new FileReservationStore({ file, zone, now }).list();
-    for (const problem of problems) io.stderr(`skipped: ${formatProblem(problem)}\n`);
+    const { reservations, diagnostics } = await new FileReservationStore({ file, zone, now }).list();
+    for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
     const { added, present } = await new DatabaseReservationStore(to, server, { zone, now })
       .copy(reservations.filter(({ to }) => now < to));
     all.added += added;

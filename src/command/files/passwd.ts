@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { md5Digest, randomSalt } from "../../authentication/password/md5_hash.ts";
-import { nameProblem, parsePasswordLine } from "../../authentication/password/password_line.ts";
+import { nameDiagnostic, parsePasswordLine } from "../../authentication/password/password_line.ts";
 import { hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
 import { matchesStored, type StoredHash } from "../../authentication/password/stored_hash.ts";
 import {
@@ -220,8 +220,8 @@ async function fileOf(given: Places): Promise<string> {
   const main = await configFile(given);
   const environment = (name: string) => Deno.env.get(name);
   const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
-  const [named, another] = (readable.authentication?.methods ?? []).flatMap((method) =>
-    method.kind in passwordFile.classes ? kindOf(method, KINDS.methods).files?.(method) ?? [] : []
+  const [named, another] = (readable.authentication?.authenticators ?? []).flatMap((authenticator) =>
+    authenticator.kind in passwordFile.classes ? kindOf(authenticator, KINDS.authenticators).files?.(authenticator) ?? [] : []
   );
   if (another !== undefined && another !== named) {
     throw new WrongUsage(`Expected --file, one of those that ${main} names: ${named}, ${another}`);
@@ -230,8 +230,8 @@ async function fileOf(given: Places): Promise<string> {
 }
 
 function checkName(dn: string): void {
-  const problem = /[\p{Cc}\p{Cs}]/u.test(dn) ? "it has control characters" : nameProblem(dn.trim());
-  if (problem !== undefined) throw new WrongUsage(`Expected a distinguished name behind --dn: ${problem}`);
+  const diagnostic = /[\p{Cc}\p{Cs}]/u.test(dn) ? "it has control characters" : nameDiagnostic(dn.trim());
+  if (diagnostic !== undefined) throw new WrongUsage(`Expected a distinguished name behind --dn: ${diagnostic}`);
 }
 
 function refuseKnown(text: string | undefined, file: string, user: string): void {
@@ -249,7 +249,7 @@ function requireLine(text: string | undefined, file: string, user: string): stri
 /** The name in a line, even in one that is disabled. */
 function nameIn(line: string, user: string): string {
   const dn = line.split(":").slice(3).join(":").trim();
-  if (nameProblem(dn) === undefined) return dn;
+  if (nameDiagnostic(dn) === undefined) return dn;
   throw new CommandFailed(`${user} has no distinguished name yet, expected --dn DN`);
 }
 

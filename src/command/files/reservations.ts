@@ -1,9 +1,9 @@
 import type { LogicalServerConfig } from "../../config/service_config.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
 import { DatabaseReservationStore } from "../../reservations/database_reservation_store.ts";
 import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
-import { hostZone } from "../../reservations/reservation_book.ts";
+import { hostZone } from "../../reservations/reservation_registry.ts";
 import { ReservationNotChanged, type ReservationStore } from "../../reservations/reservation_store.ts";
 import { DatabaseFailure } from "../../store/database.ts";
 import {
@@ -43,16 +43,16 @@ const list = defineCommand({
   options: OPTIONS,
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, async (given, io) => {
-  const { reservations, problems, context } = await withReservations(given, async (store, context) => ({
+  const { reservations, diagnostics, context } = await withReservations(given, async (store, context) => ({
     ...await store.list(),
     context,
   }));
-  for (const problem of problems) io.stderr(`skipped: ${formatProblem(problem)}\n`);
+  for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
   tell(given, io, {
     value: reservations.map(toJson),
     text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
   });
-  return problems.length === 0 ? 0 : 1;
+  return diagnostics.length === 0 ? 0 : 1;
 });
 
 const add = defineCommand({

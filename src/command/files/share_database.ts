@@ -1,6 +1,6 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed } from "../command.ts";
@@ -58,7 +58,7 @@ async function withShared<T>(
   try {
     return await work({ administration: new ShareAdministration(store, Date.now), servers });
   } catch (error) {
-    if (error instanceof ServiceError && error.code === "ERR_SHARE_STORE") {
+    if (error instanceof HttpError && error.code === "ERR_SHARE_STORE") {
       throw new CommandFailed(error.message, { cause: error }); // the operator may know why
     }
     throw explained(error, "");
@@ -97,7 +97,7 @@ async function checkOwner(file: string, directory: string, create: boolean): Pro
 }
 
 function explained(error: unknown, file: string): unknown {
-  if (error instanceof ServiceError) return new CommandFailed(error.publicMessage, { cause: error });
+  if (error instanceof HttpError) return new CommandFailed(error.publicMessage, { cause: error });
   const isForUser = [AdministrationError, UnknownDatabase, Deno.errors.PermissionDenied]
     .some((kind) => error instanceof kind);
   if (error instanceof Error && isForUser) return new CommandFailed(error.message, { cause: error });

@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { loadControl } from "../../config/load_control.ts";
-import { formatProblem, type Problem } from "../../model/problem.ts";
-import { askService, NotRunning, ServiceRefused } from "../../rooms/control/ask_service.ts";
-import type { ControlRequest } from "../../rooms/control/control_request.ts";
-import { controlSockets, formerControlSockets } from "../../rooms/control/control_sockets.ts";
+import { formatDiagnostic, type Diagnostic } from "../../model/diagnostic.ts";
+import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
+import type { ControlRequest } from "../../workers/control/control_request.ts";
+import { controlSockets, formerControlSockets } from "../../workers/control/control_sockets.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { configFile } from "../config_option.ts";
@@ -59,15 +59,15 @@ async function configuredSockets(file: string, where: typeof controlSockets): Pr
   for (const workingDirectory of folders) {
     const found = await loadControl(file, { environment, workingDirectory });
     if ("control" in found) paths.push(...where({ ...found, environment }));
-    else if (paths.length === 0) throw notKnown(found.problems);
+    else if (paths.length === 0) throw notKnown(found.diagnostics);
   }
   return [...new Set(paths)];
 }
 
-function notKnown(problems: readonly Problem[]): CommandFailed {
+function notKnown(diagnostics: readonly Diagnostic[]): CommandFailed {
   return new CommandFailed(
     `The control socket is not known, expected --socket PATH or a configuration that can be read\n${
-      problems.map(formatProblem).join("\n")
+      diagnostics.map(formatDiagnostic).join("\n")
     }`,
   );
 }

@@ -1,6 +1,6 @@
 import { counted } from "../../model/counted.ts";
-import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
-import type { BanSubject } from "../../regulation/ban.ts";
+import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../workers/control/control_request.ts";
+import type { BanSubject } from "../../throttling/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { parseDuration } from "../../model/duration.ts";

@@ -1,6 +1,6 @@
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { printable } from "../../model/printable.ts";
-import { togetherTroubles } from "./status_text.ts";
+import { clusterTroubles } from "./status_text.ts";
 
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
 type PluginStatus = 0 | 1 | 2 | 3;
@@ -25,7 +25,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     textAt(server, "name") ?? "?"
   );
   const days = numberAt(answer, "certificate", "daysLeft");
-  const core = textAt(answer, "coreProblem");
+  const core = textAt(answer, "coreDiagnostic");
   const critical = [
     ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
     ...(core === undefined && servers.length > 0 && usable.length === 0 ? ["no server is usable"] : []),
@@ -37,7 +37,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     ...(days !== undefined && days >= 0 && days < CERTIFICATE_DAYS
       ? [`certificate ends in ${days} days`]
       : []),
-    ...togetherTroubles(answer),
+    ...clusterTroubles(answer),
   ];
   const status = critical.length > 0 ? 2 : warnings.length > 0 ? 1 : 0;
   const all = [...critical, ...warnings];

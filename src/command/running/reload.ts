@@ -20,8 +20,8 @@ export const reload = defineCommand({
 }, async (given, io) => {
   const outcome = await requireRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
-    const problems = listAt(outcome, "problems").map((problem) => printable(String(problem)));
-    throw new CommandFailed(["The previous configuration stays in use", ...problems].join("\n"));
+    const diagnostics = listAt(outcome, "diagnostics").map((diagnostic) => printable(String(diagnostic)));
+    throw new CommandFailed(["The previous configuration stays in use", ...diagnostics].join("\n"));
   }
   const generation = numberAt(outcome, "generation");
   tell(given, io, {

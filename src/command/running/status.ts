@@ -1,4 +1,4 @@
-import { NotRunning } from "../../rooms/control/ask_service.ts";
+import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
@@ -17,8 +17,8 @@ const STATUS_MEMBERS = {
   "uptimeSeconds": "Seconds since then",
   "lastReload.at": "Time of the last reload",
   "lastReload.ok": "Whether the reload succeeded; if not, the previous configuration stays in use",
-  "lastReload.problems[]": "Errors of the last reload",
-  "coreProblem?": "Reason why the core does not answer; the members that depend on the core are then missing",
+  "lastReload.diagnostics[]": "Errors of the last reload",
+  "coreDiagnostic?": "Reason why the core does not answer; the members that depend on the core are then missing",
   "servers[].name": "Logical server",
   "servers[].usable": "Whether the server can open a session",
   "servers[].instances[].instance": "Number of the daemon in its group, from 1",

@@ -5,7 +5,7 @@ import { textTable } from "../text_table.ts";
 
 /** What is wrong with a running service, in its own words; nothing if all is well. */
 export function troubles(status: unknown): string[] {
-  const core = textAt(status, "coreProblem");
+  const core = textAt(status, "coreDiagnostic");
   const servers = listAt(status, "servers").filter((server) => member(server, "usable") === false);
   const days = numberAt(status, "certificate", "daysLeft");
   return [
@@ -13,12 +13,12 @@ export function troubles(status: unknown): string[] {
     ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
     ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
     ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
-    ...togetherTroubles(status),
+    ...clusterTroubles(status),
   ].map(printable);
 }
 
 /** What is wrong between several instances of a service. */
-export function togetherTroubles(status: unknown): string[] {
+export function clusterTroubles(status: unknown): string[] {
   const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
   const state = textAt(status, "database", "state");
   const defects = numberAt(status, "database", "defects") ?? 0;
@@ -49,13 +49,13 @@ export function formatStatus(status: unknown): string {
     ["database", database(status)],
     ["memory", memory(status)],
   ];
-  const problems = troubles(status).map((problem) => `  ${problem}\n`).join("");
+  const diagnostics = troubles(status).map((diagnostic) => `  ${diagnostic}\n`).join("");
   return [
     textTable(rows.flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
     section("Servers", listAt(status, "servers").flatMap(serverRows)),
     section("Instances", listAt(status, "instances").map(instanceRow)),
     section("Identity providers", listAt(status, "identityProviders").map(providerRow)),
-    problems && `Problems:\n${problems}`,
+    diagnostics && `Problems:\n${diagnostics}`,
   ].filter((part) => part !== "").join("\n");
 }
 
@@ -78,7 +78,7 @@ function withNumber(text: string | undefined, name: string, status: unknown): st
 function lastReload(status: unknown): string | undefined {
   const at = textAt(status, "lastReload", "at");
   if (at === undefined) return undefined;
-  const [first, ...more] = listAt(status, "lastReload", "problems").map(String);
+  const [first, ...more] = listAt(status, "lastReload", "diagnostics").map(String);
   if (member(status, "lastReload", "ok") === true) return `${moment(at)}, taken over`;
   const further = more.length === 0 ? "" : ` (and ${more.length} more)`;
   return `${moment(at)}, FAILED: ${first ?? ""}${further}`;
@@ -113,9 +113,9 @@ function database(status: unknown): string | undefined {
 function memory(status: unknown): string | undefined {
   const bytes = numberAt(status, "memoryBytes");
   if (bytes === undefined) return undefined;
-  const lags = ["core", "edge"].flatMap((room) => {
-    const ms = numberAt(status, "eventLoopLagMs", room);
-    return ms === undefined ? [] : [`${room} ${ms} ms late`];
+  const lags = ["core", "edge"].flatMap((worker) => {
+    const ms = numberAt(status, "eventLoopLagMs", worker);
+    return ms === undefined ? [] : [`${worker} ${ms} ms late`];
   });
   return [`${Math.round(bytes / 1024 / 1024)} MB`, ...lags].join(", ");
 }

@@ -93,13 +93,13 @@ function tokenTable(answer: unknown): string {
     textAt(token, "made") ?? "",
     textAt(token, "ends") ?? "",
     [textAt(token, "lastUsed") ?? "-", textAt(token, "lastUsedFrom") ?? ""].join(" ").trimEnd(),
-    boundsOf(token) || "-",
+    restrictionsOf(token) || "-",
   ]);
   if (rows.length === 0) return "There is no token\n";
   return textTable([["id", "name", "made", "ends", "last used", "narrowed to"], ...rows]);
 }
 
-function boundsOf(token: unknown): string {
+function restrictionsOf(token: unknown): string {
   return ["path", "activity", "server", "address"].flatMap((name) => {
     const value = member(token, name);
     return value === undefined ? [] : `${name}=${Array.isArray(value) ? value.join(" ") : value}`;

@@ -4,13 +4,13 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
-import { formatProblem, isError, type Problem } from "../../model/problem.ts";
-import { CannotStart } from "../../rooms/cannot_start.ts";
-import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
-import type { OperatedParts } from "../../rooms/control/operate.ts";
-import { metricsPage } from "../../rooms/metrics_page.ts";
-import { Operations, type OperationsConfig } from "../../rooms/operations.ts";
-import { Supervisor } from "../../rooms/supervisor.ts";
+import { formatDiagnostic, isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { CannotStart } from "../../workers/cannot_start.ts";
+import { ownControlSocket } from "../../workers/control/control_sockets.ts";
+import type { OperatedParts } from "../../workers/control/operate.ts";
+import { metricsPage } from "../../workers/metrics_page.ts";
+import { Operations, type OperationsConfig } from "../../workers/operations.ts";
+import { Supervisor } from "../../workers/supervisor.ts";
 import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
@@ -41,24 +41,24 @@ export interface RunningService {
  * @param report Told of every problem that there is, if the service cannot start; else they are in the log.
  * @param options.console Where log lines go besides the log file; default standard output.
  * @param options.manager Told how the service fares from the start on.
- * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
+ * @throws {CommandFailed} If there is an error among them, or the workers cannot start.
  */
 export async function startService(
   file: string,
-  report: (problem: Problem) => void,
+  report: (diagnostic: Diagnostic) => void,
   { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { setup, problems, files, effective } = await inspect(file, surroundings);
-  if (setup === undefined) {
-    problems.forEach(report);
+  const { snapshot, diagnostics, files, effective } = await inspect(file, surroundings);
+  if (snapshot === undefined) {
+    diagnostics.forEach(report);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
-  const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
-  const supervisor = await Supervisor.start(setup, {
+  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
+  const supervisor = await Supervisor.start(snapshot, {
     logFile,
     hostName: surroundings.hostName(),
     metricsPage,
@@ -69,19 +69,19 @@ export async function startService(
   );
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
-  const operations = await startOperations(file, operationsOf(setup.config, surroundings), {
+  const operations = await startOperations(file, operationsOf(snapshot.config, surroundings), {
     supervisor,
     reload,
   });
-  const { site } = setup.config;
+  const { site } = snapshot.config;
   supervisor.log.info("service started", {
     version: VERSION,
     site: site.name,
     host: site.host,
     port: supervisor.port,
   });
-  problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
-  const watched = { config: setup.config, files };
+  diagnostics.forEach((diagnostic) => supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) }));
+  const watched = { config: snapshot.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);
   started.resolve(service);
@@ -203,20 +203,20 @@ class SupervisedService implements RunningService {
     let dependsOn: readonly string[] = [];
     try {
       const inspection = await this.#inspect();
-      const { setup, problems, files, effective } = inspection;
+      const { snapshot, diagnostics, files, effective } = inspection;
       ({ dependsOn } = inspection);
-      if (setup === undefined) {
+      if (snapshot === undefined) {
         this.#tryAgainWith(dependsOn);
-        this.#supervisor.reloads.failed(problems.filter(isError).map(formatProblem));
+        this.#supervisor.reloads.failed(diagnostics.filter(isError).map(formatDiagnostic));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
         });
         return;
       }
-      await this.#supervisor.reload(setup);
-      await this.#operations.reload(operationsOf(setup.config, this.#surroundings));
+      await this.#supervisor.reload(snapshot);
+      await this.#operations.reload(operationsOf(snapshot.config, this.#surroundings));
       this.#supervisor.reloads.succeeded();
-      this.#watched = { config: setup.config, files };
+      this.#watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
       if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
@@ -241,17 +241,17 @@ class SupervisedService implements RunningService {
   }
 
   async #renewCertificates(): Promise<void> {
-    const { setup, files } = await this.#inspect();
+    const { snapshot, files } = await this.#inspect();
     if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
-    if (setup?.material) await this.#supervisor.renewTls(setup.material);
+    if (snapshot?.material) await this.#supervisor.renewTls(snapshot.material);
     else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
   }
 
   async #inspect(): Promise<Inspection> {
     const inspection = await inspect(this.#file, this.#surroundings);
-    for (const problem of inspection.problems) {
-      const level = isError(problem) ? "error" : "warn";
-      this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
+    for (const diagnostic of inspection.diagnostics) {
+      const level = isError(diagnostic) ? "error" : "warn";
+      this.#supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
     }
     return inspection;
   }

@@ -1,4 +1,4 @@
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { VERSION } from "../../service/version.ts";
 import { toConsole } from "../../logging/log_file.ts";
 import { asJsonLines } from "../../logging/line_forms.ts";
@@ -57,7 +57,7 @@ export const serve = defineCommand({
     say(`Reading config from ${file}\n`);
     service = await startService(
       file,
-      (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
+      (diagnostic) => io.stderr(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n`),
       { manager, surroundings, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
     );
     await giveUpSurroundings();

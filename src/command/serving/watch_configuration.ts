@@ -1,6 +1,6 @@
 import type { ServiceConfig, TruststoreConfig } from "../../config/service_config.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
-import type { CertificateFiles } from "../../service/assembly/load_setup.ts";
+import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
 
 /** What was read last, and from where. */
 export interface Watched {

@@ -126,8 +126,8 @@ export const BROWSERS = section({
 });
 
 /** How guessing of passwords is slowed down. */
-export const REGULATION = section({
-  prefix: "container.security.regulation.",
+export const THROTTLING = section({
+  prefix: "container.security.throttling.",
   title: "Failed logins",
   unknown: "error",
   keys: {

@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { isError, type Problem } from "../../model/problem.ts";
+import { isError, type Diagnostic } from "../../model/diagnostic.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
@@ -15,7 +15,7 @@ import { readRegularFile } from "../../model/regular_file.ts";
 interface LoadedTlsMaterial {
   /** Absent if there are errors, or no credential is configured. */
   readonly material?: TlsMaterial;
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** Absolute paths of the files of own certificate and key; load again if one of them changes. */
   readonly credentialFiles: readonly string[];
   /** The same of trusted certificates, and folders that were searched for them. */
@@ -45,13 +45,13 @@ export async function loadTlsMaterial(
     servers.map(async ({ name, truststore }) => [name, await load(truststore)] as const),
   );
   const stores = [trusted, clients, providers, ...daemons.map(([, store]) => store)];
-  const problems = [...own?.problems ?? [], ...stores.flatMap((store) => store?.problems ?? [])];
+  const diagnostics = [...own?.diagnostics ?? [], ...stores.flatMap((store) => store?.diagnostics ?? [])];
   const files = {
     credentialFiles: own?.files ?? [],
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
-  if (own?.credential === undefined || problems.some(isError)) {
-    return { problems, ...files };
+  if (own?.credential === undefined || diagnostics.some(isError)) {
+    return { diagnostics, ...files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -71,18 +71,18 @@ export async function loadTlsMaterial(
       ),
     ),
   };
-  return { material, problems, ...files };
+  return { material, diagnostics, ...files };
 }
 
 async function loadCredential(
   config: CredentialConfig,
   now: number,
-): Promise<{ credential?: Credential; problems: Problem[]; files: string[] }> {
+): Promise<{ credential?: Credential; diagnostics: Diagnostic[]; files: string[] }> {
   const { path, keyPath, origin, keyOrigin } = config;
   const files = keyPath === undefined ? [path] : [path, keyPath];
-  const problems: Problem[] = [];
-  const report = (severity: Problem["severity"], expected: string, at = origin) => {
-    problems.push({ severity, ...at, expected });
+  const diagnostics: Diagnostic[] = [];
+  const report = (severity: Diagnostic["severity"], expected: string, at = origin) => {
+    diagnostics.push({ severity, ...at, expected });
   };
   const read = async (file: string, at: Origin) => {
     try {
@@ -93,7 +93,7 @@ async function loadCredential(
   };
   const certificate = await read(path, origin);
   const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
-  if (certificate === undefined || problems.length > 0) return { problems, files };
+  if (certificate === undefined || diagnostics.length > 0) return { diagnostics, files };
   const secret = keyPath ?? path;
   if (await isPublic(secret)) {
     const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
@@ -114,11 +114,11 @@ async function loadCredential(
     if (config.keyAlias !== undefined) {
       report("warning", "keyAlias is ignored: the only key of the key store is used");
     }
-    return { credential, problems, files };
+    return { credential, diagnostics, files };
   } catch (error) {
     if (!(error instanceof UnusableStore)) throw error;
     report("error", `${files.join(", ")}: ${error.message}`);
-    return { problems, files };
+    return { diagnostics, files };
   }
 }
 

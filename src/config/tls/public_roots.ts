@@ -1,4 +1,4 @@
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import { certificatesOfPem } from "./certificates.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
@@ -15,7 +15,7 @@ const BUNDLES = [
 interface LoadedRoots {
   /** PEM, one certificate each. */
   readonly roots: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The file they are from; load again if it changes. */
   readonly files: readonly string[];
 }
@@ -30,7 +30,7 @@ export async function loadPublicRoots(
   bundles: readonly string[] = BUNDLES,
 ): Promise<LoadedRoots> {
   const fail = (expected: string, files: readonly string[] = []) => {
-    return { roots: [], problems: [{ severity: "error", ...origin, expected } as const], files };
+    return { roots: [], diagnostics: [{ severity: "error", ...origin, expected } as const], files };
   };
   for (const file of bundles) {
     let text: string;
@@ -44,7 +44,7 @@ export async function loadPublicRoots(
       const roots = certificatesOfPem(text).map((certificate) => certificate.toString());
       return roots.length === 0
         ? fail(`expected certificates in ${file}`, [file])
-        : { roots, problems: [], files: [file] };
+        : { roots, diagnostics: [], files: [file] };
     } catch (error) {
       if (!(error instanceof UnusableStore)) throw error;
       return fail(`${file}: ${error.message}`, [file]);

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import type { Problem } from "../../model/problem.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { isOf, readRevocationList, type Revocation } from "../../model/trust/revocation.ts";
 import { reason } from "../load_properties.ts";
@@ -30,7 +30,7 @@ export async function loadRevocation(
   anchors: readonly string[],
   { now, report }: {
     readonly now: number;
-    readonly report: (problem: Problem) => void;
+    readonly report: (diagnostic: Diagnostic) => void;
   },
 ): Promise<LoadedRevocation | undefined> {
   if (config.revocation === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { isError, type Problem } from "../../model/problem.ts";
+import { isError, type Diagnostic } from "../../model/diagnostic.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
@@ -19,7 +19,7 @@ interface LoadedTruststore {
   readonly anchors: readonly string[];
   /** What their authorities have revoked; absent: nobody asks. */
   readonly revocation?: Revocation;
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   /** Files, and folders that were searched: something changed if one of them did. */
   readonly files: readonly string[];
 }
@@ -36,9 +36,9 @@ interface Candidate {
  * @param now Milliseconds since the epoch.
  */
 export async function loadTruststore(config: TruststoreConfig, now: number): Promise<LoadedTruststore> {
-  const problems: Problem[] = [];
-  const report = (severity: Problem["severity"], expected: string) => {
-    problems.push({ severity, ...config.origin, expected });
+  const diagnostics: Diagnostic[] = [];
+  const report = (severity: Diagnostic["severity"], expected: string) => {
+    diagnostics.push({ severity, ...config.origin, expected });
   };
   const { candidates, folders } = await findFiles(config, report);
   const anchors = new Map<string, string>();
@@ -58,7 +58,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
       report(named ? "error" : "warning", `${path}: ${why}`);
     }
   }
-  if (anchors.size === 0 && !problems.some(isError)) {
+  if (anchors.size === 0 && !diagnostics.some(isError)) {
     report(
       "error",
       read === 0
@@ -67,18 +67,18 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
     );
   }
   const all = [...anchors.values()];
-  const revoked = await loadRevocation(config, all, { now, report: (problem) => problems.push(problem) });
+  const revoked = await loadRevocation(config, all, { now, report: (diagnostic) => diagnostics.push(diagnostic) });
   return {
     anchors: all,
     revocation: revoked?.revocation,
-    problems,
+    diagnostics,
     files: [...new Set([...candidates.map(({ path }) => path), ...folders, ...revoked?.files ?? []])],
   };
 }
 
 async function findFiles(
   config: TruststoreConfig,
-  report: (severity: Problem["severity"], expected: string) => void,
+  report: (severity: Diagnostic["severity"], expected: string) => void,
 ): Promise<{ candidates: Candidate[]; folders: string[] }> {
   if (config.type === "keystore") return { candidates: [{ path: config.path, named: true }], folders: [] };
   const patterns = config.type === "openssl" ? [join(config.path, "????????.*")] : config.locations;

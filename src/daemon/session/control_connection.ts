@@ -1,5 +1,5 @@
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type Reply, ReplyReader } from "./reply_reader.ts";
 
@@ -39,7 +39,7 @@ export class ControlConnection {
   /** Sends commands while replies to others may still be on their way; whoever does so reads them all, in order. */
   async sendAhead(texts: readonly string[]): Promise<void> {
     if (texts.some(hasForbiddenCharacter)) {
-      throw refuse("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
+      throw httpError("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
     }
     await this.socket.write(
       new TextEncoder().encode(texts.map((text) => `${text}\n`).join("")),

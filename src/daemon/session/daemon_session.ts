@@ -1,6 +1,6 @@
 import { invalidPath, tooLongName } from "../../model/absolute_path.ts";
 import type { Body } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
@@ -58,7 +58,7 @@ export class DaemonSession {
       `MLST ${argument(path)}`,
       `STAT F ${argument(path)}`,
     );
-    if (facts === undefined) throw refuse("ERR_DAEMON_SESSION", "No reply to MLST");
+    if (facts === undefined) throw httpError("ERR_DAEMON_SESSION", "No reply to MLST");
     const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
     return { ...entryOf(facts), modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
@@ -172,18 +172,18 @@ export class DaemonSession {
       }
       const reply = await this.#control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) {
-        const problem = tooLongName(path);
-        throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);
+        const diagnostic = tooLongName(path);
+        throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
       }
       progress(0);
       const sent = await sendBody(body, data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {
-        throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
+        throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
       }
       expect226("STOR", await this.#control.readReply());
       const { size } = await this.entry(path);
       if (size !== first + sent) {
-        throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
+        throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
       }
     } finally {
       data.close();

@@ -1,12 +1,12 @@
 import { isIPv4 } from "node:net";
-import { refuse, ServiceError } from "../../model/service_error.ts";
+import { httpError, HttpError } from "../../model/http_error.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** Nobody listens where `EPSV` said. The session now waits for a connection and does nothing else: it is lost. */
-export class DataPortRefused extends ServiceError {
+export class DataPortRefused extends HttpError {
   constructor(port: number, cause: unknown) {
     super(
       "ERR_LISTEN_SOCKET_UNREACHABLE",
@@ -63,7 +63,7 @@ export class DataPorts {
       if (!(causeOf(error) instanceof Deno.errors.NotCapable)) throw error;
       // Whatever a daemon says, only addresses that the configured host stands for are permitted.
       const message = `Daemon advertises ${address}, which is no address of its configured host ${this.host}`;
-      throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", message, error);
+      throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", message, error);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { ChunkReader } from "./chunk_reader.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
@@ -38,7 +38,7 @@ export function downloadStream(
   };
   const awaitClient = (controller: ReadableStreamDefaultController) => {
     clientTimer = setTimeout(() => {
-      const error = refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data");
+      const error = httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data");
       controller.error(error);
       end(false, error);
     }, times.clientIdleMs);
@@ -52,13 +52,13 @@ export function downloadStream(
         if (chunk !== undefined) {
           bytes += chunk.length;
           if (bytes > length) {
-            throw refuse("ERR_DAEMON_SESSION", `Daemon sent more than the ${length} bytes asked for`);
+            throw httpError("ERR_DAEMON_SESSION", `Daemon sent more than the ${length} bytes asked for`);
           }
           controller.enqueue(chunk);
           awaitClient(controller);
           return;
         }
-        if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);
+        if (bytes < length) throw httpError("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);
         await confirm();
         controller.close();
         end(true);

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { ChunkReader } from "./chunk_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
@@ -104,7 +104,7 @@ export class FileSeries {
   async #read(most: number): Promise<Uint8Array<ArrayBuffer>> {
     const chunk = await this.#chunks.read(most, this.#times.dataIdleMs);
     if (chunk === undefined) {
-      throw refuse("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
+      throw httpError("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
     }
     return chunk;
   }
@@ -117,7 +117,7 @@ export class FileSeries {
   /** Until somebody asks for more. */
   #watch(): void {
     this.#timer = setTimeout(() => {
-      this.#data.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data"));
+      this.#data.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data"));
       this.#late();
     }, this.#times.clientIdleMs);
   }

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
 /** A TCP connection on which every step has a deadline, and which an abort signal closes at once. */
@@ -26,7 +26,7 @@ export class GuardedSocket {
       return new GuardedSocket(connection, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", `Cannot connect to ${host}:${port}`, error);
+      throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", `Cannot connect to ${host}:${port}`, error);
     }
   }
 
@@ -64,7 +64,7 @@ export class GuardedSocket {
   async #step<T>(ms: number, action: () => Promise<T>): Promise<T> {
     this.#check();
     const timer = setTimeout(
-      () => this.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)),
+      () => this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)),
       ms,
     );
     try {
@@ -79,6 +79,6 @@ export class GuardedSocket {
 
   #check(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#closed) throw refuse("ERR_DAEMON_SESSION", "Connection to the daemon is closed");
+    if (this.#closed) throw httpError("ERR_DAEMON_SESSION", "Connection to the daemon is closed");
   }
 }

@@ -1,5 +1,5 @@
 import type { Secret } from "../../model/secret.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { nothingThere, SessionEnded } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
@@ -13,7 +13,7 @@ export async function logIn(control: ControlConnection, secret: Secret): Promise
   if (user.code !== 331) throw refusal("USER", user);
   const reply = await control.command(`PASS ${secret.reveal()}`);
   if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
-    throw refuse("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
+    throw httpError("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
   }
   if (reply.code !== 230) throw refusal("PASS", reply);
   await checkAlive(control);

@@ -1,6 +1,6 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { type Entry, parseEntry } from "./entry.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 
 /** Lines and bytes after which a listing is cut. */
@@ -31,7 +31,7 @@ export async function readListing(
 ): Promise<ListingRest> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   let rest = "";
   let lines = 0;
   let unreadable = 0;
@@ -41,7 +41,7 @@ export async function readListing(
     const arrived = text.split("\n");
     rest = count === null ? "" : arrived.pop() ?? "";
     if (rest.length > MOST_IN_LINE) {
-      throw refuse("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
+      throw httpError("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
     await steps.rest(); // others may have read at the same moment
     for (const line of arrived) {

@@ -1,5 +1,5 @@
 import type { Stopwatch } from "../../model/clock.ts";
-import { refuse, type ServiceError } from "../../model/service_error.ts";
+import { httpError, type HttpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
 /** A reply on the control connection (daemon-protocol.md 5.1). */
@@ -88,8 +88,8 @@ export class ReplyReader {
     }
   }
 
-  #broken(what: string, cause?: unknown): ServiceError {
-    const error = refuse("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause);
+  #broken(what: string, cause?: unknown): HttpError {
+    const error = httpError("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause);
     this.source.fail(error);
     return error;
   }
@@ -99,6 +99,6 @@ export class ReplyReader {
 export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
   return code === 534 || code === 550
-    ? refuse("ERR_ACCESS_REFUSED", message)
-    : refuse("ERR_DAEMON_SESSION", message);
+    ? httpError("ERR_ACCESS_REFUSED", message)
+    : httpError("ERR_DAEMON_SESSION", message);
 }

@@ -1,5 +1,5 @@
 import type { Body } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
 
@@ -46,7 +46,7 @@ async function nextChunk(
   const late = new Promise<never>((_, reject) => {
     giveUp = () => reject(signal.reason);
     timer = setTimeout(
-      () => reject(refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
+      () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
       ms,
     );
   });

@@ -1,8 +1,8 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
-import { refuse, ServiceError } from "../../model/service_error.ts";
-import { Turns } from "../../model/turns.ts";
-import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
+import { httpError, HttpError } from "../../model/http_error.ts";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
+import { SessionQuota, type SessionQuotaOptions } from "./session_quota.ts";
 import { ControlConnection } from "./control_connection.ts";
 import { DaemonSession } from "./daemon_session.ts";
 import { connectToPeer, DataPorts } from "./data_ports.ts";
@@ -10,7 +10,7 @@ import { GuardedSocket } from "./guarded_socket.ts";
 import { logIn } from "./log_in.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 
-const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perLane: Infinity };
+const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
 /** What a daemon session is confined to; fields as in a session order. */
 export interface SessionScope {
@@ -64,7 +64,7 @@ interface SessionClientOptions {
   /** Addresses the daemon is to expect (`share.clientIP`); none: the local end of the connection. */
   readonly clientAddresses?: readonly string[];
   readonly times?: SessionTimes;
-  readonly budget?: Partial<BudgetOptions>;
+  readonly sessionQuota?: Partial<SessionQuotaOptions>;
 }
 
 /** A physical daemon. */
@@ -90,19 +90,19 @@ const USUAL_LIMIT = 8;
 
 /** Opens this service's own sessions on the daemons of one logical server. */
 export class SessionClient {
-  readonly #budget: AccountBudget;
+  readonly #sessionQuota: SessionQuota;
   readonly #times: SessionTimes;
   /** By instance, as are the ways to open data connections. */
-  readonly #turns = new Map<number, Turns>();
+  readonly #semaphore = new Map<number, FairSemaphore>();
   readonly #ports = new Map<number, DataPorts>();
   #turn = 0;
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
     this.#times = options.times ?? SESSION_TIMES;
-    this.#budget = new AccountBudget({
+    this.#sessionQuota = new SessionQuota({
       // A quarter is left to the sessions that the account's owner opens directly.
       limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
-      ...options.budget,
+      ...options.sessionQuota,
     });
   }
 
@@ -114,9 +114,9 @@ export class SessionClient {
     let candidates = this.#candidates(wanted.instance);
     for (let failure: unknown;;) {
       if (candidates.length === 0) {
-        throw failure ?? refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
+        throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
-      const slot = await this.#budget.acquire(
+      const slot = await this.#sessionQuota.acquire(
         wanted.user,
         candidates.map(({ instance }) => instance),
         signal,
@@ -124,7 +124,7 @@ export class SessionClient {
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
       let used = false;
       try {
-        if (candidate === undefined) throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
+        if (candidate === undefined) throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
         const listening = await this.#listening(candidate, wanted, signal);
         const connected = await this.#connect(listening, signal);
         used = true;
@@ -175,19 +175,19 @@ export class SessionClient {
    * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
    */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
-    const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
-    this.#turns.set(instance, turns);
+    const semaphore = this.#semaphore.get(instance) ?? new FairSemaphore(ONE_AFTER_THE_OTHER);
+    this.#semaphore.set(instance, semaphore);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
-    const patience = AbortSignal.any([signal, late]);
+    const maxWait = AbortSignal.any([signal, late]);
     try {
-      return await turns.run(
+      return await semaphore.run(
         async () =>
           await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        { lane: "", known: false, signal: patience },
+        { queueKey: "", known: false, signal: maxWait },
       );
     } catch (error) {
       if (error === late.reason) {
-        throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
+        throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
       }
       throw error;
     }
@@ -237,7 +237,7 @@ export class SessionClient {
     try {
       const control = new ControlConnection(socket, this.#times.replyMs);
       const { code, text } = await control.readReply(this.#times.connectMs);
-      if (code !== 220) throw refuse("ERR_DAEMON_SESSION", `Greeting was ${code} ${text}`);
+      if (code !== 220) throw httpError("ERR_DAEMON_SESSION", `Greeting was ${code} ${text}`);
       return control;
     } catch (error) {
       socket.close();
@@ -248,7 +248,7 @@ export class SessionClient {
 
 /** Unreachable, out of order or full: another daemon may do. */
 function canGoElsewhere(error: unknown): boolean {
-  return error instanceof ServiceError && (error.status === 503 || error.status === 429);
+  return error instanceof HttpError && (error.status === 503 || error.status === 429);
 }
 
 /** `host:port`, with IPv6 addresses in brackets or bare; without port they are in brackets. */

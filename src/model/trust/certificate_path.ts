@@ -61,12 +61,12 @@ export function findPath(
   const signatures = new Signatures();
   const authorities = vouchedFor(intermediates, issuers, signatures);
   const visited = new Set<string>();
-  let problem = "";
+  let diagnostic = "";
   let furthest = -1;
   const fail = (depth: number, text: string) => {
     if (depth < furthest) return;
     furthest = depth;
-    problem = text;
+    diagnostic = text;
   };
   const first: Step = { here: dated(leaf), facts: certificateFacts(leaf), before: undefined, depth: 0 };
   const steps = [first];
@@ -104,7 +104,7 @@ export function findPath(
       steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
     }
   }
-  return signatures.spent ? "the certificates shown take too long to check" : problem;
+  return signatures.spent ? "the certificates shown take too long to check" : diagnostic;
 }
 
 function authoritiesAmong(certificates: readonly X509Certificate[]): Authority[] {

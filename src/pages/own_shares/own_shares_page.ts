@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { refuse, type ServiceError } from "../../model/service_error.ts";
+import { httpError, type HttpError } from "../../model/http_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
@@ -89,7 +89,7 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
 /** `POST /shares/<server>`: makes a share, or gives the one of the same path for the same people new terms. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
-  if (share === undefined) throw refuse("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
+  if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return emptyResponse({
     status: 303,
     headers: { Location: `${call.root}shares/${share.server}/${share.id}` },
@@ -100,7 +100,7 @@ export async function makeShareByForm(call: Call, parts: SharingParts): Promise<
 export async function ownSharePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
-  if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
+  if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, MOST_USES);
   return page(call, SAYS.shareOf(nameOf(withoutSlash(share.path)) || name), [
     markup`<p><a href="${call.root}shares">${SAYS.title}</a></p>`,
@@ -212,7 +212,7 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
 }
 
 /** Who is not signed in is led to sign in, and from there back to the page. */
-export function sharesForStrangers(failure: ServiceError, asked: Asked): HttpResponse | undefined {
+export function sharesForStrangers(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const { method, path, query } = asked.request;
   const page = path.slice(path.lastIndexOf("/shares") + 1);
   return toSignIn(failure, asked, method === "GET" ? `${page}${query === "" ? "" : `?${query}`}` : "shares");

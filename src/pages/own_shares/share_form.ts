@@ -16,7 +16,7 @@ const LIFETIMES = [1, 7, 30, 365, 0];
 const USUAL_LIFETIME = 30;
 
 /** What the service allows. */
-interface ShareBounds {
+interface ShareRestrictions {
   readonly allowWriteAccess: boolean;
   /** Seconds; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
@@ -25,7 +25,7 @@ interface ShareBounds {
 /** Fields by which a new share is described. @param groups That are offered; it can be for others, too. */
 export function shareFields(
   path: string,
-  { allowWriteAccess, maxLifetimeSeconds }: ShareBounds,
+  { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
   groups: readonly string[] = [],
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;

@@ -1,5 +1,5 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { isRefusal, refuse } from "../../model/service_error.ts";
+import { isHttpError, httpError } from "../../model/http_error.ts";
 
 /**
  * The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good.
@@ -8,10 +8,10 @@ import { isRefusal, refuse } from "../../model/service_error.ts";
 export async function existingFile(session: DaemonSession, path: string) {
   try {
     const entry = await session.datedEntry(path);
-    if (entry.kind !== "file") throw refuse("ERR_NOT_A_FILE");
+    if (entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
     return entry;
   } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { matchesScrypt, parseScrypt } from "../../authentication/password/scrypt
 import { HostCookie } from "../../model/cookie.ts";
 import { sameSecret } from "../../model/same_secret.ts";
 import type { Secret } from "../../model/secret.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -24,7 +24,7 @@ export async function checkLinkPassword(call: Visitor, share: Share, parts: Shar
   if (share.password === undefined) return;
   const shown = cookieOf(call, share).valueIn(call.request.headers.get("Cookie"));
   if (shown !== undefined && isToken(shown, share, parts)) return;
-  if (call.linkPassword === undefined) throw refuse("ERR_LINK_PASSWORD", "none was shown");
+  if (call.linkPassword === undefined) throw httpError("ERR_LINK_PASSWORD", "none was shown");
   await tryLinkPassword(call, share, call.linkPassword, parts);
 }
 
@@ -40,10 +40,10 @@ export async function tryLinkPassword(
 ): Promise<void> {
   await guess({ link: `${server} ${id}`, clientAddress, signal }, async (knownAs) => {
     const hash = parseScrypt(password ?? "");
-    if ("expected" in hash) throw refuse("ERR_LINK_PASSWORD", "its hash cannot be read");
+    if ("expected" in hash) throw httpError("ERR_LINK_PASSWORD", "its hash cannot be read");
     const seeker = seekerOf({ clientAddress, knownAs }, signal);
     if (!await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)) {
-      throw refuse("ERR_LINK_PASSWORD", "wrong");
+      throw httpError("ERR_LINK_PASSWORD", "wrong");
     }
   });
 }

@@ -6,7 +6,7 @@ import { isOver, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { targetsOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
@@ -38,7 +38,7 @@ export async function openedShare(
   const server = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
-  if (share === undefined || isOver(share, parts.clock())) throw refuse("ERR_SHARE_NOT_FOUND");
+  if (share === undefined || isOver(share, parts.clock())) throw httpError("ERR_SHARE_NOT_FOUND");
   const wanted = wantedOf(share);
   checkUser(call, share, wanted, parts);
   await checkLinkPassword(call, share, parts);

@@ -2,7 +2,7 @@ import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { isRefusal, refuse } from "../../model/service_error.ts";
+import { isHttpError, httpError } from "../../model/http_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
@@ -47,7 +47,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.worthTrying) {
-    throw refuse("ERR_SERVER_DOWN", { status: statusText(status, false) });
+    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
@@ -87,7 +87,7 @@ function isMeantBy(asked: string, { path }: Share): boolean {
 /** Which share a request means; absent members leave that open. */
 interface Choice {
   readonly id?: string;
-  /** In comparable form. */
+  /** In canonical DN. */
   readonly owner?: string;
 }
 
@@ -114,7 +114,7 @@ async function meantShare(
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
     const covers = share !== undefined && (paths.includes(share.path) || isMeantBy(asked, share));
-    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw refuse("ERR_SHARE_NOT_FOUND");
+    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw httpError("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const targets = [...targetsOnServer(call, server), EVERYBODY];
@@ -122,7 +122,7 @@ async function meantShare(
   const share = decidingShare(shares, wanted);
   if (share !== undefined) return share;
   if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {
-    throw refuse("ERR_SHARE_NOT_FOUND");
+    throw httpError("ERR_SHARE_NOT_FOUND");
   }
   throw refusal(call.caller, "This path is shared with somebody else", parts);
 }
@@ -133,7 +133,7 @@ function callersLimit({ user, log }: Call, { name, facts }: SharedServer): numbe
     const { uid, rateLimit } = attributesOnServer(user, name, { log });
     return lowestLimit(rateLimit, facts.reservations.limitFor(uid));
   } catch (error) {
-    if (!isRefusal(error, "ERR_NO_ACCOUNT")) throw error;
+    if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
     return lowestLimit(facts.reservations.limitFor(undefined));
   }
 }

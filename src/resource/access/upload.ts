@@ -3,7 +3,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -44,10 +44,10 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
       permission: "WRITE",
       instance: server.instance,
     }, use.signal);
-    endTurn = await parts.uploads.turns.take(server.name, path, use.signal);
+    endTurn = await parts.uploads.semaphore.take(server.name, path, use.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
-    if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");
+    if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
     await session.upload(path, call.request.body, {
       ...contentLength(headers),
       progress: (total) => {

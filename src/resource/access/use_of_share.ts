@@ -1,6 +1,6 @@
 import type { Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -28,7 +28,7 @@ export async function useShare(
   const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
   const claim = await store.claim(share.server, share.id, { who, address, kind, path });
-  if (claim === undefined) throw refuse("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
+  if (claim === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
   call.audit(facts);
   call.log.info("share used", facts);

@@ -1,7 +1,7 @@
 import { parseKeyLine } from "../../authentication/ssh_key/authorized_keys.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { isAccountName } from "../../model/account_name.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
 /** What the daemons of a logical server say about an account. */
@@ -41,7 +41,7 @@ export async function accountReport(
       keys: info.keyLines.flatMap(keyReport),
     };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     return { server, state: "failed", reason: error.message };
   }
 }

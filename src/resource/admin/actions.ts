@@ -1,7 +1,7 @@
 import { parsePreferences } from "../../attributes/preferences.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
 import type { Share } from "../../sharing/share.ts";
 import { EXPECTED_TARGET } from "../../sharing/target.ts";
@@ -147,7 +147,7 @@ async function issueApiToken(
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
     // What is wrong with the parameters, and what the server's certificate does not allow.
-    if (error instanceof ServiceError) return refused(error.publicMessage);
+    if (error instanceof HttpError) return refused(error.publicMessage);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { boundsOf } from "../../model/identity.ts";
-import { isNarrow } from "../../model/token_bounds.ts";
-import { refuse } from "../../model/service_error.ts";
+import { restrictionsOf } from "../../model/identity.ts";
+import { isNarrow } from "../../model/token_restrictions.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { checkLogin } from "../login_policy.ts";
@@ -50,7 +50,7 @@ export async function carryOut(call: Call, parts: AdminParts): Promise<HttpRespo
   checkAdministrator(call, parts.servers);
   const name = call.params.get("action") ?? "";
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (action === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (action === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   call.audit({ task: name });
   const body = await readJson(call.request);
   const member = membersOf(body);
@@ -88,11 +88,11 @@ function outcome(
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;
-  if (isNarrow(boundsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
-  if (!administers(call)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  if (isNarrow(restrictionsOf(caller))) throw httpError("ERR_FORBIDDEN", "a narrowed token administers nothing");
+  if (!administers(call)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));
   if (other !== undefined) {
-    throw refuse("ERR_FORBIDDEN", `signed in by a key that is not the user's on ${other}`);
+    throw httpError("ERR_FORBIDDEN", `signed in by a key that is not the user's on ${other}`);
   }
   for (const server of servers.values()) checkLogin(call, server);
 }

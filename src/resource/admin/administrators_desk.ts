@@ -1,4 +1,4 @@
-import type { Ban, BanSubject, Failure } from "../../regulation/ban.ts";
+import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 
@@ -13,7 +13,7 @@ export interface AdministratorsDesk {
   shown(user: string): string;
   /** @param until Milliseconds since the epoch. */
   ban(subject: BanSubject, until: number): Promise<void>;
-  /** Names, in comparable form, of the user that this word stands for. */
+  /** Names, in canonical DN, of the user that this word stands for. */
   namesOf(user: string): Promise<readonly string[]>;
   /** @returns How many bans and counts of failed logins there were. */
   lift(subject: BanSubject): Promise<number>;
@@ -22,11 +22,11 @@ export interface AdministratorsDesk {
 /** How the service is, besides its servers. */
 export interface DeskStatus {
   /** Systems that authenticators use. */
-  readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   /** Absent without data sharing. */
   readonly shares?: number;
   /** The instances that are one service; absent: this one is alone. */
-  readonly together?: { readonly instances: readonly RegisteredInstance[] };
+  readonly cluster?: { readonly instances: readonly RegisteredInstance[] };
 }

@@ -1,7 +1,7 @@
 import { addressGroup } from "../../model/address_group.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { parseDuration } from "../../model/duration.ts";
-import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../regulation/ban.ts";
+import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
 import type { Call } from "../call.ts";
 import type { Form } from "../form.ts";
 import { invalidRequest } from "../invalid_request.ts";
@@ -57,7 +57,7 @@ async function isOneself(
   if (user === undefined) return true;
   const names = await desk.namesOf(user);
   return user === userName ||
-    (caller.kind === "authenticated" && names.includes(comparableForm(caller.identity.dn)));
+    (caller.kind === "authenticated" && names.includes(canonicalDn(caller.identity.dn)));
 }
 
 function subjectFacts({ user, address }: BanSubject) {

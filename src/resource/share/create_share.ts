@@ -84,7 +84,7 @@ export async function passwordHash(
   { hashing }: SharingParts,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined;
-  const seeker = { lane: user.uid ?? "", known: true, signal };
+  const seeker = { queueKey: user.uid ?? "", known: true, signal };
   return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), seeker));
 }
 
@@ -93,8 +93,8 @@ export function endOfLife(
   lifetime: number,
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
-  const bounds = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
-  return bounds.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...bounds);
+  const restrictions = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
+  return restrictions.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...restrictions);
 }
 
 /** The path need not exist any more, and no daemon need live: the text counts, with or without last slash (D36). */

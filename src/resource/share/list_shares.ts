@@ -71,7 +71,7 @@ async function* answer(
   { store, clock }: SharingParts,
 ): AsyncGenerator<string, void> {
   const targets = targetsOnServer(call, server);
-  let room = MOST_SHARES;
+  let worker = MOST_SHARES;
   let next: Start | undefined;
   for (const list of LISTS) {
     yield `${list === "shares" ? "{" : "],"}"${list}":[`;
@@ -80,7 +80,7 @@ async function* answer(
     }
     let after = list === start.list ? start.after : undefined;
     for (let comma = "";;) {
-      const most = Math.min(AT_A_TIME, room);
+      const most = Math.min(AT_A_TIME, worker);
       // One more tells whether there is another part.
       const part = { most: most + 1, after };
       const read = list === "shares"
@@ -94,10 +94,10 @@ async function* answer(
         yield comma + JSON.stringify(view(share));
         comma = ",";
       }
-      room -= shares.length;
+      worker -= shares.length;
       after = shares.at(-1) ?? after;
       if (read.length <= most) break;
-      if (room === 0) {
+      if (worker === 0) {
         next = { list, after };
         break;
       }

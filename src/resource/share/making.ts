@@ -1,5 +1,5 @@
-import { namedUser } from "../../authentication/standing.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { namedUser } from "../../authentication/account_status.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Making } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
@@ -44,7 +44,7 @@ async function isAtHome(
     return home !== "/" && path.startsWith(home);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ServiceError) return false;
+    if (error instanceof HttpError) return false;
     throw error;
   }
 }

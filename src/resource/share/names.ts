@@ -1,17 +1,17 @@
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 
-/** A caller's name in comparable form (rest-api.md 2.6). */
+/** A caller's name in canonical DN (rest-api.md 2.6). */
 export function callerName(caller: Caller): string {
-  return comparableForm(caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn);
+  return canonicalDn(caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn);
 }
 
 /**
- * Whose shares on a server are the caller's, and which are for the caller: the name in comparable form.
+ * Whose shares on a server are the caller's, and which are for the caller: the name in canonical DN.
  *
  * A key that a daemon reported gives the same name to people of one account name on different hosts. On servers of other
  * daemons the name is the caller's only if the attribute sources give it an account there; else the caller is nobody in
@@ -45,7 +45,7 @@ export function accountOn(
   try {
     return attributesOnServer(user, server, { log });
   } catch (error) {
-    if (error instanceof ServiceError) return undefined;
+    if (error instanceof HttpError) return undefined;
     throw error;
   }
 }

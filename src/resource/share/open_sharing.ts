@@ -1,6 +1,6 @@
-import { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
+import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -10,7 +10,7 @@ import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import { PathTurns } from "../access/path_turns.ts";
+import { PathLocks } from "../access/path_locks.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -37,7 +37,7 @@ export interface SharingOptions extends
   readonly clientAddresses?: readonly string[];
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   /** What is kept beside the shares. */
   readonly records: () => RecordStore | undefined;
   readonly log: Logger;
@@ -79,10 +79,10 @@ export function openSharing(options: SharingOptions): OpenSharing {
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
-    owners: new ShareOwners(attributes, options.standing, log),
-    uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
+    owners: new ShareOwners(attributes, options.accountStatus, log),
+    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(options.records, clock) },
     guess: options.guess,
-    hashing: new ScryptTurns(),
+    hashing: new ScryptSemaphore(),
     watch: options.watch,
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,

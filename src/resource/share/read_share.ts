@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
@@ -19,7 +19,7 @@ const SHOWN_USES = 100;
 export async function readShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
-  if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
+  if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, SHOWN_USES);
   return jsonResponse({
     share: { ...ownersView(share, call.base, parts.clock()), uses: uses.map(useView) },

@@ -1,6 +1,6 @@
 import { isAddressRange } from "../../model/address.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
@@ -122,17 +122,17 @@ function parseWhom(user: string): string {
   try {
     return parseTarget(user);
   } catch (error) {
-    if (error instanceof ServiceError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
+    if (error instanceof HttpError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
     throw error;
   }
 }
 
-/** The comparable form of a distinguished name. @throws {ERR_INVALID_REQUEST} */
+/** The canonical DN of a distinguished name. @throws {ERR_INVALID_REQUEST} */
 export function parseName(member: string, name: string): string {
   try {
-    return comparableForm(name);
+    return canonicalDn(name);
   } catch (error) {
-    if (error instanceof ServiceError) throw invalidRequest(`${member}: expected a distinguished name`);
+    if (error instanceof HttpError) throw invalidRequest(`${member}: expected a distinguished name`);
     throw error;
   }
 }

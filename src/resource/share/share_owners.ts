@@ -2,9 +2,9 @@ import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { refuse, ServiceError } from "../../model/service_error.ts";
+import { httpError, HttpError } from "../../model/http_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
 
@@ -14,12 +14,12 @@ type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 /** What can be known about the owners of shares while they are not there. */
 export class ShareOwners {
   readonly #source: AttributeSource;
-  readonly #standing: AskStanding;
+  readonly #accountStatus: AskAccountStatus;
   readonly #log: Logger;
 
-  constructor(source: AttributeSource, standing: AskStanding, log: Logger) {
+  constructor(source: AttributeSource, accountStatus: AskAccountStatus, log: Logger) {
     this.#source = source;
-    this.#standing = standing;
+    this.#accountStatus = accountStatus;
     this.#log = log;
   }
 
@@ -51,25 +51,25 @@ export class ShareOwners {
   async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {
     const { owner, server, uid, made } = share;
     const named = made?.owner ?? { dn: owner, uid };
-    await this.#checkStanding(named, server, signal);
+    await this.#checkAccountStatus(named, server, signal);
     const user = await this.#userNow(named.dn, share, signal);
-    if (user.role === "banned") throw refuse("ERR_SHARE_NOT_FOUND", "the owner is banned");
+    if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
     const account = user.uid === undefined || user.availableUids.includes(uid) ? uid : user.uid;
     const { includes, excludes, uid: now } = attributesOnServer({ ...user, uid: account }, server, {
       log: this.#log,
     });
-    if (now !== uid) throw refuse("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
+    if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
     return [
       { includes, excludes },
       ...(made === undefined ? [] : [made.limits]),
     ];
   }
 
-  async #checkStanding(owner: NamedOwner, server: string, signal: AbortSignal): Promise<void> {
-    const standing = await this.#standing(owner, signal);
-    const elsewhere = standing.kind === "known" && standing.servers?.includes(server) === false;
-    if (standing.kind === "gone" || elsewhere) {
-      throw refuse("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
+  async #checkAccountStatus(owner: NamedOwner, server: string, signal: AbortSignal): Promise<void> {
+    const accountStatus = await this.#accountStatus(owner, signal);
+    const elsewhere = accountStatus.kind === "known" && accountStatus.servers?.includes(server) === false;
+    if (accountStatus.kind === "gone" || elsewhere) {
+      throw httpError("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
     }
   }
 
@@ -79,7 +79,7 @@ export class ShareOwners {
       const user = await this.#ask({ dn }, signal);
       const accountLost = made.mappedAccount && !this.#hasAccount(user, share);
       if (accountLost || (made.mappedRole && !mayAccess("share", "POST", user.role))) {
-        throw refuse("ERR_SHARE_NOT_FOUND", "the owner has account or role no more");
+        throw httpError("ERR_SHARE_NOT_FOUND", "the owner has account or role no more");
       }
       if (made.mappedAccount) return user;
     }
@@ -94,7 +94,7 @@ export class ShareOwners {
       const now = attributesOnServer(chosen, server, { log: this.#log });
       return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
     } catch (error) {
-      if (error instanceof ServiceError) return false;
+      if (error instanceof HttpError) return false;
       throw error;
     }
   }

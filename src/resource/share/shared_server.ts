@@ -1,5 +1,5 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../requested_server.ts";
 import { checkLogin } from "../login_policy.ts";
@@ -11,12 +11,12 @@ export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_BOUNDS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
+/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
 export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);
   const client = sessions.get(server.name);
-  if (client === undefined || !server.facts.sharing) throw refuse("ERR_UNKNOWN_SERVER");
+  if (client === undefined || !server.facts.sharing) throw httpError("ERR_UNKNOWN_SERVER");
   checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
 }

@@ -1,12 +1,12 @@
-import type { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
+import type { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
-import type { ServiceError } from "../../model/service_error.ts";
+import type { HttpError } from "../../model/http_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
-import type { PathTurns } from "../access/path_turns.ts";
+import type { PathLocks } from "../access/path_locks.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
@@ -27,9 +27,9 @@ export interface SharingParts {
   /** What is known of owners who are not there: it can have changed since a share was made. */
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
-  readonly unauthenticated: (reason: string) => ServiceError;
+  readonly unauthenticated: (reason: string) => HttpError;
   readonly uploads: {
-    readonly turns: PathTurns;
+    readonly semaphore: PathLocks;
     readonly unfinished: UnfinishedUploads;
   };
   /** Has the password of a link looked at, as slowly as those of users. @throws {ERR_TOO_MANY_FAILURES} What the look throws. */
@@ -39,7 +39,7 @@ export interface SharingParts {
     look: (knownAs?: string) => Promise<void>,
   ) => Promise<void>;
   /** Where passwords of links wait to be hashed. */
-  readonly hashing: ScryptTurns;
+  readonly hashing: ScryptSemaphore;
   /** Has what a caller has under way ended once the operator bans them. @returns To be called when it is over. */
   readonly watch: (
     call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },

@@ -1,7 +1,7 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import { readJson } from "../request_body.ts";
@@ -36,7 +36,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
 async function existing(call: Call, parts: SharingParts): Promise<{ server: SharedServer; share: Share }> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
-  if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
+  if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   return { server, share };
 }
 
@@ -64,7 +64,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });
   if (await parts.store.change(server.name, share.id, change) === undefined) {
-    throw refuse("ERR_SHARE_NOT_FOUND");
+    throw httpError("ERR_SHARE_NOT_FOUND");
   }
   call.audit({
     server: server.name,

@@ -8,12 +8,12 @@ import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
+import { PROOFS, type SeenMark, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import type { RegulationNews } from "../../regulation/regulation_state.ts";
-import type { Regulator } from "../../regulation/regulator.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { ShareAdministration } from "../../sharing/administration.ts";
@@ -28,9 +28,9 @@ import { openAuthentication } from "./open_authentication.ts";
 import { openDaemons } from "./open_daemons.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
-import { openRegulator } from "./open_regulator.ts";
+import { openLoginThrottle } from "./open_login_throttle.ts";
 import { openServers } from "./open_servers.ts";
-import { joinOthers, openClock, type SharedKnown, type Together } from "./open_together.ts";
+import { joinOthers, openClock, type SharedKnown, type Cluster } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -48,7 +48,7 @@ export interface ServiceParts extends IdentityParts {
   readonly challenge: string;
   readonly desk: OperatorDesk;
   /** Absent: this instance is alone. */
-  readonly together: Together | undefined;
+  readonly cluster: Cluster | undefined;
   renewTls(material: TlsMaterial): void;
   /** Health checks are told from now on that the service is about to stop. */
   drain(): void;
@@ -62,7 +62,7 @@ interface Surroundings {
   /** Told of outcomes of methods and of transfers. */
   readonly observer?: RequestObserver;
   /** Told of what is learned of failed logins. */
-  readonly learned?: (news: RegulationNews) => void;
+  readonly learned?: (news: ThrottlingNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
   /** Told of what is learned of what instances share. */
@@ -76,7 +76,7 @@ interface Surroundings {
   /** By default those there are. */
   readonly kinds?: ServiceKinds;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. Default false. */
-  readonly lookingOn?: boolean;
+  readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
@@ -112,7 +112,7 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, lookingOn = false, ...told }: Surroundings,
+  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, ...told }: Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
   const { config, material, assertionIssuers, port, daemons: known } = options;
@@ -123,39 +123,39 @@ async function open(
   const database = await openDatabase(config, { own, log, clock, keep });
   const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
   const sharedClock = await openClock(database, following);
-  const together = joinOthers(database, { ...options, log, keep, learned: told.learned });
-  const daemons = new Daemons({ known, learned: told.daemonLearned, sharers: together?.sharers });
+  const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
+  const daemons = new Daemons({ known, learned: told.daemonLearned, clusterMembers: cluster?.clusterMembers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
   const shared = { ...here, clock: sharedClock };
-  const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
-  const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
-  const { chain, chain: { methods }, tokens, book, signIns } = who;
+  const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
+  const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
+  const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
-  const sharing = openDataSharing(config, { servers, attributes, regulator, ...who, ...shared });
-  const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
+  const throttle = await openLoginThrottle(config, authenticators, { log, clock, learned: told.learned, cluster });
+  const sharing = openDataSharing(config, { servers, attributes, throttle, ...who, ...shared });
+  const parts = { groups, authenticators, attributes, throttle, signIns, proofs, sharing, registry, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
-  const ofMethods = partsOfMethods(chain, { regulator, signIns, desk, ordered: told.ordered });
-  const health = together?.health;
-  const resources = { servers, tokens, book, sharing, together: health, ...ofMethods };
+  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns, desk, ordered: told.ordered });
+  const health = cluster?.health;
+  const resources = { servers, tokens, registry, sharing, cluster: health, ...ofAuthenticators };
   return {
     config,
     externalUrl,
     chain,
     challenge: challengeOf(chain),
-    regulator,
+    throttle,
     attributes,
-    signIns: ofMethods.signIn?.signIns,
+    signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
     servers,
-    together,
+    cluster,
     routes: routesOf({
       ...resources,
-      facts: serviceFacts(options, { own, groups, methods, kinds, clock, externalUrl, together: health }),
+      facts: serviceFacts(options, { own, groups, authenticators, kinds, clock, externalUrl, cluster: health }),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -186,33 +186,33 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 }
 
 /** What resources go by that depends on the methods. */
-function partsOfMethods(
+function partsOfAuthenticators(
   chain: AuthenticationChain,
-  { regulator, signIns, desk, ordered }: {
-    readonly regulator: Regulator;
+  { throttle, signIns, desk, ordered }: {
+    readonly throttle: LoginThrottle;
     readonly signIns: SignIns;
     readonly desk: OperatorDesk;
     /** Told of what administrators had done by page. */
     readonly ordered: Ordered | undefined;
   },
 ) {
-  const { methods, realm: siteName } = chain;
-  const password = methods.some(({ challenges }) => challenges.includes("Basic"));
-  const certificate = methods.some(({ looksAtCertificates }) => looksAtCertificates);
+  const { authenticators, realm: siteName } = chain;
+  const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
+  const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
   const providers = new Map(
-    methods.flatMap(({ name, browserLogin }) =>
+    authenticators.flatMap(({ name, browserLogin }) =>
       browserLogin === undefined ? [] : [[name, browserLogin] as const]
     ),
   );
   const parts = {
-    admit: (address: string, signal: AbortSignal) => regulator.admitKey(address, signal),
+    admit: (address: string, signal: AbortSignal) => throttle.admitKey(address, signal),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
-    issuers: methods.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(methods, regulator),
-    desk: administratorsDesk(desk, { methods, regulator, ordered }),
+    issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
+    certificates: certificateParts(authenticators, throttle),
+    desk: administratorsDesk(desk, { authenticators, throttle, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

@@ -9,18 +9,18 @@ type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
 /** The systems that a configured method asks, and what runs of it. */
-type ConfiguredMethod = readonly [
+type ConfiguredAuthenticator = readonly [
   remotes: readonly Pick<Remote, "shownAs" | "address">[],
-  method: Pick<Authenticator, "status"> | undefined,
+  authenticator: Pick<Authenticator, "status"> | undefined,
 ];
 
 /** Systems that a service speaks with, under the names the Java service gives them (rest-api.md 1.9). */
 export function externalConnections(
   groups: readonly Pick<DaemonGroup, "name" | "size" | "status">[],
-  methods: readonly ConfiguredMethod[],
+  authenticators: readonly ConfiguredAuthenticator[],
 ): Readonly<Record<string, ConnectionState>> {
   const states = new Map<string, ConnectionState>();
-  for (const [system, state] of [...groups.flatMap(daemonStates), ...methods.flatMap(providerState)]) {
+  for (const [system, state] of [...groups.flatMap(daemonStates), ...authenticators.flatMap(providerState)]) {
     const known = states.get(system);
     if (known === undefined || NEWS.indexOf(state) > NEWS.indexOf(known)) states.set(system, state);
   }
@@ -36,9 +36,9 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
 }
 
 /** State of the identity providers that a method asks, if it asks any. */
-function providerState([remotes, method]: ConfiguredMethod): [string, ConnectionState][] {
-  if (method?.status === undefined) return [];
-  const { up, since } = method.status();
+function providerState([remotes, authenticator]: ConfiguredAuthenticator): [string, ConnectionState][] {
+  if (authenticator?.status === undefined) return [];
+  const { up, since } = authenticator.status();
   const state = since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN";
   return remotes.map(({ shownAs, address }) => [`${shownAs} ${address}`, state]);
 }

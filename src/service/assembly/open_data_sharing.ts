@@ -1,13 +1,13 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { regulate } from "../../regulation/regulate.ts";
-import type { Regulator } from "../../regulation/regulator.ts";
+import { throttleLogin } from "../../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
@@ -17,13 +17,13 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Data sharing, if some server has it; the database is made when it is not there. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, regulator, database, standing, records, chain, observer, log, clock, keep }: {
+  { servers, attributes, throttle, database, accountStatus, records, chain, observer, log, clock, keep }: {
     readonly database: Database | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
-    readonly standing: AskStanding;
+    readonly accountStatus: AskAccountStatus;
     readonly records: () => RecordStore | undefined;
-    readonly regulator: Regulator;
+    readonly throttle: LoginThrottle;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
     readonly log: Logger;
@@ -43,14 +43,14 @@ export function openDataSharing(
     maxLifetimeSeconds,
     maxPerUser,
     attributes,
-    standing,
+    accountStatus,
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(regulator.admit({ clientAddress, authorization }, signal), look);
+      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
     },
     watch: ({ caller, clientAddress, user }, end) =>
-      regulator.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

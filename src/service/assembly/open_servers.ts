@@ -5,14 +5,14 @@ import { type Clock, stopwatch } from "../../model/clock.ts";
 import {
   hostZone,
   NO_RESERVATIONS,
-  openReservationBook,
-  type ReservationBook,
-} from "../../reservations/reservation_book.ts";
+  openReservationRegistry,
+  type ReservationRegistry,
+} from "../../reservations/reservation_registry.ts";
 import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
-import type { SharedKnown } from "./open_together.ts";
+import type { SharedKnown } from "./open_cluster.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
@@ -40,15 +40,15 @@ export async function openServers(
   parts: ServerParts,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
   const shared = await followShared(servers, parts);
-  const books: ReservationBook[] = [];
-  for (const server of servers) books.push(parts.keep(await openBook(server, shared, parts)));
+  const registries: ReservationRegistry[] = [];
+  for (const server of servers) registries.push(parts.keep(await openRegistry(server, shared, parts)));
   const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
     description: daemons.description,
     daemons,
     sharing: features.share && sharing.servers.includes(daemons.name),
-    reservations: books[i] ?? NO_RESERVATIONS,
+    reservations: registries[i] ?? NO_RESERVATIONS,
     logins: policies[i],
   }]));
 }
@@ -74,13 +74,13 @@ async function followShared(
   return shared;
 }
 
-async function openBook(
+async function openRegistry(
   { name, reservations }: LogicalServerConfig,
   shared: SharedReservations | undefined,
   { log, clock }: ServerParts,
-): Promise<ReservationBook> {
+): Promise<ReservationRegistry> {
   if (reservations === undefined) return NO_RESERVATIONS;
   const { file, timeZone: zone = hostZone() } = reservations;
-  if (file !== undefined) return await openReservationBook({ file, zone, clock, log });
-  return shared?.book(name, zone) ?? NO_RESERVATIONS;
+  if (file !== undefined) return await openReservationRegistry({ file, zone, clock, log });
+  return shared?.registry(name, zone) ?? NO_RESERVATIONS;
 }

@@ -13,25 +13,25 @@ import type { ServiceOptions } from "./service_options.ts";
 /** What the service says about itself. */
 export function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, methods, kinds, clock, externalUrl, together }: {
+  { own, groups, authenticators, kinds, clock, externalUrl, cluster }: {
     readonly own: OwnCertificate;
     readonly groups: readonly DaemonGroup[];
-    readonly methods: readonly Authenticator[];
+    readonly authenticators: readonly Authenticator[];
     readonly kinds: ServiceKinds;
     readonly clock: Clock;
     readonly externalUrl: string;
-    readonly together: ServiceFacts["together"];
+    readonly cluster: ServiceFacts["cluster"];
   },
 ): ServiceFacts {
-  const remotes = config.authentication.methods.map((method, i) =>
-    [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]] as const
+  const remotes = config.authentication.authenticators.map((authenticator, i) =>
+    [kindOf(authenticator, kinds.authenticators).remotes?.(authenticator) ?? [], authenticators[i]] as const
   );
   return {
     siteName: config.site.name,
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
-    together,
+    cluster,
     clock,
     credential: own.facts,
     trustedCAs: own.trusted,

@@ -1,7 +1,7 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { KnownDaemons } from "../../daemon/daemons.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { InstanceName, SharedKnown } from "./open_together.ts";
+import type { InstanceName, SharedKnown } from "./open_cluster.ts";
 
 /** What a service is made from; plain data, so that it can be posted to a worker. */
 export interface ServiceOptions {

@@ -5,30 +5,30 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import { describeError } from "../../logging/logger.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { MethodStep, SourceStep } from "./explanation.ts";
+import type { AuthenticatorStep, SourceStep } from "./explanation.ts";
 
 /** Takes down what methods and sources say, while the chains do their work as ever. */
 export class DecisionRecord {
-  readonly methods: MethodStep[] = [];
+  readonly authenticators: AuthenticatorStep[] = [];
   readonly sources: SourceStep[] = [];
   #known: readonly string[] = [];
   #identity: Identity | undefined;
 
-  /** The same chain, of which each method's verdict is taken down. */
+  /** The same chain, of which each method's result is taken down. */
   chain(chain: AuthenticationChain): AuthenticationChain {
-    const { issuedTokens, methods } = chain;
-    this.#known = [...issuedTokens ? [issuedTokens] : [], ...methods].map(({ name }) => name);
+    const { issuedTokens, authenticators } = chain;
+    this.#known = [...issuedTokens ? [issuedTokens] : [], ...authenticators].map(({ name }) => name);
     return {
       ...chain,
       issuedTokens: issuedTokens && this.#observed(issuedTokens),
-      methods: methods.map((method) => this.#observed(method)),
+      authenticators: authenticators.map((authenticator) => this.#observed(authenticator)),
     };
   }
 
   /** Takes down which methods were not asked any more. */
-  endMethods(): void {
-    for (const method of this.#known.slice(this.methods.length)) {
-      this.methods.push({ method, outcome: "not asked" });
+  endAuthenticators(): void {
+    for (const authenticator of this.#known.slice(this.authenticators.length)) {
+      this.authenticators.push({ authenticator, outcome: "not asked" });
     }
   }
 
@@ -46,8 +46,8 @@ export class DecisionRecord {
     this.sources.push(elsewhere ? { ...step, elsewhere } : step);
   };
 
-  #observed(method: Authenticator): Authenticator {
-    const { name, challenges, issuer, looksAtCertificates } = method;
+  #observed(authenticator: Authenticator): Authenticator {
+    const { name, challenges, issuer, looksAtCertificates } = authenticator;
     return {
       name,
       challenges,
@@ -55,16 +55,16 @@ export class DecisionRecord {
       looksAtCertificates,
       authenticate: async (credentials, signal) => {
         try {
-          const verdict = await method.authenticate(credentials, signal);
-          const reason = "reason" in verdict ? { reason: verdict.reason } : {};
-          this.methods.push({ method: name, outcome: verdict.kind, ...reason });
-          return verdict;
+          const result = await authenticator.authenticate(credentials, signal);
+          const reason = "reason" in result ? { reason: result.reason } : {};
+          this.authenticators.push({ authenticator: name, outcome: result.kind, ...reason });
+          return result;
         } catch (error) {
-          this.methods.push({ method: name, outcome: "failed", reason: describeError(error) });
+          this.authenticators.push({ authenticator: name, outcome: "failed", reason: describeError(error) });
           throw error;
         }
       },
-      close: () => method.close(),
+      close: () => authenticator.close(),
     };
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -48,7 +48,7 @@ export async function explain(
     log,
     clock,
     onAnswer: record.answer,
-    lookingOn: true,
+    readOnly: true,
   });
   try {
     return await explainWith(parts, { caller, server, record, log });
@@ -69,7 +69,7 @@ async function explainWith(
     readonly log: Logger;
   },
 ): Promise<Explanation> {
-  const { methods, sources } = record; // these fill while we go
+  const { authenticators, sources } = record; // these fill while we go
   const { signal } = new AbortController();
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
@@ -80,11 +80,11 @@ async function explainWith(
     identity = await identityOf(parts, { headers, signal }, { caller, record, log });
     user = await attributesOf(identity, { headers, signal }, parts);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
-    const refused = identity === undefined ? methods.find(({ reason }) => reason !== undefined) : undefined;
-    const refusal = refused === undefined ? error.message : `${refused.method}: ${refused.reason}`;
-    return { methods, caller: identity, sources, servers: [], refusal };
+    const refused = identity === undefined ? authenticators.find(({ reason }) => reason !== undefined) : undefined;
+    const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
+    return { authenticators, caller: identity, sources, servers: [], refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
@@ -95,7 +95,7 @@ async function explainWith(
     ? undefined
     : servers[0]?.refusal ?? "No transfer server is configured";
   return {
-    methods,
+    authenticators,
     caller: identity,
     sources,
     user,
@@ -120,8 +120,8 @@ async function identityOf(
   }
   if (login !== undefined) {
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
-    const listing = chain.methods.filter((method) => method.lists?.(login));
-    const [known] = [...listing, ...chain.methods].flatMap((method) => method.namesOf?.(login) ?? []);
+    const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
+    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) => authenticator.namesOf?.(login) ?? []);
     if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }
@@ -129,11 +129,11 @@ async function identityOf(
   try {
     const credentials = parseCredentials(headers, { clientAddress });
     const { caller } = await authenticate(recording, credentials, { log, signal });
-    if (caller instanceof ServiceError) throw caller;
+    if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {
-    record.endMethods();
+    record.endAuthenticators();
   }
 }
 
@@ -144,10 +144,10 @@ function certifiedIdentity(
   { login, clientAddress }: { readonly login: string; readonly clientAddress: string },
 ): Identity {
   let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
-  for (const { certificates } of chain.methods) {
-    const verdict = certificates?.foresee(line, login, clientAddress);
-    if (verdict?.kind === "accepted") return { ...verdict.identity, authTime: "now" };
-    if (verdict?.kind === "refused") reason = `the certificate does not count: ${verdict.reason}`;
+  for (const { certificates } of chain.authenticators) {
+    const result = certificates?.simulate(line, login, clientAddress);
+    if (result?.kind === "accepted") return { ...result.identity, authTime: "now" };
+    if (result?.kind === "refused") reason = `the certificate does not count: ${result.reason}`;
   }
   throw unauthenticated(chain, reason);
 }
@@ -185,7 +185,7 @@ function onServer(
       reservations: reservations.descriptionsFor(uid),
     };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     return { server: name, requires, refusal: error.message };
   }
 }

@@ -5,7 +5,7 @@ import type { Identity } from "../../model/identity.ts";
 /** How the service decides about a caller, step by step; plain data without secrets. */
 export interface Explanation {
   /** In the order they are asked, issued tokens first. Empty if authentication was left out. */
-  readonly methods: readonly MethodStep[];
+  readonly authenticators: readonly AuthenticatorStep[];
   /** Absent if nobody was recognised. */
   readonly caller?: Identity;
   /** Answers of the attribute sources, in the order they were asked. */
@@ -20,8 +20,8 @@ export interface Explanation {
 }
 
 /** What one method made of the credentials. */
-export interface MethodStep {
-  readonly method: string;
+export interface AuthenticatorStep {
+  readonly authenticator: string;
   readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
   readonly reason?: string;
 }

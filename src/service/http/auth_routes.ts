@@ -1,5 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { ServiceError } from "../../model/service_error.ts";
+import type { HttpError } from "../../model/http_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
 import { capabilitiesOf } from "../../resource/capability_scope.ts";
@@ -16,7 +16,7 @@ import {
 import { type SignInParts, toSignIn } from "../../pages/sign_in_page.ts";
 import { statusPage } from "../../pages/status_page.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
-import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { OF_SESSIONS } from "./openapi/error_answers.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
@@ -85,7 +85,7 @@ function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): P
       ...list,
       path: "/",
       signedIn: true,
-      failed: (failure: ServiceError, asked: Asked) => signIn && toSignIn(failure, asked, ""),
+      failed: (failure: HttpError, asked: Asked) => signIn && toSignIn(failure, asked, ""),
       doc: {
         id: "listServersAtRoot",
         summary: "The same",

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../../model/error_body.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { refuse, ServiceError } from "../../model/service_error.ts";
+import { httpError, HttpError } from "../../model/http_error.ts";
 import { markup } from "../../pages/markup.ts";
 import { pageResponse } from "../../pages/page.ts";
 import { TEXTS } from "../../pages/texts.ts";
@@ -8,12 +8,12 @@ import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
 /** The class of error that any thrown value stands for. */
-export function asServiceError(error: unknown): ServiceError {
-  return error instanceof ServiceError ? error : refuse("ERR_INTERNAL", "unexpected failure", error);
+export function asServiceError(error: unknown): HttpError {
+  return error instanceof HttpError ? error : httpError("ERR_INTERNAL", "unexpected failure", error);
 }
 
 /** The one place where an error becomes an HTTP answer. */
-export function errorResponse(error: ServiceError, requestId: string, accepted: Acceptance): HttpResponse {
+export function errorResponse(error: HttpError, requestId: string, accepted: Acceptance): HttpResponse {
   const { status, publicMessage: errorMessage, code, headers } = error;
   if (accepted.prefersHtml) return errorPage({ status, errorMessage, code, requestId }, headers);
   const body: ErrorBody = { status, errorMessage, code, requestId };

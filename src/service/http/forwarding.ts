@@ -1,7 +1,7 @@
 import type { GatewayConfig } from "../../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../../model/address.ts";
 import type { HttpRequest } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
 /** Where a request really comes from, and under which address its client knows the service. */
@@ -41,7 +41,7 @@ export function originOf(
 
 function oneAddress(text: string): string {
   const address = canonicalAddress(text.trim());
-  if (address === undefined) throw refuse("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
+  if (address === undefined) throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
   return address;
 }
 
@@ -49,7 +49,7 @@ function oneAddress(text: string): string {
 function baseUrl(text: string): string {
   const base = trimEndCharacters(text.trim(), "/");
   if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
-    throw refuse("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
+    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
   }
   return base;
 }

@@ -1,6 +1,6 @@
 import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
 import type { HeaderList } from "../../model/header_list.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 
@@ -34,6 +34,6 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
 /** @throws {ERR_HEADER_TOO_LONG} Before anything is read of a header that is too long. */
 export function checkHeaderLengths(headers: HeaderList): void {
   for (const [name, limit] of HEADER_LIMITS) {
-    if ((headers.get(name)?.length ?? 0) > limit) throw refuse("ERR_HEADER_TOO_LONG", { name, limit });
+    if ((headers.get(name)?.length ?? 0) > limit) throw httpError("ERR_HEADER_TOO_LONG", { name, limit });
   }
 }

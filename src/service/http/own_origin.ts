@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../model/header_list.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 
 /**
  * Whether a page of this service has sent a request, as browsers say on their own account, whatever the script or form was:
@@ -10,9 +10,9 @@ import { refuse } from "../../model/service_error.ts";
 export function checkOwnOrigin(headers: HeaderList, base: string): void {
   const site = headers.get("Sec-Fetch-Site");
   if (site === "same-origin") return;
-  if (site !== null) throw refuse("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is not same-origin");
+  if (site !== null) throw httpError("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is not same-origin");
   const origin = headers.get("Origin");
   const { origin: own, protocol } = new URL(base);
   if (origin !== null && (origin === own || origin === `${protocol}//${headers.get("Host")}`)) return;
-  throw refuse("ERR_FOREIGN_PAGE", origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin");
+  throw httpError("ERR_FOREIGN_PAGE", origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin");
 }

@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { refuse, type ServiceError } from "../../model/service_error.ts";
+import { httpError, type HttpError } from "../../model/http_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
@@ -46,7 +46,7 @@ export interface Route {
   /** Answers in place of `answer` whoever would rather have a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Answers whoever would rather have a page than read of a failure; `undefined`: they read of it. */
-  readonly failed?: (failure: ServiceError, asked: Asked) => HttpResponse | undefined;
+  readonly failed?: (failure: HttpError, asked: Asked) => HttpResponse | undefined;
   /** What the API description says about it. */
   readonly doc?: Operation;
 }
@@ -85,7 +85,7 @@ export class Router {
     if (fixed !== undefined) return fixed;
     const best = this.#candidates(path);
     const found = best.find(({ route }) => route.method === wanted);
-    if (found === undefined) throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: methodsOf(best).join(", ") });
+    if (found === undefined) throw httpError("ERR_METHOD_NOT_ALLOWED", { allowed: methodsOf(best).join(", ") });
     return found;
   }
 
@@ -102,7 +102,7 @@ export class Router {
       const params = matchSegments(pattern, segments);
       return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
     });
-    if (matching.length === 0) throw refuse("ERR_NOT_FOUND", { where: "here" });
+    if (matching.length === 0) throw httpError("ERR_NOT_FOUND", { where: "here" });
     const least = Math.min(...matching.map((match) => match.vagueness));
     return matching.filter((match) => match.vagueness === least);
   }

@@ -1,5 +1,5 @@
 import { linkPasswordPage } from "../../pages/link_password_page.ts";
-import type { ServiceError } from "../../model/service_error.ts";
+import type { HttpError } from "../../model/http_error.ts";
 import { SHARE_VIEWS } from "../../pages/share_views.ts";
 import { download } from "../../resource/access/download.ts";
 import { IMAGE_TYPES } from "../../resource/access/file_view.ts";
@@ -15,7 +15,7 @@ import { updateShare } from "../../resource/share/update_share.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Call } from "../../resource/call.ts";
 import { jsonAnswer, type Operation } from "./openapi/operation.ts";
-import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { OF_SESSIONS } from "./openapi/error_answers.ts";
 import { text } from "./openapi/schema.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 
@@ -132,7 +132,7 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
     service: "access",
     audit: "share",
     linkPassword: true,
-    failed: (failure: ServiceError, asked: Asked) => linkPasswordPage(failure, asked),
+    failed: (failure: HttpError, asked: Asked) => linkPasswordPage(failure, asked),
   } as const;
   const downloads = {
     ...common,

@@ -1,5 +1,5 @@
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import type { TokenBook } from "../../authentication/issued_token/token_book.ts";
+import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { certificate, issueToken } from "../../resource/issued_token.ts";
 import { listTokens, revokeToken, revokeTokens } from "../../resource/token_list.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
@@ -11,13 +11,13 @@ export interface TokenParts {
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent: nothing is kept of tokens. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   /** Own certificate as PEM. */
   readonly certificate: () => string | undefined;
 }
 
 /** To what a token can be narrowed; one that is got with it is narrowed at least as much. */
-const TOKEN_BOUNDS = {
+const TOKEN_RESTRICTIONS = {
   path: listOf(
     TEXT,
     "Directories, each absolute and with a slash at its end: sessions and shares lie in them",
@@ -55,7 +55,7 @@ export function tokenRoutes(
           lifetime: integer("Seconds", { minimum: 1 }),
           renewable: flag("Whether it can be used to get another one"),
           limited: flag("Whether the token is for this service only"),
-          ...TOKEN_BOUNDS,
+          ...TOKEN_RESTRICTIONS,
         },
         answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
       },
@@ -80,7 +80,7 @@ export function tokenRoutes(
 }
 
 /** A caller's own tokens; those who may ask for tokens may take theirs back. */
-export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
+export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
   const common = { path: "/rest/auth/tokens", service: "auth", permission: "POST" } as const;
   const revoking = { ...common, method: "DELETE", audit: "revoke" } as const;
   return [
@@ -95,7 +95,7 @@ export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
         answers: { 200: jsonAnswer("The list", "TokenList") },
         refusals: [501],
       },
-      answer: (call) => listTokens(call, book),
+      answer: (call) => listTokens(call, registry),
     },
     {
       ...revoking,
@@ -107,7 +107,7 @@ export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
         answers: { 200: jsonAnswer("All tokens are revoked", "TokensRevoked") },
         refusals: [501],
       },
-      answer: (call) => revokeTokens(call, book),
+      answer: (call) => revokeTokens(call, registry),
     },
     {
       ...revoking,
@@ -119,7 +119,7 @@ export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
         answers: { 204: { description: "The token is revoked" } },
         refusals: [404, 501],
       },
-      answer: (call) => revokeToken(call, book),
+      answer: (call) => revokeToken(call, registry),
     },
   ];
 }

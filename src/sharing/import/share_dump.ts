@@ -1,8 +1,8 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
+import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
@@ -62,11 +62,11 @@ export function parseShareDump(
     readonly now: number;
   },
 ): readonly Share[] {
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   const shares = readEntries(text, file).flatMap((entry) => {
     const report = (key: Member, expected: string) => {
       const { line, place } = entry;
-      problems.push({
+      diagnostics.push({
         severity: "error",
         file,
         line,
@@ -77,7 +77,7 @@ export function parseShareDump(
     const share = toShare(entry.values, { server, servers, now, report });
     return share === undefined || isExpired(share, now) ? [] : [share];
   });
-  if (problems.length > 0) throw new InvalidFile(problems);
+  if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   return shares;
 }
 
@@ -159,7 +159,7 @@ class MemberReader {
     try {
       return read(text);
     } catch (error) {
-      if (error instanceof ServiceError) return this.bad(key, error.publicMessage);
+      if (error instanceof HttpError) return this.bad(key, error.publicMessage);
       throw error;
     }
   }
@@ -235,7 +235,7 @@ function toShare(
   const directory = entry.flag("isDirectory");
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
-  const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
+  const owner = entry.attempt("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.target();
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);

@@ -1,6 +1,6 @@
 import type { SessionScope } from "../../daemon/session/session_client.ts";
 import { nameOf, parentOf } from "../../model/absolute_path.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
 import {
   commonPatterns,
@@ -34,15 +34,15 @@ export function grantedScope(path: string, limits: readonly OwnerLimits[]): Sess
   const directory = path.endsWith("/");
   const file = directory ? path : parentOf(path);
   if (hasWildcards(file)) {
-    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "wildcard characters in the base directory");
+    throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "wildcard characters in the base directory");
   }
   if (!directory) {
     const name = nameOf(path);
-    if (name.includes(":")) throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "colon in a file name");
+    if (name.includes(":")) throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "colon in a file name");
     // The daemon puts the base before a relative pattern after it has split at colons.
     const escaped = file.includes(":") ? escapePattern(name) : escapePattern(path);
     if (escaped.trimStart() !== escaped) {
-      throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "name with leading blanks below a colon");
+      throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "name with leading blanks below a colon");
     }
     return { file, includes: protectEnd(escaped) };
   }
@@ -57,7 +57,7 @@ function includesWithin(directory: string, limits: readonly OwnerLimits[]): stri
   if (first === undefined) return directory.includes(":") ? "*" : `${directory}*`;
   const patterns = others.reduce(common, first);
   if (patterns.length === 0) {
-    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes leave nothing of it");
+    throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes leave nothing of it");
   }
   return patterns.join(":");
 }
@@ -69,7 +69,7 @@ function narrowing(directory: string, patterns: readonly string[]): readonly str
     return undefined;
   }
   if (relevant.length === 0 || !relevant.every((pattern) => staysBelow(pattern, directory))) {
-    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes cut across the shared directory");
+    throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes cut across the shared directory");
   }
   return relevant;
 }
@@ -80,7 +80,7 @@ function common(these: readonly string[], those: readonly string[]): readonly st
     those.flatMap((other) => {
       const both = commonPatterns(one, other);
       if (both === undefined) {
-        throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes of then and now cross");
+        throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes of then and now cross");
       }
       return both;
     })
@@ -92,7 +92,7 @@ function excludesWithin(directory: string, limits: readonly OwnerLimits[]): stri
   const patterns = new Set(limits.flatMap(({ excludes }) => excludePatterns(excludes)));
   const relevant = [...patterns].filter((pattern) => mayMatchBelow(pattern, directory));
   if (!relevant.every((pattern) => staysBelow(pattern, directory))) {
-    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's excludes cut across the shared directory");
+    throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's excludes cut across the shared directory");
   }
   return relevant.join(":");
 }

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { type Database, DatabaseFailure, type Row, type Values, type Work } from "../../store/database.ts";
 import { row, rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
@@ -35,7 +35,7 @@ export class DatabaseShareStore implements ShareStore {
         if (renewed !== undefined) return renewed;
       }
       if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
-        throw refuse("ERR_TOO_MANY_SHARES", { most });
+        throw httpError("ERR_TOO_MANY_SHARES", { most });
       }
       if (most > 0) yield* all("forgetUsedUp", { server, owner, most });
       yield* all("supersede", { server, owner, path, target });
@@ -205,7 +205,7 @@ export class DatabaseShareStore implements ShareStore {
 }
 
 function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? refuse("ERR_SHARE_STORE", error.message, error) : error;
+  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
 }
 
 function all(name: Statement, values: Values): Work<readonly Row[]> {
@@ -237,7 +237,7 @@ function* checkOthers(
   const below = path.endsWith("/")
     ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
     : undefined;
-  if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");
+  if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
 }
 
 /** Columns of a share that is made now, by the clock of the database. */

@@ -139,7 +139,7 @@ export class PostgresConnection {
 
 /**
  * The driver looks into the environment for whatever it is not told, and for its name in each case. There is nothing for
- * it: neither is the environment the place of our configuration, nor may a room read it.
+ * it: neither is the environment the place of our configuration, nor may a worker read it.
  */
 function withoutEnvironment<T>(action: () => T): T {
   const { env } = process;

@@ -249,10 +249,10 @@ const ID_KEY = "change_made_pkey";
 /** Begins the transaction: alone if so asked, and with its id, which nobody else has unless this very change was made. */
 async function begin(
   on: PostgresConnection,
-  { id, manner: { alone, loosely = false } }: Change<unknown>,
+  { id, manner: { alone, asyncCommit = false } }: Change<unknown>,
   deadline: Deadline,
 ): Promise<void> {
-  const settings = [`statement_timeout = ${deadline.left()}`, ...loosely ? ["synchronous_commit = off"] : []];
+  const settings = [`statement_timeout = ${deadline.left()}`, ...asyncCommit ? ["synchronous_commit = off"] : []];
   const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
   if (alone !== undefined) {
     steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [alone]));

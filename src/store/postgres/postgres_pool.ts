@@ -1,5 +1,5 @@
 import { DatabaseAway } from "../database.ts";
-import { NoTurn, Turns } from "../../model/turns.ts";
+import { NoPermit, FairSemaphore } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
 import { meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";
@@ -20,7 +20,7 @@ export interface Deadline {
 export class PostgresPool {
   readonly #servers: PostgresServers;
   readonly #state: DatabaseState;
-  readonly #turns: Turns;
+  readonly #semaphore: FairSemaphore;
   readonly #most: number;
   #idle: PostgresConnection[] = [];
   #closed = false;
@@ -29,7 +29,7 @@ export class PostgresPool {
     this.#servers = servers;
     this.#state = state;
     this.#most = most;
-    this.#turns = new Turns({ atOnce: most, waiting: WAITING, perLane: WAITING });
+    this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
   /**
@@ -39,13 +39,13 @@ export class PostgresPool {
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.#state.checkWork();
     try {
-      return await this.#turns.run(() => this.#run(deadline, work), {
-        lane: "",
+      return await this.#semaphore.run(() => this.#run(deadline, work), {
+        queueKey: "",
         known: true,
         signal: deadline.signal,
       });
     } catch (error) {
-      throw error instanceof NoTurn ? new DatabaseAway("too many are waiting", { cause: error }) : error;
+      throw error instanceof NoPermit ? new DatabaseAway("too many are waiting", { cause: error }) : error;
     }
   }
 

@@ -1,7 +1,7 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import { INSTANCE_TABLES, KNOWN_LOGIN_TOLD, REGULATION_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
+import { INSTANCE_TABLES, KNOWN_LOGIN_TOLD, THROTTLING_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
@@ -116,7 +116,7 @@ const STEPS: readonly Step[] = [{
    ${tells("record")}`,
 }, {
   worksWith: 1,
-  sql: `${REGULATION_TABLES}
+  sql: `${THROTTLING_TABLES}
    ${INSTANCE_TABLES}
    ${tells("operator_ban")}
    ${tells("operator_lift")}

@@ -2,7 +2,7 @@
  * What instances share of bans and failed logins. What a crash of the database may lose is not written to its log. Names and
  * addresses of failed logins are there as digests: people type passwords into the wrong field.
  */
-export const REGULATION_TABLES = `
+export const THROTTLING_TABLES = `
   CREATE TABLE operator_ban (
     who_user TEXT NOT NULL,
     who_address TEXT NOT NULL,

@@ -4,7 +4,7 @@ import type { Matching } from "../../../src/attributes/file/map_index.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { escapeNameValue } from "../../../src/model/distinguished_name.ts";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { processorTime } from "../../model/processor_time.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { attributesOfEntry, type MapEntry } from "../../../src/attributes/file/map_entry.ts";
 import { type MapFormat, readMapEntry, readMapFile } from "../../../src/attributes/file/map_file.ts";
-import { formatProblem, InvalidFile } from "../../../src/model/problem.ts";
+import { formatDiagnostic, InvalidFile } from "../../../src/model/diagnostic.ts";
 import { attributeSet } from "../conformance.ts";
 
 async function read(text: string, format?: MapFormat): Promise<readonly MapEntry[]> {
@@ -131,7 +131,7 @@ Deno.test("readMapFile() refuses a broken file and says where it is broken", asy
   for (const [text, message] of INVALID) {
     await assert.rejects(() => read(text), (error) => {
       assert.ok(error instanceof InvalidFile, text);
-      assert.deepEqual(error.problems.map(formatProblem), [message]);
+      assert.deepEqual(error.diagnostics.map(formatDiagnostic), [message]);
       return true;
     });
   }
@@ -141,7 +141,7 @@ Deno.test("readMapFile() tells all problems of a file at once, up to a bound", a
   const entries = Array.from({ length: 300 }, (_, i) => `"CN=${i}": {"limit": ${i}}`);
   await assert.rejects(
     () => read(`{${entries.join()}}`),
-    (error) => error instanceof InvalidFile && error.problems.length === 100,
+    (error) => error instanceof InvalidFile && error.diagnostics.length === 100,
   );
 });
 
@@ -165,15 +165,15 @@ Deno.test("readMapFile() lets others work while it reads", async () => {
   const text = `{${
     Array.from({ length: 60_000 }, (_, i) => `"CN=User ${i}": {"role": "user"}`).join(",\n")
   }}`;
-  let turns = 0;
+  let semaphore = 0;
   let reading = true;
   const others = (async () => {
-    for (; reading; turns++) await new Promise((resolve) => setTimeout(resolve, 0));
+    for (; reading; semaphore++) await new Promise((resolve) => setTimeout(resolve, 0));
   })();
   await read(text);
   reading = false;
   await others;
-  assert.ok(turns >= 2, `${turns} turns`);
+  assert.ok(semaphore >= 2, `${semaphore} turns`);
 });
 
 const name = fc.string({ unit: fc.constantFrom(..."abü<&>\"'é 😀\\"), minLength: 1, maxLength: 6 }).map((s) =>
@@ -232,7 +232,7 @@ Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", as
     take: ({ attributes }) => rates.push(...attributes.map(({ values }) => values)),
   });
   assert.deepEqual(rates, [["5000000"], ["7", "8"]]);
-  assert.deepEqual(warnings.map(formatProblem), [
+  assert.deepEqual(warnings.map(formatDiagnostic), [
     'map:1: CN=x: uftpd.HPC.rateLimit = 5000000: counts as bytes per second, expected a text such as "5000000" in quotes',
     'map:2: CN=x: rateLimit = 8: counts as bytes per second, expected a text such as "8" in quotes',
   ]);

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { inspectMapFile } from "../../../src/attributes/file/map_inspection.ts";
-import { formatProblem } from "../../../src/model/problem.ts";
+import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
 
 async function inspect(text: string, matching: "strict" | "regexp" = "strict") {
-  const { problems, servers, entries } = await inspectMapFile(text, { file: "map", matching });
-  return { problems: problems.map((p) => `${p.severity} ${formatProblem(p)}`), servers, entries };
+  const { diagnostics, servers, entries } = await inspectMapFile(text, { file: "map", matching });
+  return { diagnostics: diagnostics.map((p) => `${p.severity} ${formatDiagnostic(p)}`), servers, entries };
 }
 
 Deno.test("inspectMapFile() finds nothing wrong with the examples, and the servers they name", async () => {
   for (const [name, lines] of [["variant_a.json", [7, 18]], ["variant_b.xml", [19, 47]]] as const) {
     const text = await Deno.readTextFile(new URL(`../../fixtures/attributes/${name}`, import.meta.url));
     assert.deepEqual(await inspect(text), {
-      problems: [],
+      diagnostics: [],
       servers: [
         { server: "ALPHA", file: "map", line: lines[0], mentions: 3 },
         { server: "BETA", file: "map", line: lines[1], mentions: 5 },
@@ -22,7 +22,7 @@ Deno.test("inspectMapFile() finds nothing wrong with the examples, and the serve
 });
 
 /** One attribute of an entry, and the problem with it. */
-const PROBLEMS: readonly (readonly [string, string])[] = [
+const DIAGNOSTICS: readonly (readonly [string, string])[] = [
   [
     '"uftpd.S.rateLimit": "fast"',
     "warning map:2: CN=x: uftpd.S.rateLimit = fast: expected bytes per second, such as",
@@ -66,31 +66,31 @@ const PROBLEMS: readonly (readonly [string, string])[] = [
 ];
 
 Deno.test("inspectMapFile() tells what sessions would be refused for, and what has no effect", async () => {
-  for (const [attributes, problem] of PROBLEMS) {
-    const { problems } = await inspect(`{"CN=x":\n{${attributes}}}`);
-    assert.equal(problems.length, 1, attributes);
-    assert.ok(problems[0]?.startsWith(problem), problems[0]);
-    assert.ok(!problems[0]?.includes("b".repeat(51)), "values are cut");
+  for (const [attributes, diagnostic] of DIAGNOSTICS) {
+    const { diagnostics } = await inspect(`{"CN=x":\n{${attributes}}}`);
+    assert.equal(diagnostics.length, 1, attributes);
+    assert.ok(diagnostics[0]?.startsWith(diagnostic), diagnostics[0]);
+    assert.ok(!diagnostics[0]?.includes("b".repeat(51)), "values are cut");
   }
 });
 
 Deno.test("inspectMapFile() misses neither account nor role of users who are banned", async () => {
-  const problemsOf = async (attributes: string) => {
+  const diagnosticsOf = async (attributes: string) => {
     const text = `{"CN=x":\n{${attributes}}}`;
-    const { problems } = await inspectMapFile(text, { file: "map", matching: "strict", alone: true });
-    return problems.map(({ expected }) => expected.slice(0, 9));
+    const { diagnostics } = await inspectMapFile(text, { file: "map", matching: "strict", alone: true });
+    return diagnostics.map(({ expected }) => expected.slice(0, 9));
   };
-  assert.deepEqual(await problemsOf('"role": "banned"'), []);
-  assert.deepEqual(await problemsOf('"role": "user"'), ["no xlogin"]);
-  assert.deepEqual(await problemsOf('"xlogin": "ann"'), ["no role, "]);
+  assert.deepEqual(await diagnosticsOf('"role": "banned"'), []);
+  assert.deepEqual(await diagnosticsOf('"role": "user"'), ["no xlogin"]);
+  assert.deepEqual(await diagnosticsOf('"xlogin": "ann"'), ["no role, "]);
 });
 
 Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
-  assert.deepEqual((await inspect('{"demouser": {}}')).problems.map((p) => p.slice(0, 56)), [
+  assert.deepEqual((await inspect('{"demouser": {}}')).diagnostics.map((p) => p.slice(0, 56)), [
     "error map:1: demouser: expected a distinguished name: ex",
   ]);
-  assert.deepEqual((await inspect("nonsense")).problems.length, 1);
-  assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);
+  assert.deepEqual((await inspect("nonsense")).diagnostics.length, 1);
+  assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).diagnostics.length, 1);
 });
 
 Deno.test("inspectMapFile() tells whom the entries are about, where they are names and no patterns", async () => {
@@ -102,10 +102,10 @@ Deno.test("inspectMapFile() tells whom the entries are about, where they are nam
 
 Deno.test("inspectMapFile() warns of patterns whose wildcard goes on beyond a value, with what to write", async () => {
   const inspected = (entry: string) => inspectMapFile(`{${entry}}`, { file: "map", matching: "regexp" });
-  const { problems } = await inspected('"CN=.*,O=Site": {"role": "admin"}');
+  const { diagnostics } = await inspected('"CN=.*,O=Site": {"role": "admin"}');
   const expected = "a wildcard in it matches further parts of a name as well, such as an OU in between";
   const fix = "Write [^,+]* in place of .* wherever one value is meant.";
-  assert.deepEqual(problems, [
+  assert.deepEqual(diagnostics, [
     { severity: "warning", file: "map", line: 1, key: "CN=.*,O=Site", expected, fix },
   ]);
   for (
@@ -114,5 +114,5 @@ Deno.test("inspectMapFile() warns of patterns whose wildcard goes on beyond a va
       '".*": {"role": "user"}',
       '"CN=.*,O=Evil": {"role": "banned"}',
     ]
-  ) assert.deepEqual((await inspected(entry)).problems, [], entry);
+  ) assert.deepEqual((await inspected(entry)).diagnostics, [], entry);
 });

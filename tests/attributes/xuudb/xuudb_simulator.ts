@@ -1,4 +1,4 @@
-import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import type { Credential } from "../../pki/authority.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
 
@@ -30,8 +30,8 @@ export function startXuudb(
 ): XuudbSimulator {
   const requests: string[] = [];
   const find = (gcid: string, dn: string): XuudbUser | undefined => {
-    const name = comparableForm(dn);
-    return Object.entries(users[gcid] ?? {}).find(([other]) => comparableForm(other) === name)?.[1];
+    const name = canonicalDn(dn);
+    return Object.entries(users[gcid] ?? {}).find(([other]) => canonicalDn(other) === name)?.[1];
   };
   const address = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   const options = tls === undefined ? address : { ...address, cert: tls.certificate, key: tls.key };
@@ -49,7 +49,7 @@ export function startXuudb(
     if (dn === null) return Response.json({ errorMessage: "dn is missing", status: 400 }, { status: 400 });
     const site = decodeURIComponent(gcid);
     const user = find(site, dn);
-    return Response.json(user === undefined ? {} : { gcid: site, token: comparableForm(dn), ...user });
+    return Response.json(user === undefined ? {} : { gcid: site, token: canonicalDn(dn), ...user });
   });
   const simulator: XuudbSimulator = {
     address: tls === undefined
@@ -81,7 +81,7 @@ function soap(
     .join("");
   const token = user === undefined
     ? ""
-    : `<x:gcID>${escape(gcid)}</x:gcID><x:Token>${escape(comparableForm(dn))}</x:Token>`;
+    : `<x:gcID>${escape(gcid)}</x:gcID><x:Token>${escape(canonicalDn(dn))}</x:Token>`;
   const answer = valid
     ? `<x:CheckDNResponse xmlns:x="http://www.fz-juelich.de/unicore/xuudb">${token}${members}</x:CheckDNResponse>`
     : "<soap:Fault><faultcode>soap:Client</faultcode><faultstring>not understood</faultstring></soap:Fault>";

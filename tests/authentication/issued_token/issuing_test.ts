@@ -9,7 +9,7 @@ import {
 import { issuedToken } from "../../../src/authentication/issued_token/verify.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { ANONYMOUS_DN, type Caller, type Identity } from "../../../src/model/identity.ts";
-import { ServiceError } from "../../../src/model/service_error.ts";
+import { HttpError } from "../../../src/model/http_error.ts";
 import type { TlsMaterial } from "../../../src/model/tls_material.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
@@ -43,7 +43,7 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
   const check = issuedToken({
     ...parts,
     trustedIssuers: [],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   return {
@@ -62,10 +62,10 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
     issueTo: (caller: Caller) =>
       issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {
-      const verdict = await check.authenticate(bearer(token), new AbortController().signal);
-      assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : "");
-      if (verdict.kind !== "accepted") throw new TypeError("unreachable");
-      return verdict.identity;
+      const result = await check.authenticate(bearer(token), new AbortController().signal);
+      assert.equal(result.kind, "accepted", result.kind === "refused" ? result.reason : "");
+      if (result.kind !== "accepted") throw new TypeError("unreachable");
+      return result.identity;
     },
   };
 }
@@ -75,9 +75,9 @@ function contents(token: string): { header: unknown; claims: Record<string, unkn
   return { header: JSON.parse(header ?? ""), claims: JSON.parse(claims ?? "") };
 }
 
-async function assertRefused(promise: Promise<unknown>, status: number, code: string): Promise<ServiceError> {
+async function assertHttpError(promise: Promise<unknown>, status: number, code: string): Promise<HttpError> {
   const error = await promise.then(() => assert.fail("a token was issued"), (error: unknown) => error);
-  assert.ok(error instanceof ServiceError, String(error));
+  assert.ok(error instanceof HttpError, String(error));
   assert.deepEqual([error.status, error.code], [status, code]);
   return error;
 }
@@ -145,7 +145,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
         limitedTo: undefined,
         preferences: undefined,
         renewableUntil: NOW + 300,
-        lineage: { id: jti, expires: NOW + 300, since: NOW * 1000, root: jti, line: [] },
+        family: { id: jti, expires: NOW + 300, since: NOW * 1000, root: jti, line: [] },
       },
     });
   });
@@ -178,16 +178,16 @@ Deno.test("TokenIssuer carries what was decided about a user through every renew
 
 Deno.test("TokenIssuer issues nothing to anonymous callers, nor to whoever goes by the server's name", async () => {
   const { issue, issueTo } = service();
-  await assertRefused(issueTo({ kind: "anonymous" }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
+  await assertHttpError(issueTo({ kind: "anonymous" }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
   for (const dn of [ANONYMOUS_DN, "cn=auth.site-a.example, o=Site-A, c=DE", "", "ann"]) {
-    await assertRefused(issue({ ...ANN, dn }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
+    await assertHttpError(issue({ ...ANN, dn }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
   }
 });
 
 Deno.test("TokenIssuer keeps the lifetime within the maximum and the certificate's validity, in seconds", async () => {
   const { issue, state } = service();
   assert.equal(contents(await issue(ANN, { lifetime: 86_400 })).claims.exp, NOW + 86_400);
-  const error = await assertRefused(issue(ANN, { lifetime: 86_401 }), 400, "ERR_TOKEN_LIFETIME");
+  const error = await assertHttpError(issue(ANN, { lifetime: 86_401 }), 400, "ERR_TOKEN_LIFETIME");
   assert.match(
     error.publicMessage,
     /token lifetime must not exceed 86400 seconds, .*container\.security\.rest\.jwt\.maxLifetime$/,
@@ -195,21 +195,21 @@ Deno.test("TokenIssuer keeps the lifetime within the maximum and the certificate
   state.tls = material({ notAfter: new Date((NOW + 100) * 1000) });
   assert.equal(contents(await issue(ANN)).claims.exp, NOW + 100, "the default gives way");
   assert.equal(contents(await issue(ANN, { lifetime: 100 })).claims.exp, NOW + 100);
-  await assertRefused(issue(ANN, { lifetime: 101 }), 400, "ERR_TOKEN_LIFETIME");
+  await assertHttpError(issue(ANN, { lifetime: 101 }), 400, "ERR_TOKEN_LIFETIME");
   state.now = NOW + 100;
-  await assertRefused(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+  await assertHttpError(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
   state.now = NOW + 5000;
-  await assertRefused(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+  await assertHttpError(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
 });
 
 Deno.test("TokenIssuer renews only tokens that were asked for as renewable", async () => {
   const { issue, accept } = service();
   const plain = await accept(await issue(ANN));
-  await assertRefused(issue(plain, { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
+  await assertHttpError(issue(plain, { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
   const renewable = await accept(await issue(ANN, { renewable: true }));
   const renewed = await accept(await issue(renewable));
   assert.equal(renewed.dn, ANN.dn);
-  await assertRefused(issue(renewed), 403, "ERR_TOKEN_NOT_RENEWABLE");
+  await assertHttpError(issue(renewed), 403, "ERR_TOKEN_NOT_RENEWABLE");
 });
 
 Deno.test("TokenIssuer makes no limited token an unlimited one, however often it is renewed", async () => {
@@ -236,14 +236,14 @@ Deno.test("TokenIssuer renews to an absolute end, which no renewal moves", async
   token = await issue(await accept(token), { renewable: true, lifetime: 86_400 });
   state.now = NOW + 150_000;
   const identity = await accept(token);
-  await assertRefused(issue(identity, { renewable: true, lifetime: 50_001 }), 400, "ERR_TOKEN_LIFETIME");
+  await assertHttpError(issue(identity, { renewable: true, lifetime: 50_001 }), 400, "ERR_TOKEN_LIFETIME");
   token = await issue(identity, { renewable: true, lifetime: 50_000 });
   assert.equal(contents(token).claims.renewableUntil, NOW + 200_000);
   state.now = NOW + 199_900;
   token = await issue(await accept(token), { renewable: true });
   assert.equal(contents(token).claims.exp, NOW + 200_000);
   state.now = NOW + 200_010;
-  await assertRefused(issue(await accept(token), { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
+  await assertHttpError(issue(await accept(token), { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
 });
 
 Deno.test("TokenIssuer gives long tokens that are not renewable, whatever the period of renewal", async () => {
@@ -260,7 +260,7 @@ Deno.test("TokenIssuer signs with a new certificate's key at once, and the old o
 });
 
 Deno.test("TokenIssuer says that it is out of order if the key cannot be used", async () => {
-  await assertRefused(service({ ...TLS, key: "no key" }).issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+  await assertHttpError(service({ ...TLS, key: "no key" }).issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
 });
 
 Deno.test("readTokenRequest() reads what clients ask for", () => {
@@ -298,10 +298,10 @@ Deno.test("readTokenRequest() answers 400 for a lifetime that is no whole number
   ];
   for (const lifetime of bad) {
     const read = () => Promise.resolve(readTokenRequest(new URLSearchParams({ lifetime })));
-    await assertRefused(Promise.resolve().then(read), 400, "ERR_INVALID_TOKEN_REQUEST");
+    await assertHttpError(Promise.resolve().then(read), 400, "ERR_INVALID_TOKEN_REQUEST");
   }
   const twice = () => readTokenRequest(new URLSearchParams("lifetime=1&lifetime=2"));
-  await assertRefused(Promise.resolve().then(twice), 400, "ERR_INVALID_TOKEN_REQUEST");
+  await assertHttpError(Promise.resolve().then(twice), 400, "ERR_INVALID_TOKEN_REQUEST");
 });
 
 Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for in turn", async () => {
@@ -336,24 +336,24 @@ Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for
 Deno.test("TokenIssuer makes each narrowed token for this server only, so that nobody takes it who does not know bounds", async () => {
   const { issue, accept, state } = service();
   for (
-    const bounds of [
+    const restrictions of [
       { paths: ["/data/"] },
       { activity: "all" as const },
       { servers: ["HPC"] },
       { address: "192.0.2.0/24" },
     ]
   ) {
-    const narrow = await issue(ANN, { bounds, renewable: true });
+    const narrow = await issue(ANN, { restrictions, renewable: true });
     assert.equal(contents(narrow).claims["aud"], SERVER);
     const identity = await accept(narrow);
     assert.equal(contents(await issue(identity)).claims["aud"], SERVER, "renewed without bounds of its own");
   }
-  const narrow = await issue(ANN, { bounds: { servers: ["HPC"] } });
+  const narrow = await issue(ANN, { restrictions: { servers: ["HPC"] } });
   const other = issuedToken({
     tls: () => material({ subject: "CN=other" }),
     clock: () => state.now * 1000,
     trustedIssuers: [TLS.certificate],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   const signal = new AbortController().signal;
@@ -369,7 +369,7 @@ Deno.test("TokenIssuer issues nothing by a certificate that is not valid yet, or
       new Date(seconds * 1000)
     );
     state.tls = material({ notBefore: from, notAfter: to });
-    for (const made of [issue(ANN), issueFor()]) await assertRefused(made, 503, "ERR_TOKENS_UNAVAILABLE");
+    for (const made of [issue(ANN), issueFor()]) await assertHttpError(made, 503, "ERR_TOKENS_UNAVAILABLE");
   }
 });
 
@@ -408,6 +408,6 @@ Deno.test("TokenIssuer gives a login no more time than may be derived from it, w
   assert.equal((await issue({ ...ANN, issuedToken })).exp, NOW + 1000);
   state.now += 1;
   for (const identity of [ANN, { ...ANN, issuedToken }]) {
-    await assertRefused(issue(identity), 403, "ERR_LOGIN_NOT_DERIVABLE");
+    await assertHttpError(issue(identity), 403, "ERR_LOGIN_NOT_DERIVABLE");
   }
 });

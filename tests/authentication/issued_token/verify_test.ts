@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createPrivateKey, createPublicKey, createSecretKey, X509Certificate } from "node:crypto";
 import { issuedToken, type IssuedTokenOptions } from "../../../src/authentication/issued_token/verify.ts";
-import type { Verdict } from "../../../src/authentication/authenticator.ts";
+import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import type { Standing } from "../../../src/authentication/standing.ts";
+import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { ANONYMOUS_DN, decidedRole, type Identity } from "../../../src/model/identity.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { testAuthenticator } from "../conformance.ts";
@@ -30,7 +30,7 @@ const ANN = "CN=Ann Example,O=Site-A,C=DE";
 const DEFAULTS: IssuedTokenOptions = {
   tls: () => ({ ...OWN, anchors: [] }),
   trustedIssuers: [FRIEND.certificate],
-  standing: () => Promise.resolve({ kind: "cannot tell" }),
+  accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
   clock: () => NOW * 1000,
   log: SILENT,
 };
@@ -49,15 +49,15 @@ function hmac(claims: Readonly<Record<string, unknown>> = {}, alg = "HS256"): st
   return own(claims, { header: { alg }, key: KEYS.secret });
 }
 
-function ask(token: string, options: Partial<IssuedTokenOptions> = {}): Promise<Verdict> {
+function ask(token: string, options: Partial<IssuedTokenOptions> = {}): Promise<AuthenticationResult> {
   return issuedToken({ ...DEFAULTS, ...options }).authenticate(bearer(token), new AbortController().signal);
 }
 
 async function accepted(token: string, options: Partial<IssuedTokenOptions> = {}): Promise<Identity> {
-  const verdict = await ask(token, options);
-  assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : verdict.kind);
-  if (verdict.kind !== "accepted") throw new TypeError("unreachable");
-  return verdict.identity;
+  const result = await ask(token, options);
+  assert.equal(result.kind, "accepted", result.kind === "refused" ? result.reason : result.kind);
+  if (result.kind !== "accepted") throw new TypeError("unreachable");
+  return result.identity;
 }
 
 testAuthenticator({
@@ -113,7 +113,7 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
       limitedTo: SERVER,
       preferences: "group:a",
       renewableUntil: NOW + 9000,
-      lineage: {
+      family: {
         id: "4",
         expires: NOW + 300,
         since: NOW * 1000 - 1,
@@ -186,12 +186,12 @@ Deno.test("issuedToken() gives no role for the account in a token from before to
   const lines: string[] = [];
   const method = issuedToken({ ...DEFAULTS, log: createLogger((line) => lines.push(line)) });
   for (let i = 0; i < 3; i++) {
-    const verdict = await method.authenticate(bearer(own({ uid: "ann" })), new AbortController().signal);
-    assert(verdict.kind === "accepted");
-    assert.equal(verdict.identity.uid, "ann");
-    assert.equal(verdict.identity.role, undefined);
-    assert.equal(decidedRole(verdict.identity), undefined);
-    assert.equal(verdict.identity.issuedToken?.namedBy, undefined);
+    const result = await method.authenticate(bearer(own({ uid: "ann" })), new AbortController().signal);
+    assert(result.kind === "accepted");
+    assert.equal(result.identity.uid, "ann");
+    assert.equal(result.identity.role, undefined);
+    assert.equal(decidedRole(result.identity), undefined);
+    assert.equal(result.identity.issuedToken?.namedBy, undefined);
   }
   assert.equal(lines.filter((line) => line.includes("token from before")).length, 1);
 });
@@ -199,10 +199,10 @@ Deno.test("issuedToken() gives no role for the account in a token from before to
 Deno.test("issuedToken() asks the source that named the user, and believes it", async () => {
   const claims = { via: "SSHKEY", login: "ann", uid: "ann", role: "user", uidServers: ["HPC", "TWO"] };
   const asked: unknown[] = [];
-  const says = (standing: Standing): Partial<IssuedTokenOptions> => ({
-    standing: (user) => {
+  const says = (accountStatus: AccountStatus): Partial<IssuedTokenOptions> => ({
+    accountStatus: (user) => {
       asked.push(user);
-      return Promise.resolve(standing);
+      return Promise.resolve(accountStatus);
     },
   });
   assert.deepEqual((await accepted(own(claims), says({ kind: "known" }))).uidServers, ["HPC", "TWO"]);
@@ -217,7 +217,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
   const gone = await ask(own(claims), says({ kind: "gone" }));
   assert.deepEqual(gone, { kind: "refused", reason: "its user does not exist any more" });
   await assert.rejects(
-    ask(own(claims), { standing: () => Promise.reject(new Error("the source is down")) }),
+    ask(own(claims), { accountStatus: () => Promise.reject(new Error("the source is down")) }),
     /the source is down/,
   );
 });
@@ -313,8 +313,8 @@ const BAD: [string, string, RegExp][] = [
 
 Deno.test(`issuedToken() refuses each of ${BAD.length} kinds of bad token, and says why`, async () => {
   for (const [what, token, reason] of BAD) {
-    const verdict = await ask(token);
-    assert.match(verdict.kind === "refused" ? verdict.reason : verdict.kind, reason, what);
+    const result = await ask(token);
+    assert.match(result.kind === "refused" ? result.reason : result.kind, reason, what);
   }
 });
 
@@ -369,7 +369,7 @@ Deno.test("issuedToken() fails to start with a trusted issuer that cannot be use
 });
 
 Deno.test("issuedToken() takes a token that is bound to an address from there alone", async () => {
-  const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, bounds: { address: "192.0.2.0/28" } });
+  const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, restrictions: { address: "192.0.2.0/28" } });
   const from = async (clientAddress: string) => {
     const credentials = { ...bearer(token), clientAddress };
     return (await issuedToken(DEFAULTS).authenticate(credentials, new AbortController().signal)).kind;
@@ -380,11 +380,11 @@ Deno.test("issuedToken() takes a token that is bound to an address from there al
 
 Deno.test("issuedToken() holds the very credential and the moment of the login against their source", async () => {
   const asked: unknown[] = [];
-  const standing: IssuedTokenOptions["standing"] = (user) => {
+  const accountStatus: IssuedTokenOptions["accountStatus"] = (user) => {
     asked.push([user.credential, user.proved]);
     return Promise.resolve({ kind: "cannot tell" });
   };
-  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), { standing });
+  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), { accountStatus });
   assert.deepEqual([identity.credential, identity.proved], ["fingerprint", NOW - 60]);
   assert.deepEqual(asked, [["fingerprint", NOW - 60]]);
   for (const bad of [{ cred: 1 }, { cred: "" }, { proved: "now" }]) {

@@ -77,8 +77,8 @@ async function withIssuer(
       subject,
       async ask(token) {
         elapsed += 31_000; // keys may be fetched again
-        const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
-        return "reason" in verdict ? verdict.reason ?? "skipped" : verdict.kind;
+        const result = await subject.authenticate(bearer(token), new AbortController().signal);
+        return "reason" in result ? result.reason ?? "skipped" : result.kind;
       },
     });
   } finally {
@@ -463,9 +463,9 @@ Deno.test("an answer never prolongs, unbinds or renames a verified token", async
     assert.equal(await ask(bound), "it is bound to a key, and no proof was shown");
     const good = EC.sign(claims(provider.issuer), AT);
     provider.tokens.set(good, { sub: "ann", iss: provider.issuer, exp: SECONDS + 9_999, email: "a@b" });
-    const verdict = await subject.authenticate(bearer(good), new AbortController().signal);
-    assert(verdict.kind === "accepted");
-    assert.equal(verdict.identity.dn, `CN=ann,O=${provider.issuer}`);
+    const result = await subject.authenticate(bearer(good), new AbortController().signal);
+    assert(result.kind === "accepted");
+    assert.equal(result.identity.dn, `CN=ann,O=${provider.issuer}`);
   });
 });
 
@@ -479,9 +479,9 @@ for (const introspect of [false, true]) {
       provider.tokens.set("list", { sub: "victim", iss: [VICTIM] });
       assert.equal(await ask("list"), "the provider's answer names another issuer");
       provider.tokens.set("good", { sub: "ann" });
-      const verdict = await subject.authenticate(bearer("good"), new AbortController().signal);
-      assert(verdict.kind === "accepted");
-      assert.equal(verdict.identity.dn, `CN=ann,O=${provider.issuer}`);
+      const result = await subject.authenticate(bearer("good"), new AbortController().signal);
+      assert(result.kind === "accepted");
+      assert.equal(result.identity.dn, `CN=ann,O=${provider.issuer}`);
     });
   });
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { PossessionCheck } from "../../../src/authentication/oauth/confirmation.ts";
-import { SeenOnce } from "../../../src/model/seen_once.ts";
+import { ReplayCache } from "../../../src/model/replay_cache.ts";
 import { bound } from "../sample_credentials.ts";
 import { verifyProof } from "../../../src/authentication/oauth/dpop_proof.ts";
 import { InvalidToken } from "../../../src/authentication/signed_token.ts";
@@ -116,7 +116,7 @@ Deno.test("verifyProof() makes of any text its own error", async () => {
 });
 
 Deno.test("PossessionCheck has room for other users, however many keys one user makes proofs with", async () => {
-  const check = new PossessionCheck(() => NOW, new SeenOnce({ all: 20, perOwner: 10 }, () => NOW));
+  const check = new PossessionCheck(() => NOW, new ReplayCache({ all: 20, perOwner: 10 }, () => NOW));
   const prove = async (user: string) => {
     const { jkt, prove } = await createDpopClient();
     const proof = { ...REQUEST, text: prove(SHOWN) };

@@ -63,8 +63,8 @@ async function withKeys(
         const exp = Math.floor(time.now / 1000) + 86_400;
         const token = signer.sign({ iss: provider.issuer, sub: "ann", scope: "x", jti: String(made++), exp });
         try {
-          const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
-          return "reason" in verdict ? verdict.reason ?? "" : verdict.kind;
+          const result = await subject.authenticate(bearer(token), new AbortController().signal);
+          return "reason" in result ? result.reason ?? "" : result.kind;
         } catch (error) {
           assert.ok(error instanceof RemoteUnavailable, String(error));
           return `out of order: ${error.reason}`;

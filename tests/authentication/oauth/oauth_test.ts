@@ -5,7 +5,7 @@ import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import type { Identity } from "../../../src/model/identity.ts";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import type { Answer } from "../../identity_provider/https_server.ts";
 import {
@@ -34,7 +34,7 @@ interface Setting {
   readonly time: { now: number };
   readonly lines: string[];
   readonly subject: OAuth;
-  /** The verdict about a token, as `kind` or as reason. */
+  /** The result about a token, as `kind` or as reason. */
   ask(token: string, signal?: AbortSignal): Promise<string>;
   identity(token?: string): Promise<Identity>;
 }
@@ -67,13 +67,13 @@ async function withProvider(
       lines,
       subject,
       async ask(token, signal) {
-        const verdict = await authenticate(token, signal);
-        return verdict.kind === "refused" ? verdict.reason : verdict.kind;
+        const result = await authenticate(token, signal);
+        return result.kind === "refused" ? result.reason : result.kind;
       },
       async identity(token = GOOD_TOKEN) {
-        const verdict = await authenticate(token);
-        assert.ok(verdict.kind === "accepted", JSON.stringify(verdict));
-        return verdict.identity;
+        const result = await authenticate(token);
+        assert.ok(result.kind === "accepted", JSON.stringify(result));
+        return result.identity;
       },
     });
   } finally {
@@ -518,9 +518,9 @@ for (const [what, fault] of OUTAGES) {
       provider.fault = undefined;
       // A machine that has much to do may itself be too slow for the short time.
       const again = () => ask(GOOD_TOKEN).catch((error) => assert.ok(error instanceof RemoteUnavailable));
-      for (let verdict, tries = 0; verdict !== "accepted" && tries < 100; tries++) {
+      for (let result, tries = 0; result !== "accepted" && tries < 100; tries++) {
         time.now += 60_000;
-        verdict = await again();
+        result = await again();
       }
       assert.equal(await ask(GOOD_TOKEN), "accepted");
     }));
@@ -632,7 +632,7 @@ Deno.test("OAuth says what is wrong with its expressions, all at once and with t
   const parts = { http: httpsClient(), clock: () => NOW, log: SILENT };
   assert.throws(() => new OAuth({ ...CONFIG, assignments: broken }, parts), (error) => {
     assert.ok(error instanceof InvalidFile);
-    assert.deepEqual(error.problems.map(({ file, line, key }) => [file, line, key]), [
+    assert.deepEqual(error.diagnostics.map(({ file, line, key }) => [file, line, key]), [
       ["container.properties", 7, "P.identityAssign"],
       ["container.properties", 7, "P.uidAssign"],
       ["container.properties", 7, "P.groupsAssign"],

@@ -10,8 +10,8 @@ import {
   hashWithScrypt,
   matchesScrypt,
 } from "../../../src/authentication/password/scrypt_hash.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
-import type { TurnSeeker } from "../../../src/model/turns.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
+import type { SemaphoreWaiter } from "../../../src/model/fair_semaphore.ts";
 
 const MD5_LINE = `md5:${md5Digest("salt", "right")}:salt:CN=M`;
 const [CHEAP, DEAR] = await Promise.all(
@@ -19,8 +19,8 @@ const [CHEAP, DEAR] = await Promise.all(
 );
 
 const NEVER = new AbortController().signal;
-const stranger = (address = "192.0.2.17", signal = NEVER): TurnSeeker => ({
-  lane: address,
+const stranger = (address = "192.0.2.17", signal = NEVER): SemaphoreWaiter => ({
+  queueKey: address,
   known: false,
   signal,
 });
@@ -171,11 +171,11 @@ Deno.test("PasswordCheck looks at passwords of known users first, however many a
   const { check, begun, endAll } = held();
   const strangers = Array.from({ length: 43 * 8 }, async (_, i) => {
     await check("nobody", `x${i}`, stranger(`198.51.100.${i % 43}`)).catch((error) => {
-      assert.ok(isRefusal(error, "ERR_TOO_MUCH_WORK"));
+      assert.ok(isHttpError(error, "ERR_TOO_MUCH_WORK"));
     });
   });
   const known = [1, 2, 3].map((i) =>
-    check("cheap", `known ${i}`, { lane: `user ${i}`, known: true, signal: NEVER })
+    check("cheap", `known ${i}`, { queueKey: `user ${i}`, known: true, signal: NEVER })
   );
   assert.deepEqual(begun, ["x0", "x1", "known 1"], "however long the work of strangers takes");
   await endAll();

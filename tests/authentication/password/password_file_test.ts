@@ -1,4 +1,4 @@
-import type { NamedUser } from "../../../src/authentication/standing.ts";
+import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
@@ -67,10 +67,10 @@ const VECTORS: [string, string, string][] = [
 for (const [user, password, dn] of VECTORS) {
   Deno.test(`passwordFile() accepts ${user} of the specification`, async () => {
     const method = await create();
-    const verdict = await method.authenticate(basic(user, password), new AbortController().signal);
+    const result = await method.authenticate(basic(user, password), new AbortController().signal);
     method.close();
-    assert.ok(verdict.kind === "accepted");
-    const { credential = "", ...identity } = verdict.identity;
+    assert.ok(result.kind === "accepted");
+    const { credential = "", ...identity } = result.identity;
     assert.deepEqual(identity, { dn, method: "PASSWORD_FILE", via: "SUBJECT", login: user });
     assert.match(credential, /^[\w-]{22}$/);
   });
@@ -99,7 +99,7 @@ Deno.test("passwordFile() logs bad lines by number and nothing of them", async (
   const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
   method.close();
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /warn {2}password file problem=".*users\.txt:7: expected a hash of 32/);
+  assert.match(lines[0] ?? "", /warn {2}password file diagnostic=".*users\.txt:7: expected a hash of 32/);
   assert.doesNotMatch(lines[0] ?? "", /0123456789abcdef/);
 });
 
@@ -126,21 +126,21 @@ Deno.test("passwordFile() lets nobody in under a name that a half-written save c
   await Deno.writeTextFile(method.file, "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann");
   assert.match(await seen.promise, /file not usable, the last good content stays/);
   clearInterval(alive);
-  const verdict = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
+  const result = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
   method.close();
-  assert.equal(verdict.kind === "accepted" && verdict.identity.dn, "CN=Ann Example");
+  assert.equal(result.kind === "accepted" && result.identity.dn, "CN=Ann Example");
 });
 
 Deno.test("passwordFile() knows a user by the password that was shown alone, until its hash is another one", async () => {
   const lines = (hash: string) => `${hash}bob:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann\n`;
   const method = await create(lines("ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann\n"));
   const { signal } = new AbortController();
-  const verdict = await method.authenticate(basic("ann", "sesame"), signal);
+  const result = await method.authenticate(basic("ann", "sesame"), signal);
   method.close();
-  assert.ok(verdict.kind === "accepted");
-  const { dn, login, credential } = verdict.identity;
+  assert.ok(result.kind === "accepted");
+  const { dn, login, credential } = result.identity;
   const kindOf = async (of: typeof method, login?: string) =>
-    (await of.standingOf?.({ dn, login, credential }, signal))?.kind;
+    (await of.accountStatusOf?.({ dn, login, credential }, signal))?.kind;
   assert.equal(await kindOf(method, login), "known");
   assert.equal(await kindOf(method, "bob"), "gone", "the same hash of another user");
   for (
@@ -157,7 +157,7 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
     "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
   );
   const { signal } = new AbortController();
-  const kind = async (user: NamedUser) => (await method.standingOf?.(user, signal))?.kind;
+  const kind = async (user: NamedUser) => (await method.accountStatusOf?.(user, signal))?.kind;
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "ann" }), "known");
   assert.equal(await kind({ dn: "cn=ann,o=site" }), "known");
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "bob" }), "gone", "another login has the name");

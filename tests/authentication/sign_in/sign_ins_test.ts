@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Standing } from "../../../src/authentication/standing.ts";
+import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
@@ -10,13 +10,13 @@ const ANN = { dn: "CN=Ann, O=Example", method: "PASSWORD_FILE", via: "PASSWORD",
 const NOW = 1_800_000_000;
 
 /** Browsers that are signed out after 30 minutes without a request, and after eight hours. */
-function opened(standing: () => Standing = () => ({ kind: "known" }), derived = Infinity) {
+function opened(accountStatus: () => AccountStatus = () => ({ kind: "known" }), derived = Infinity) {
   let now = NOW;
   const clock = () => now * 1000;
   const records = openRecordStore(IN_MEMORY, clock);
   const signIns = new SignIns({
     records: () => records,
-    standing: () => Promise.resolve(standing()),
+    accountStatus: () => Promise.resolve(accountStatus()),
     derivedUntil: () => derived,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
     renew: () => Promise.reject(new Error("nobody asks")),
@@ -96,7 +96,7 @@ Deno.test("SignIns end when what is derived from the login may last no longer, a
   assert.equal(await at.find(token), undefined);
   await assert.rejects(
     at.signIns.begin({ identity: ANN }),
-    (error) => isRefusal(error, "ERR_LOGIN_NOT_DERIVABLE"),
+    (error) => isHttpError(error, "ERR_LOGIN_NOT_DERIVABLE"),
   );
 });
 
@@ -107,7 +107,7 @@ Deno.test("a browser that signs out while another request of it is under way sta
   const records = openRecordStore(IN_MEMORY, () => clock() + ahead);
   const signIns = new SignIns({
     records: () => records,
-    standing: async () => {
+    accountStatus: async () => {
       await during();
       return { kind: "known" };
     },
@@ -129,13 +129,13 @@ Deno.test("a browser that signs out while another request of it is under way sta
 });
 
 Deno.test("SignIns let go of users who are gone, and take away accounts that are no longer proved", async () => {
-  let standing: Standing = { kind: "known", servers: ["HPC"] };
-  using at = opened(() => standing);
+  let accountStatus: AccountStatus = { kind: "known", servers: ["HPC"] };
+  using at = opened(() => accountStatus);
   const token = await at.signIns.begin({ identity: { ...ANN, uid: "ann", uidServers: ["HPC", "VIZ"] } });
   assert.deepEqual((await at.find(token))?.identity.uidServers, ["HPC"]);
-  standing = { kind: "gone" };
+  accountStatus = { kind: "gone" };
   assert.equal(await at.find(token), undefined);
-  standing = { kind: "known" };
+  accountStatus = { kind: "known" };
   assert.equal(await at.find(token), undefined, "who comes back signs in again");
 });
 

@@ -82,8 +82,8 @@ async function withDaemons(
         const claims = { sub: name, iss: name, exp: 1_800_000_300 };
         const alg = key.includes("ecdsa") ? "ES256" : "EdDSA";
         const token = signToken({ header: { alg }, claims, key: privateKey(key) });
-        const verdict = await method.authenticate(bearer(token), new AbortController().signal);
-        return verdict.kind === "accepted" ? [...verdict.identity.uidServers ?? []].sort() : verdict.kind;
+        const result = await method.authenticate(bearer(token), new AbortController().signal);
+        return result.kind === "accepted" ? [...result.identity.uidServers ?? []].sort() : result.kind;
       },
     });
   } finally {

@@ -12,7 +12,7 @@ Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked key
       dnTemplate: "CN=%s",
       certificateAuthorities: undefined,
       revokedKeys,
-    })).problems.map(({ file, expected }) => [file, expected]);
+    })).diagnostics.map(({ file, expected }) => [file, expected]);
   const [pipe, large] = [`${folder}/pipe`, `${folder}/large`];
   await new Deno.Command("mkfifo", { args: [pipe] }).output();
   assert.deepEqual(await found(pipe), [], "that is told where files are expected");
@@ -28,7 +28,7 @@ Deno.test("inspectKeys() names what cannot be used in the files of authorities a
   const found = async (first: string, second: string) => {
     await Deno.writeTextFile(authorities, first);
     await Deno.writeTextFile(revoked, second);
-    const { problems } = await inspectKeys({
+    const { diagnostics } = await inspectKeys({
       name: "SSHKEY",
       kind: "SSHKeyAuthenticator",
       file: undefined,
@@ -36,7 +36,7 @@ Deno.test("inspectKeys() names what cannot be used in the files of authorities a
       certificateAuthorities: authorities,
       revokedKeys: revoked,
     });
-    return problems.map(({ file, line, expected }) => [file, line, expected]);
+    return diagnostics.map(({ file, line, expected }) => [file, line, expected]);
   };
   const key = certificateLine("ca_ed25519");
   assert.deepEqual(await found(`${key}\n`, "# none\n"), []);

@@ -6,7 +6,7 @@ import { createLogger } from "../../../src/logging/logger.ts";
 import { SHEET_KEY_LINE } from "./user_keys.ts";
 
 const NEVER = new AbortController().signal;
-const SEEKER = { lane: "192.0.2.17", known: false, signal: NEVER };
+const SEEKER = { queueKey: "192.0.2.17", known: false, signal: NEVER };
 const some = (keys: readonly AuthorizedKey[]) => Promise.resolve(keys.length > 0);
 
 /** A server whose answers the test gives. */
@@ -206,8 +206,8 @@ Deno.test("KeyDirectory turns away lookups of an address of which too many wait,
   await withDirectory([a], {}, async ({ confirmed, failed, directory }) => {
     const waiting = Array.from({ length: 10 }, (_, i) => confirmed(`u${i}`));
     assert.deepEqual(await failed("late"), ["A"]);
-    const elsewhere = directory.confirm("late", some, { ...SEEKER, lane: "192.0.2.18" });
-    const known = directory.confirm("late", some, { ...SEEKER, lane: "late at home", known: true });
+    const elsewhere = directory.confirm("late", some, { ...SEEKER, queueKey: "192.0.2.18" });
+    const known = directory.confirm("late", some, { ...SEEKER, queueKey: "late at home", known: true });
     gate.resolve([SHEET_KEY_LINE]);
     assert.ok((await Promise.all(waiting)).every(([server]) => server === "A"));
     for (const other of [elsewhere, known]) assert.deepEqual((await other).confirmed, ["A"]);

@@ -1,24 +1,24 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseKeysFile } from "../../../src/authentication/ssh_key/keys_file.ts";
-import { formatProblem } from "../../../src/model/problem.ts";
+import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
 import { publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
 
 const DN = "CN=Ann Example, O=Site-A, C=DE";
 
 async function read(text: string) {
-  const { keys, problems } = await parseKeysFile(text, "conf/keys.txt");
+  const { keys, diagnostics } = await parseKeysFile(text, "conf/keys.txt");
   const users = [...keys].map(([user, list]) => [user, list.map(({ dn }) => dn)]);
-  return { users: Object.fromEntries(users), problems: problems.map(formatProblem) };
+  return { users: Object.fromEntries(users), diagnostics: diagnostics.map(formatDiagnostic) };
 }
 
 Deno.test("parseKeysFile() reads the documented example", async () => {
-  assert.deepEqual(await read(`ann:${SHEET_KEY_LINE}:${DN}\n`), { users: { ann: [DN] }, problems: [] });
+  assert.deepEqual(await read(`ann:${SHEET_KEY_LINE}:${DN}\n`), { users: { ann: [DN] }, diagnostics: [] });
 });
 
 Deno.test("parseKeysFile() skips blank lines, comments, a byte order mark and carriage returns", async () => {
   const text = `\ufeff# users\r\n\r\n   # indented\r\n \t\r\nann:${SHEET_KEY_LINE}: ${DN} \r\n#bob:x:y`;
-  assert.deepEqual(await read(text), { users: { ann: [DN] }, problems: [] });
+  assert.deepEqual(await read(text), { users: { ann: [DN] }, diagnostics: [] });
 });
 
 Deno.test("parseKeysFile() keeps several lines of a user in their order, with their own names", async () => {
@@ -26,13 +26,13 @@ Deno.test("parseKeysFile() keeps several lines of a user in their order, with th
   const text = names.map((name, i) => `ann:${publicLine(name)}:CN=Ann ${i}`).join("\n");
   assert.deepEqual(await read(text), {
     users: { ann: ["CN=Ann 0", "CN=Ann 1", "CN=Ann 2", "CN=Ann 3", "CN=Ann 4"] },
-    problems: [],
+    diagnostics: [],
   });
 });
 
 Deno.test("parseKeysFile() splits at the first and the last colon, so options and comments may hold colons", async () => {
   const line = `ann:from="2001:db8::/32,192.0.2.1",no-pty ${SHEET_KEY_LINE} at home: laptop:${DN}`;
-  assert.deepEqual(await read(line), { users: { ann: [DN] }, problems: [] });
+  assert.deepEqual(await read(line), { users: { ann: [DN] }, diagnostics: [] });
 });
 
 const PLACE = "conf/keys.txt:1: ";
@@ -60,10 +60,10 @@ const BAD: [string, unknown, string][] = [
 
 for (const [line, users, expected] of BAD) {
   Deno.test(`parseKeysFile() reports by number only: ${line.slice(0, 40)}…${line.slice(-12)}`, async () => {
-    assert.deepEqual(await read(line), { users, problems: [PLACE + expected] });
+    assert.deepEqual(await read(line), { users, diagnostics: [PLACE + expected] });
     assert.deepEqual(await read(`# x\n\n${line}\nbob:${SHEET_KEY_LINE}:${DN}`), {
       users: { ...Object(users), bob: [DN] },
-      problems: [`conf/keys.txt:3: ${expected}`],
+      diagnostics: [`conf/keys.txt:3: ${expected}`],
     });
   });
 }
@@ -72,8 +72,8 @@ Deno.test("parseKeysFile() throws nothing, whatever the text, and repeats no key
   const piece = fc.oneof(fc.string(), fc.constantFrom("ann", ":", "\n", SHEET_KEY_LINE, DN, "#", '"', "CN="));
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
-      for (const problem of (await parseKeysFile(pieces.join(""), "f")).problems) {
-        assert.ok(!formatProblem(problem).includes("AAAAC3"));
+      for (const diagnostic of (await parseKeysFile(pieces.join(""), "f")).diagnostics) {
+        assert.ok(!formatDiagnostic(diagnostic).includes("AAAAC3"));
       }
     }),
     { numRuns: 1000 },

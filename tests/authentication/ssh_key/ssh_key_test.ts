@@ -1,5 +1,5 @@
-import { isRefusal, ServiceError } from "../../../src/model/service_error.ts";
-import type { Verdict } from "../../../src/authentication/authenticator.ts";
+import { isHttpError, HttpError } from "../../../src/model/http_error.ts";
+import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
@@ -72,7 +72,7 @@ function token(
 async function ask(
   options: Partial<SshKeyOptions>,
   credentials: Parameters<typeof judge>[1],
-): Promise<Verdict> {
+): Promise<AuthenticationResult> {
   const method = await sshKey({ ...DEFAULTS, ...options });
   try {
     return await judge(method, credentials);
@@ -84,14 +84,14 @@ async function ask(
 function judge(
   method: Awaited<ReturnType<typeof sshKey>>,
   credentials: ReturnType<typeof bearer>,
-): Promise<Verdict> {
+): Promise<AuthenticationResult> {
   return method.authenticate(credentials, SIGNAL);
 }
 
-function identityOf(verdict: Verdict): Identity {
-  assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : verdict.kind);
-  if (verdict.kind !== "accepted") throw new TypeError("unreachable");
-  return verdict.identity;
+function identityOf(result: AuthenticationResult): Identity {
+  assert.equal(result.kind, "accepted", result.kind === "refused" ? result.reason : result.kind);
+  if (result.kind !== "accepted") throw new TypeError("unreachable");
+  return result.identity;
 }
 
 async function withKeysFile(text: string, run: (path: string) => Promise<void>): Promise<void> {
@@ -171,8 +171,8 @@ Deno.test("sshKey() refuses what pyuftp signs with P-384 and P-521 keys, as ES25
       key: privateKey(name),
       signWith,
     });
-    const verdict = await ask({ sources: [source("HPC", { ann: [publicLine(name)] })] }, bearer(text));
-    assert.equal(verdict.kind, "refused", name);
+    const result = await ask({ sources: [source("HPC", { ann: [publicLine(name)] })] }, bearer(text));
+    assert.equal(result.kind, "refused", name);
   }
 });
 
@@ -222,7 +222,7 @@ Deno.test("sshKey() names the servers on which the key proves the account", asyn
 Deno.test("sshKey() says 503 with the server in the log if a server that was not reached might know the key", async () => {
   const sources = [source("A", {}), broken("B")];
   await assert.rejects(ask({ sources }, bearer(SHEET_TOKENS[0])), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_KEY_LOOKUP_FAILED"));
+    assert.ok(isHttpError(error, "ERR_KEY_LOOKUP_FAILED"));
     assert.match(error.message, / from B$/);
     assert.equal(error.headers["Retry-After"], "5");
     assert.ok(!error.publicMessage.includes("B"));
@@ -337,8 +337,8 @@ Deno.test("sshKey() asks no daemon about a name that is no account's", async () 
     "a\0",
   ];
   for (const name of names) {
-    const verdict = await ask({ sources: [spy] }, bearer(token(name, "user_ed25519", "EdDSA")));
-    assert.equal(verdict.kind, "refused", name);
+    const result = await ask({ sources: [spy] }, bearer(token(name, "user_ed25519", "EdDSA")));
+    assert.equal(result.kind, "refused", name);
   }
   assert.deepEqual(asked, []);
 });
@@ -354,10 +354,10 @@ Deno.test("sshKey() answers alike for an unknown user and for a wrong key, whate
   for (const [key, alg] of signers) {
     const [head = "", body = ""] = token("ann", key, alg).split(".");
     const wrong = token("carl", key, alg).split(".")[2] ?? "";
-    const verdict = await judge(method, bearer(`${head}.${body}.${wrong}`));
-    assert.deepEqual(verdict, { kind: "refused", reason: "no key of the user made the signature" }, alg);
+    const result = await judge(method, bearer(`${head}.${body}.${wrong}`));
+    assert.deepEqual(result, { kind: "refused", reason: "no key of the user made the signature" }, alg);
     for (const user of ["bob", "nobody"]) {
-      assert.deepEqual(await judge(method, bearer(token(user, key, alg))), verdict, alg);
+      assert.deepEqual(await judge(method, bearer(token(user, key, alg))), result, alg);
     }
   }
   method.close();
@@ -429,32 +429,32 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
       source("TWO", { carl: [SHEET_KEY_LINE] }),
     ];
     const method = await sshKey({ ...DEFAULTS, file, sources });
-    const standing = (dn: string, login?: string) =>
-      method.standingOf?.({ dn, ...(login !== undefined && { login }) }, SIGNAL);
+    const accountStatus = (dn: string, login?: string) =>
+      method.accountStatusOf?.({ dn, ...(login !== undefined && { login }) }, SIGNAL);
     const gone = { kind: "gone" };
-    assert.deepEqual(await standing("cn=ann example", "ann"), { kind: "known" });
-    assert.deepEqual(await standing("CN=Ann Example, O=X", "ann"), gone, "the file gives another name");
-    assert.deepEqual(await standing("CN=Bob", "bob"), gone, "his key cannot be used any more");
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "carl"), {
+    assert.deepEqual(await accountStatus("cn=ann example", "ann"), { kind: "known" });
+    assert.deepEqual(await accountStatus("CN=Ann Example, O=X", "ann"), gone, "the file gives another name");
+    assert.deepEqual(await accountStatus("CN=Bob", "bob"), gone, "his key cannot be used any more");
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users", "carl"), {
       kind: "known",
       servers: ["HPC", "TWO"],
     });
-    assert.deepEqual(await standing("CN=dora,OU=ssh-local-users", "dora"), {
+    assert.deepEqual(await accountStatus("CN=dora,OU=ssh-local-users", "dora"), {
       kind: "known",
       servers: ["HPC"],
     });
-    assert.deepEqual(await standing("CN=erna,OU=ssh-local-users", "erna"), gone);
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "dora"), gone);
-    assert.deepEqual(await standing("CN=root,OU=ssh-local-users", "root"), gone);
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
-    assert.deepEqual(await standing("CN=ANN Example"), { kind: "known" }, "by the name alone");
+    assert.deepEqual(await accountStatus("CN=erna,OU=ssh-local-users", "erna"), gone);
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users", "dora"), gone);
+    assert.deepEqual(await accountStatus("CN=root,OU=ssh-local-users", "root"), gone);
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
+    assert.deepEqual(await accountStatus("CN=ANN Example"), { kind: "known" }, "by the name alone");
     assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann Example"]);
     assert.deepEqual(method.namesOf?.("carl"), ["CN=carl, OU=ssh-local-users"]);
     method.close();
   });
   const down = await sshKey({ ...DEFAULTS, sources: [broken("HPC")] });
   const carl = { dn: "CN=carl,OU=ssh-local-users", login: "carl" };
-  await assert.rejects(Promise.resolve(down.standingOf?.(carl, SIGNAL)), ServiceError);
+  await assert.rejects(Promise.resolve(down.accountStatusOf?.(carl, SIGNAL)), HttpError);
   down.close();
 });
 
@@ -475,9 +475,9 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
   const atDaemon = (...lines: string[]) => ({ sources: [source("HPC", { ann: lines })] });
   const identity = identityOf(await ask(atDaemon(own, other), bearer(token("ann", "user_ed25519", "EdDSA"))));
   const { dn, login, uid, credential } = identity;
-  const standing = async (options: Partial<SshKeyOptions>) => {
+  const accountStatus = async (options: Partial<SshKeyOptions>) => {
     const method = await sshKey({ ...DEFAULTS, ...options });
-    const said = await method.standingOf?.({ dn, login, uid, credential }, SIGNAL);
+    const said = await method.accountStatusOf?.({ dn, login, uid, credential }, SIGNAL);
     method.close();
     return said?.kind;
   };
@@ -489,9 +489,9 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
     [[`from="192.0.2.77" ${own}`], "known"],
   ];
   for (const [lines, kind] of cases) {
-    assert.equal(await standing(atDaemon(...lines)), kind, `daemon: ${lines}`);
+    assert.equal(await accountStatus(atDaemon(...lines)), kind, `daemon: ${lines}`);
     await withKeysFile(lines.map((line) => `ann:${line}:${dn}\n`).join(""), async (file) => {
-      assert.equal(await standing({ file, sources: [] }), kind, `file: ${lines}`);
+      assert.equal(await accountStatus({ file, sources: [] }), kind, `file: ${lines}`);
     });
   }
 });

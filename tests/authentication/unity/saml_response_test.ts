@@ -215,8 +215,8 @@ Deno.test("readSamlResponse() lets clocks differ by a minute if strict, and by t
     [779_999, false, true],
     [780_000, false, false],
   ];
-  for (const [offset, strictly, loosely] of moments) {
-    for (const [strict, accepted] of [[true, strictly], [false, loosely]] as const) {
+  for (const [offset, strictly, asyncCommit] of moments) {
+    for (const [strict, accepted] of [[true, strictly], [false, asyncCommit]] as const) {
       const outcome = read(message, { now: NOW + offset, strict }).then(() => true, () => false);
       assert.equal(await outcome, accepted, `${offset} ms, strict: ${strict}`);
     }

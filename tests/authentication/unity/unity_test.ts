@@ -29,7 +29,7 @@ interface Setting {
   readonly time: { now: number };
   readonly lines: string[];
   readonly subject: ReturnType<typeof unitySaml>;
-  /** The verdict as `kind` or as reason. */
+  /** The result as `kind` or as reason. */
   ask(credentials: Credentials): Promise<string>;
   identity(credentials: Credentials): Promise<Identity>;
   close(): Promise<void>;
@@ -75,7 +75,7 @@ async function start(
     anchors: () => [AUTHORITY.certificate],
     ...parts,
   });
-  const verdict = (credentials: Credentials) =>
+  const result = (credentials: Credentials) =>
     subject.authenticate(credentials, new AbortController().signal);
   return {
     provider,
@@ -83,11 +83,11 @@ async function start(
     lines,
     subject,
     async ask(credentials) {
-      const answer = await verdict(credentials);
+      const answer = await result(credentials);
       return answer.kind === "refused" ? answer.reason : answer.kind;
     },
     async identity(credentials) {
-      const answer = await verdict(credentials);
+      const answer = await result(credentials);
       assert.ok(answer.kind === "accepted", JSON.stringify(answer));
       return answer.identity;
     },
@@ -340,9 +340,9 @@ for (const [what, fault] of OUTAGES) {
       provider.fault = undefined;
       // A machine that has much to do may itself be too slow for the short time.
       const again = () => ask(ANN).catch((error) => assert.ok(error instanceof RemoteUnavailable));
-      for (let verdict, tries = 0; verdict !== "accepted" && tries < 100; tries++) {
+      for (let result, tries = 0; result !== "accepted" && tries < 100; tries++) {
         time.now += 60_000;
-        verdict = await again();
+        result = await again();
       }
       assert.equal(await ask(ANN), "accepted");
     }));

@@ -1,7 +1,7 @@
 import { createSigner, type SigningAlgorithm } from "../../identity_provider/token_issuer.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../../pki/authority.ts";
-import { methodProperties } from "../../system/every_method.ts";
+import { authenticatorProperties } from "../../system/every_method.ts";
 import { startBenchSite } from "../bench_site.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
 
@@ -42,7 +42,7 @@ export const accessTokens: Measurement = {
       authority,
       properties: {
         "container.security.rest.authentication.order": "OAUTH PASSWORD",
-        ...methodProperties("OAUTH", {
+        ...authenticatorProperties("OAUTH", {
           issuer: provider.issuer,
           requiredAudience: "uftp",
           identityTemplate: "CN=%sub%",

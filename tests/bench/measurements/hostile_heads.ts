@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { createLogger } from "../../../src/logging/logger.ts";
 import { HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
-import { loadSetup } from "../../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { HeaderList } from "../../../src/model/header_list.ts";
 import { readTarget } from "../../../src/model/request_target.ts";
 import { createService, type Service } from "../../../src/service/service.ts";
@@ -135,10 +135,10 @@ export const hostileHeads: Measurement = {
     });
     await site.replace("conf/ssh-keys.txt", "");
     await Deno.mkdir(`${site.folder}/data`, { recursive: true });
-    const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
-    if (setup === undefined) throw new Error(problems.map(({ expected }) => expected).join("\n"));
+    const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
+    if (snapshot === undefined) throw new Error(diagnostics.map(({ expected }) => expected).join("\n"));
     const log = createLogger(() => {}, { threshold: "info" });
-    const service = await createService({ ...setup, generation: 1, upSince: Date.now(), port: 0 }, { log });
+    const service = await createService({ ...snapshot, generation: 1, upSince: Date.now(), port: 0 }, { log });
     try {
       return await worstOf(service);
     } finally {

@@ -2,7 +2,7 @@ import { EVERYBODY } from "../../../src/sharing/target.ts";
 import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../../system/running_service.ts";
-import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { BASIC, SHARING, startBenchSite } from "../bench_site.ts";
 import { costOf } from "../cost.ts";
 import type { Figure, Measurement } from "../figure.ts";
@@ -40,10 +40,10 @@ async function withShares(count: number): Promise<readonly Figure[]> {
     oneTime: false,
     sources: [],
   } as const;
-  const { id } = await store.put("HPC", { ...draft, path, owner: comparableForm(ALICE_DN) });
+  const { id } = await store.put("HPC", { ...draft, path, owner: canonicalDn(ALICE_DN) });
   for (let i = 1; i < count; i++) {
     const path = `${folder}/data/${i % 100}/${i}`;
-    await store.put("HPC", { ...draft, path, owner: comparableForm(BOB_DN), target: `cn=user ${i}` });
+    await store.put("HPC", { ...draft, path, owner: canonicalDn(BOB_DN), target: `cn=user ${i}` });
   }
   store.close();
   const bob = { Authorization: `Basic ${btoa(BOB.join(":"))}` };

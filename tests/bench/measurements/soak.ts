@@ -91,9 +91,9 @@ export const soak: Measurement = {
       // With all other processes of the measurement on the same cores.
       { what: "longest stall of the core", value: stalls.longestMs("core"), unit: "ms" },
       { what: "longest stall of the edge", value: stalls.longestMs("edge"), unit: "ms" },
-      ...(["core", "edge"] as const).map((room) => ({
-        what: `longest stall of the ${room} by its own work`,
-        value: stalls.longestOwnMs(room),
+      ...(["core", "edge"] as const).map((worker) => ({
+        what: `longest stall of the ${worker} by its own work`,
+        value: stalls.longestOwnMs(worker),
         unit: "ms",
         target: { atMost: LONGEST_STALL_MS },
       })),

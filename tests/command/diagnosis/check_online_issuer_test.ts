@@ -3,7 +3,7 @@ import { check } from "../../../src/command/diagnosis/check.ts";
 import { CLIENT, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner } from "../../identity_provider/token_issuer.ts";
 import { createAuthority } from "../../pki/authority.ts";
-import { methodProperties } from "../../system/every_method.ts";
+import { authenticatorProperties } from "../../system/every_method.ts";
 import { createSite, type Site } from "../../system/running_service.ts";
 import { recordedIo } from "../recorded_io.ts";
 
@@ -20,7 +20,7 @@ const siteOf = (values: Readonly<Record<string, string>>) =>
     authority,
     properties: {
       "container.security.rest.authentication.order": "OAUTH",
-      ...methodProperties("OAUTH", { issuer: provider.issuer, requiredAudience: "uftp", ...values }),
+      ...authenticatorProperties("OAUTH", { issuer: provider.issuer, requiredAudience: "uftp", ...values }),
     },
   });
 const asClient = {

@@ -21,7 +21,7 @@ const oidc = await startOidcProvider(shown);
 const unity = await startUnityProvider({ tls: shown, signer: shown, url: "https://x", now: Date.now });
 const xuudb = startXuudb({ "SITE-A": {} }, shown);
 
-const method = (name: string, values: Record<string, string>) =>
+const authenticator = (name: string, values: Record<string, string>) =>
   Object.fromEntries(
     Object.entries(values).map(([key, value]) =>
       [`container.security.rest.authentication.${name}.${key}`, value] as const
@@ -31,8 +31,8 @@ const [xuudbHost = "", xuudbPort = ""] = xuudb.address.split(/:(?=\d)/);
 const source = { xuudbHost, xuudbPort, xuudbGCID: "SITE-A" };
 const properties = {
   "container.security.rest.authentication.order": "PASSWORD OAUTH INTROSPECT UNITY",
-  ...method("OAUTH", { address: oidc.userinfo, identityAssign: '"UID="+email' }),
-  ...method("INTROSPECT", {
+  ...authenticator("OAUTH", { address: oidc.userinfo, identityAssign: '"UID="+email' }),
+  ...authenticator("INTROSPECT", {
     class: "eu.unicore.services.rest.security.OAuthAuthenticator",
     address: oidc.introspection,
     identityAssign: '"UID="+email',
@@ -40,7 +40,7 @@ const properties = {
     clientID: CLIENT.clientId,
     clientSecret: CLIENT.clientSecret,
   }),
-  ...method("UNITY", { address: unity.address, validate: "false" }),
+  ...authenticator("UNITY", { address: unity.address, validate: "false" }),
   "container.security.attributes.order": "XUUDB DB2 FILE",
   "container.security.attributes.DB2.class": "eu.unicore.services.aip.xuudb.XUUDBJSONAttributeSource",
   ...Object.fromEntries(

@@ -73,8 +73,8 @@ Deno.test("unreadableFor() tells of the uppermost folder that an account may not
     const stranger = { name: "authserver", uid: 987_654, gids: [987_654] };
     const closed = async (modes: Readonly<Record<string, number>>) => {
       for (const path of ["a", "a/b", "a/b/c"]) await Deno.chmod(`${folder}/${path}`, modes[path] ?? 0o755);
-      const problems = await unreadableFor(stranger, [`${folder}/a/b/c/file`]);
-      return problems.map(({ expected }) => expected.replace(folder, ""));
+      const diagnostics = await unreadableFor(stranger, [`${folder}/a/b/c/file`]);
+      return diagnostics.map(({ expected }) => expected.replace(folder, ""));
     };
     assert.deepEqual(await closed({}), []);
     assert.deepEqual(await closed({ "a/b/c": 0o700 }), ["authserver may not enter /a/b/c"]);

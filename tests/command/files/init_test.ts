@@ -3,7 +3,7 @@ import { init } from "../../../src/command/files/init.ts";
 import { systemFiles, UNIT_FOLDERS } from "../../../src/command/files/installation/sample_file.ts";
 import { KINDS } from "../../../src/service/kinds.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
-import { formatProblem } from "../../../src/model/problem.ts";
+import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
 import { recordedIo } from "../recorded_io.ts";
 
 const CONF = new URL("../../../conf/", import.meta.url);
@@ -129,9 +129,9 @@ Deno.test("init --system writes a configuration of the system, a unit and what b
   });
   const main = `${root.path}/etc/authserver/container.properties`;
   assert.doesNotMatch(await Deno.readTextFile(main), /^[^#\n]*=(?:conf|logs|data)\b/m);
-  const { config, problems } = await loadConfiguration(main, { kinds: KINDS, environment: () => undefined });
-  const beyond = problems.filter(({ expected }) => !expected.includes("/etc/authserver/"));
-  assert.deepEqual(beyond.map(formatProblem), []);
+  const { config, diagnostics } = await loadConfiguration(main, { kinds: KINDS, environment: () => undefined });
+  const beyond = diagnostics.filter(({ expected }) => !expected.includes("/etc/authserver/"));
+  assert.deepEqual(beyond.map(formatDiagnostic), []);
   assert.equal(
     config?.logging.file ?? "/var/log/authserver/authserver.log",
     "/var/log/authserver/authserver.log",

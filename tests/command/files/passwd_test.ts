@@ -54,9 +54,9 @@ function scene(name: string, test: (scene: Scene) => Promise<void>, text: string
 /** Whom the service takes a user with a password for. */
 async function signIn(file: string, user: string, password: string): Promise<string | undefined> {
   const method = await passwordFile({ name: "P", file, log: SILENT });
-  const verdict = await method.authenticate(basic(user, password), new AbortController().signal);
+  const result = await method.authenticate(basic(user, password), new AbortController().signal);
   method.close();
-  return verdict.kind === "accepted" ? verdict.identity.dn : undefined;
+  return result.kind === "accepted" ? result.identity.dn : undefined;
 }
 
 scene("passwd add adds a user with scrypt, whom the service lets in", async ({ run, text, file }) => {

@@ -46,7 +46,7 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
   ],
   [
     "the core does not answer",
-    { coreProblem: "no answer", sessions: WELL.sessions },
+    { coreDiagnostic: "no answer", sessions: WELL.sessions },
     2,
     "AUTHSERVER CRITICAL - the core does not answer: no answer | servers=0;;;0;0 sessions=12c refused=3c\n",
   ],

@@ -11,12 +11,12 @@ async function load(lines: string): Promise<ServiceConfig> {
   const folder = await Deno.makeTempDir();
   try {
     await Deno.writeTextFile(`${folder}/c`, `${MINIMAL}${lines}\n`, { mode: 0o600 });
-    const { config, problems } = await loadConfiguration("c", {
+    const { config, diagnostics } = await loadConfiguration("c", {
       kinds: KINDS,
       workingDirectory: folder,
       environment: () => undefined,
     });
-    assert.ok(config, JSON.stringify(problems));
+    assert.ok(config, JSON.stringify(diagnostics));
     return { ...config, sources: { main: "c", all: ["c"] } };
   } finally {
     await Deno.remove(folder, { recursive: true });

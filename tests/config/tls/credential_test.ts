@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import { loadTlsMaterial } from "../../../src/config/tls/load_tls_material.ts";
 import type { CredentialConfig } from "../../../src/config/service_config.ts";
 import { createAuthority } from "../../pki/authority.ts";
-import { formatProblem } from "../../../src/model/problem.ts";
+import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 const HOST = "C=DE\nO=Site-A\nCN=auth.site-a.example";
@@ -43,7 +43,7 @@ async function load(path: string, settings: Settings = {}, now = NOW) {
   await Deno.remove(folder, { recursive: true });
   return {
     ...loaded,
-    messages: loaded.problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, "")),
+    messages: loaded.diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replaceAll(`${folder}/`, "")),
   };
 }
 
@@ -207,12 +207,12 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
 
 for (const [what, path, settings, message] of BAD) {
   Deno.test(`loadTlsMaterial() refuses ${what}`, async () => {
-    const { material, messages, problems } = await load(path, settings);
+    const { material, messages, diagnostics } = await load(path, settings);
     assert.equal(material, undefined);
     assert.deepEqual(messages, [
       `conf/container.properties:3: container.security.credential.path: ${message}`,
     ]);
-    assert.deepEqual(problems.map(({ severity }) => severity), ["error"]);
+    assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error"]);
     assert.doesNotMatch(messages.join(), /[Ff]ixture\b/);
   });
 }
@@ -243,7 +243,7 @@ Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not
 
   const soon = await at(validToDate, -6.9);
   assert.deepEqual(soon.messages, [`${place} expires on ${day(validToDate)}`]);
-  assert.deepEqual(soon.problems.map(({ severity }) => severity), ["warning"]);
+  assert.deepEqual(soon.diagnostics.map(({ severity }) => severity), ["warning"]);
   assert.ok(soon.material);
 
   assert.deepEqual((await at(validToDate, -7.1)).messages, []);
@@ -255,7 +255,7 @@ Deno.test("loadTlsMaterial() tells the dates of a certificate without subject", 
   const path = await Deno.makeTempFile();
   await Deno.writeTextFile(path, own.certificate + own.key);
   await Deno.chmod(path, 0o600);
-  const { material, problems } = await loadTlsMaterial({
+  const { material, diagnostics } = await loadTlsMaterial({
     credential: {
       origin: ORIGIN,
       path,
@@ -271,14 +271,14 @@ Deno.test("loadTlsMaterial() tells the dates of a certificate without subject", 
   }, NOW);
   await Deno.remove(path);
   assert.ok(material);
-  assert.match(problems.map(formatProblem).join(), /certificate of DNS:auth\.example in .* expires on/);
+  assert.match(diagnostics.map(formatDiagnostic).join(), /certificate of DNS:auth\.example in .* expires on/);
 });
 
 Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an alias", async () => {
   const file = await Deno.makeTempFile();
   await Deno.copyFile(join(FIXTURES, "host.p12"), file);
   await Deno.chmod(file, 0o644);
-  const { material, problems, credentialFiles } = await loadTlsMaterial({
+  const { material, diagnostics, credentialFiles } = await loadTlsMaterial({
     credential: {
       origin: { file: "f", key: "k" },
       keyOrigin: { file: "f", key: "k" },
@@ -293,7 +293,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
     truststore: undefined,
   }, NOW);
   await Deno.remove(file);
-  assert.deepEqual(problems.map(formatProblem), [
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [
     `f: k: every user of this machine can read the private key, expected: chmod o-r ${file}`,
     "f: k: keyAlias is ignored: the only key of the key store is used",
   ]);
@@ -303,7 +303,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
 
 Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
-    problems: [],
+    diagnostics: [],
     credentialFiles: [],
     truststoreFiles: [],
   });

@@ -26,12 +26,12 @@ for (const [what, texts, count, expected] of BUNDLES) {
       for (const [i, text] of texts.entries()) {
         if (text !== undefined) await Deno.writeTextFile(`${folder}/${i + 1}`, text);
       }
-      const { roots, problems, files } = await loadPublicRoots(ORIGIN, paths);
+      const { roots, diagnostics, files } = await loadPublicRoots(ORIGIN, paths);
       assert.equal(roots.length, count);
-      assert.equal(problems.length, expected === undefined ? 0 : 1);
-      for (const problem of problems) {
-        assert.match(problem.expected, expected ?? /never/);
-        assert.deepEqual([problem.severity, problem.line, problem.key], ["error", 3, ORIGIN.key]);
+      assert.equal(diagnostics.length, expected === undefined ? 0 : 1);
+      for (const diagnostic of diagnostics) {
+        assert.match(diagnostic.expected, expected ?? /never/);
+        assert.deepEqual([diagnostic.severity, diagnostic.line, diagnostic.key], ["error", 3, ORIGIN.key]);
       }
       const read = paths.filter((_, i) => texts[i] !== undefined).slice(0, 1);
       assert.deepEqual(files, read);

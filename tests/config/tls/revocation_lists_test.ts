@@ -18,7 +18,7 @@ async function load(files: Record<string, string | Uint8Array>, mode: Revocation
       await Deno.writeFile(`${folder}/${name}`, bytes);
     }
     const origin = { file: "f", line: 1, key: "crl" };
-    const { revocation, problems, files: read } = await loadTruststore({
+    const { revocation, diagnostics, files: read } = await loadTruststore({
       type: "directory",
       encoding: "PEM",
       locations: [`${folder}/ca.pem`],
@@ -28,7 +28,7 @@ async function load(files: Record<string, string | Uint8Array>, mode: Revocation
     }, NOW);
     return {
       lists: revocation?.lists.length,
-      found: problems.map(({ severity, expected }) => `${severity}: ${expected.replaceAll(folder, "")}`),
+      found: diagnostics.map(({ severity, expected }) => `${severity}: ${expected.replaceAll(folder, "")}`),
       read: read.map((path) => path.replace(folder, "")),
     };
   } finally {

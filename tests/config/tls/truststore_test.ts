@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { loadTruststore } from "../../../src/config/tls/truststore.ts";
 import type { TruststoreConfig } from "../../../src/config/service_config.ts";
-import { formatProblem } from "../../../src/model/problem.ts";
+import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 const NOW = Date.UTC(2030, 0, 1);
@@ -30,11 +30,11 @@ function keystore(name: string, password = "fixture"): TruststoreConfig {
 }
 
 async function load(config: TruststoreConfig, now = NOW) {
-  const { anchors, problems, files } = await loadTruststore(config, now);
+  const { anchors, diagnostics, files } = await loadTruststore(config, now);
   return {
     subjects: anchors.map((pem) => new X509Certificate(pem).subject),
-    messages: problems.map((problem) =>
-      `${problem.severity} ${formatProblem(problem)}`.replaceAll(`${FIXTURES}/`, "")
+    messages: diagnostics.map((diagnostic) =>
+      `${diagnostic.severity} ${formatDiagnostic(diagnostic)}`.replaceAll(`${FIXTURES}/`, "")
     ),
     files: files.map((file) => file.replace(`${FIXTURES}/`, "")),
   };

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ControlConnection } from "../../../src/daemon/session/control_connection.ts";
 import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
 import { ReplyReader } from "../../../src/daemon/session/reply_reader.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
 /** What a connection makes of bytes that come in these pieces, before the end of the stream. */
@@ -57,13 +57,13 @@ const BROKEN = [
 
 for (const text of BROKEN) {
   Deno.test(`ControlConnection refuses ${JSON.stringify(text)}`, async () => {
-    assert.ok(isRefusal((await readReplies([bytes(text)], 1))[0], "ERR_DAEMON_SESSION"));
+    assert.ok(isHttpError((await readReplies([bytes(text)], 1))[0], "ERR_DAEMON_SESSION"));
   });
 }
 
 Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
   assert.ok(
-    isRefusal(
+    isHttpError(
       (await readReplies([Uint8Array.of(0x32, 0x32, 0x30, 0x20, 0xff, 0x0a)], 1))[0],
       "ERR_DAEMON_SESSION",
     ),
@@ -79,7 +79,7 @@ Deno.test("ControlConnection makes replies or its own error of any bytes", async
     fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (lines) => {
       for (const result of await readReplies(lines.map(bytes), 3)) {
         assert.ok(
-          isRefusal(result, "ERR_DAEMON_SESSION") ||
+          isHttpError(result, "ERR_DAEMON_SESSION") ||
             (typeof result === "object" && result !== null && "code" in result),
         );
       }

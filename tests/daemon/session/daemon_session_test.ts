@@ -3,7 +3,7 @@ import type { TransferResult } from "../../../src/daemon/session/download_stream
 import type { DaemonSession } from "../../../src/daemon/session/daemon_session.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
 import type { ErrorCode } from "../../../src/model/errors.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
@@ -467,7 +467,7 @@ for (const [fault, operation, expected] of FAULTS) {
         using session = await site.session("d/");
         if (operation === "open") return;
         await session.entry(`${site.root}/d/ten.txt`).catch((error) => {
-          if (operation === "entry" || !isRefusal(error, "ERR_NOT_FOUND")) throw error;
+          if (operation === "entry" || !isHttpError(error, "ERR_NOT_FOUND")) throw error;
         });
         await session.list(`${site.root}/d/`, () => {});
       },

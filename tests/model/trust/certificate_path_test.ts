@@ -90,8 +90,8 @@ const NONE: readonly (readonly [string, readonly string[], RegExp])[] = [
 ];
 for (const [what, shown, expected] of NONE) {
   Deno.test(`findPath() finds none where there is ${what}, and says so`, () => {
-    const problem = path(shown);
-    assert.match(typeof problem === "string" ? problem : `found ${problem}`, expected);
+    const diagnostic = path(shown);
+    assert.match(typeof diagnostic === "string" ? diagnostic : `found ${diagnostic}`, expected);
   });
 }
 

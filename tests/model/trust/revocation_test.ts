@@ -20,7 +20,7 @@ function base64(pem: string): string {
 }
 
 /** What is wrong with a certificate when these lists are minded; `undefined`: nothing. */
-function problem(
+function diagnostic(
   sent: readonly string[],
   mode: Revocation["mode"],
   ...lists: readonly string[]
@@ -85,7 +85,7 @@ const FACTS: readonly [
 for (const [fact, sent, lists, ifValid, require] of FACTS) {
   for (const [mode, expected] of [["IF_VALID", ifValid], ["REQUIRE", require]] as const) {
     Deno.test(`findPath() with ${mode}, ${fact}: ${expected === undefined ? "a way" : "none"}`, () => {
-      const found = problem(sent, mode, ...lists);
+      const found = diagnostic(sent, mode, ...lists);
       if (expected === undefined) assert.equal(found, undefined);
       else assert.match(found ?? "", expected);
     });

@@ -8,7 +8,7 @@ import {
 import { parseForm } from "../../../src/resource/form.ts";
 import { EVERYBODY } from "../../../src/sharing/target.ts";
 import { wordsOf } from "../words.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 
 const DAY = 86_400;
 
@@ -101,8 +101,8 @@ Deno.test("shareRequest() is for a person, for a group, or for everybody", () =>
 });
 
 Deno.test("shareFields() offers the groups of whoever shares", () => {
-  const bounds = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
-  const offered = String(shareFields("/data/", bounds, ["hpc", 'a"b']));
+  const restrictions = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
+  const offered = String(shareFields("/data/", restrictions, ["hpc", 'a"b']));
   assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);
 });
 
@@ -122,7 +122,7 @@ Deno.test("shareRequest() and shareChange() read what the forms say", () => {
   for (const text of ["days=x", "days=1&mebibytes=-1", "days=1&user=CN%3DAnn&group=hpc"]) {
     assert.throws(
       () => shareRequest(parseForm(text)),
-      (error) => isRefusal(error, "ERR_INVALID_REQUEST"),
+      (error) => isHttpError(error, "ERR_INVALID_REQUEST"),
       text,
     );
   }

@@ -121,13 +121,13 @@ Deno.test("upload() lets exactly one of many make a file that must not be there"
 
 Deno.test("upload() gives up its turn at a path with its client, and whoever waits there comes next", async () => {
   await using site = await SharingSite.open();
-  const { turns } = site.parts.uploads;
+  const { semaphore } = site.parts.uploads;
   const { signal } = new AbortController();
-  const end = await turns.take("HPC", "/f", signal);
+  const end = await semaphore.take("HPC", "/f", signal);
   const leaving = new AbortController();
-  const left = turns.take("HPC", "/f", leaving.signal);
-  const next = turns.take("HPC", "/f", signal);
-  (await turns.take("HPC", "/g", signal))();
+  const left = semaphore.take("HPC", "/f", leaving.signal);
+  const next = semaphore.take("HPC", "/f", signal);
+  (await semaphore.take("HPC", "/g", signal))();
   leaving.abort(new Error("gone"));
   await assert.rejects(left, /gone/);
   end();

@@ -1,6 +1,6 @@
 /** Shares for the members of a Unix group: who is one is judged at each use. */
 import assert from "node:assert/strict";
-import { refuse } from "../../../src/model/service_error.ts";
+import { httpError } from "../../../src/model/http_error.ts";
 import { SharingSite, type Who } from "../sharing_site.ts";
 
 /** How a caller is answered who wants a file of a share of alice's directory `d/`. */
@@ -98,7 +98,7 @@ Deno.test("a share for a group gives nothing once its owner is banned or may not
   assert.equal((await site.ask("carol", "GET", `access/HPC/${id}/ten.txt`)).status, 404);
   site.limits = {};
   const { owners } = site.parts;
-  const limits = () => Promise.reject(refuse("ERR_SHARE_NOT_FOUND", "the owner is banned"));
+  const limits = () => Promise.reject(httpError("ERR_SHARE_NOT_FOUND", "the owner is banned"));
   site.parts = { ...site.parts, owners: { ...owners, limits } };
   assert.deepEqual((await statuses(site, id, "carol")).slice(0, 3), [404, 404, 404]);
 });

@@ -3,7 +3,7 @@ import { assertAlike } from "../../fixtures/assert_alike.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
-import { refuse } from "../../../src/model/service_error.ts";
+import { httpError } from "../../../src/model/http_error.ts";
 import { openSharing, SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
@@ -26,7 +26,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
   });
   const open = () =>
     openSharing({
-      standing: () => Promise.resolve({ kind: "cannot tell" }),
+      accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       place: directory,
       records: () => undefined,
@@ -36,7 +36,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
-      unauthenticated: () => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
+      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
       log: SILENT,
       clock: Date.now,
     });

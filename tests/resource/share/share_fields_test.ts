@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import fc from "fast-check";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { parseLifetime, parseShareFields, parseSources } from "../../../src/resource/share/share_fields.ts";
 
 const FIELDS = { path: "/x", user: "CN=bob" };
@@ -71,7 +71,7 @@ Deno.test("parseShareFields() makes fields or its own error of any JSON", () => 
     try {
       parseShareFields(input);
     } catch (error) {
-      assert.ok(isRefusal(error, "ERR_INVALID_REQUEST"), String(error));
+      assert.ok(isHttpError(error, "ERR_INVALID_REQUEST"), String(error));
     }
   }));
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
-import type { AskStanding } from "../../../src/authentication/standing.ts";
+import type { AskAccountStatus } from "../../../src/authentication/account_status.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
-import { refuse } from "../../../src/model/service_error.ts";
+import { httpError } from "../../../src/model/http_error.ts";
 import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
 import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
@@ -31,8 +31,8 @@ const NEVER = new AbortController().signal;
 
 function ownersWith(
   { role, extra = {}, accounts = () => [], groups = [] }: Sources,
-  { standing = () => Promise.resolve({ kind: "cannot tell" }), asked = [] }: {
-    readonly standing?: AskStanding;
+  { accountStatus = () => Promise.resolve({ kind: "cannot tell" }), asked = [] }: {
+    readonly accountStatus?: AskAccountStatus;
     readonly asked?: string[];
   } = {},
 ): ShareOwners {
@@ -52,7 +52,7 @@ function ownersWith(
     },
     close: () => {},
   };
-  return new ShareOwners(source, standing, SILENT);
+  return new ShareOwners(source, accountStatus, SILENT);
 }
 
 const limits = (sources: Sources, made?: Making) =>
@@ -134,7 +134,7 @@ Deno.test("ShareOwners asks by the name as it was proved, and for shares from be
   const named: NamedOwner[] = [];
   const owners = ownersWith({ role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] }, {
     asked,
-    standing: (owner) => {
+    accountStatus: (owner) => {
       named.push(owner);
       return Promise.resolve({ kind: "known" });
     },
@@ -147,14 +147,14 @@ Deno.test("ShareOwners asks by the name as it was proved, and for shares from be
 
 Deno.test("ShareOwners ends the shares of owners whom their source does not know any more", async () => {
   const sources: Sources = { role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] };
-  const ask = (standing: AskStanding) =>
-    ownersWith(sources, { standing }).limits({ ...SHARE, made: MADE }, NEVER);
+  const ask = (accountStatus: AskAccountStatus) =>
+    ownersWith(sources, { accountStatus }).limits({ ...SHARE, made: MADE }, NEVER);
   await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), { code: "ERR_SHARE_NOT_FOUND" });
   await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), {
     code: "ERR_SHARE_NOT_FOUND",
   });
   assertAlike(await ask(() => Promise.resolve({ kind: "known", servers: ["OTHER", "HPC"] })), [{}, {}]);
   assertAlike(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
-  const outOfOrder = refuse("ERR_TOO_MUCH_WORK");
+  const outOfOrder = httpError("ERR_TOO_MUCH_WORK");
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
 });

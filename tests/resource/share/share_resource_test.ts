@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../../../src/model/identity.ts";
 import { EVERYBODY } from "../../../src/sharing/target.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
@@ -10,8 +10,8 @@ async function own(site: SharingSite): Promise<Record<string, unknown>[]> {
   return (await (await site.ask("alice", "GET", "share/HPC")).json()).shares;
 }
 
-Deno.test("EVERYBODY is the comparable form of the anonymous name", () => {
-  assert.equal(comparableForm(ANONYMOUS_DN), EVERYBODY);
+Deno.test("EVERYBODY is the canonical DN of the anonymous name", () => {
+  assert.equal(canonicalDn(ANONYMOUS_DN), EVERYBODY);
 });
 
 Deno.test("listSharedServers() names servers with sharing, and the caller", async () => {

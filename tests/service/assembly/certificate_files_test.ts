@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import {
   readGatewayCertificate,
   readTrustedIssuer,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadSetup } from "../../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { configurationDigest } from "../../../src/service/assembly/configuration_digest.ts";
 import { createSite } from "../../system/running_service.ts";
 
@@ -16,12 +16,12 @@ async function digestOf(
   );
   const main = `${folder}/conf/${name}.properties`;
   await Deno.writeTextFile(main, replaced + lines, { mode: 0o600 });
-  const { setup, problems } = await loadSetup(main, {
+  const { snapshot, diagnostics } = await loadSnapshot(main, {
     environment: () => undefined,
     workingDirectory: folder,
   });
-  assert.ok(setup, JSON.stringify(problems));
-  return configurationDigest(setup.config);
+  assert.ok(snapshot, JSON.stringify(diagnostics));
+  return configurationDigest(snapshot.config);
 }
 
 Deno.test("configurationDigest() is the same for what each instance has for itself, and differs for all else", async () => {
@@ -41,7 +41,7 @@ Deno.test("configurationDigest() is the same for what each instance has for itse
   const common = {
     "container.sitename": "OTHER",
     "share.maxPerUser": "7",
-    "container.security.regulation.maxFailures": "9",
+    "container.security.throttling.maxFailures": "9",
     "container.externalurl": "https://auth.example.org",
     "authservice.server.HPC.description": "another",
   };

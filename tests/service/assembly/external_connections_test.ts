@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { externalConnections } from "../../../src/service/assembly/external_connections.ts";
 
 const ADDRESS = "https://unity.example.org/saml";
-const method = (status: "up" | "down" | "new") =>
+const authenticator = (status: "up" | "down" | "new") =>
   [[{ shownAs: "Unity", address: ADDRESS }], {
     status: () => ({
       remote: "unity.example.org",
@@ -25,14 +25,14 @@ const TOLD: readonly [first: "up" | "down" | "new", second: "up" | "down" | "new
 
 for (const [first, second, told] of TOLD) {
   Deno.test(`externalConnections() of a system that is ${first} for one method and ${second} for another is ${told}`, () => {
-    const methods = [method(first), method(second)];
-    assert.deepEqual(externalConnections([], methods), { [`Unity ${ADDRESS}`]: told });
+    const authenticators = [authenticator(first), authenticator(second)];
+    assert.deepEqual(externalConnections([], authenticators), { [`Unity ${ADDRESS}`]: told });
   });
 }
 
 Deno.test("externalConnections() leaves out methods that ask no other system", () => {
-  const methods = [[[], {}], [[], undefined]] as const;
-  assert.deepEqual(externalConnections([], methods), {});
+  const authenticators = [[[], {}], [[], undefined]] as const;
+  assert.deepEqual(externalConnections([], authenticators), {});
 });
 
 Deno.test("externalConnections() of a daemon that nobody asked yet is UNKNOWN", () => {

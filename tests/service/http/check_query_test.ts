@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { checkQuery } from "../../../src/service/http/check_query.ts";
 import { flag, integer, text } from "../../../src/service/http/openapi/schema.ts";
 
@@ -31,7 +31,7 @@ const refused: [string, RegExp][] = [
 for (const [query, expected] of refused) {
   Deno.test(`checkQuery() refuses "${query}"`, () => {
     assert.throws(() => checkQuery(new URLSearchParams(query), DECLARED), (error) => {
-      assert(isRefusal(error, "ERR_INVALID_REQUEST"));
+      assert(isHttpError(error, "ERR_INVALID_REQUEST"));
       assert.match(error.publicMessage, expected);
       return true;
     });

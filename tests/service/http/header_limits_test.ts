@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { checkHeaderLengths, HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
 import { HeaderList } from "../../../src/model/header_list.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 
 /** What callers may count on. */
 const LIMITS = {
@@ -32,7 +32,7 @@ for (const [name, limit] of HEADER_LIMITS) {
     checkHeaderLengths(new HeaderList([name, "x".repeat(limit)]));
     assert.throws(
       () => checkHeaderLengths(new HeaderList([name.toLowerCase(), "x".repeat(limit + 1)])),
-      (error: unknown) => isRefusal(error, "ERR_HEADER_TOO_LONG") && error.publicMessage.includes(name),
+      (error: unknown) => isHttpError(error, "ERR_HEADER_TOO_LONG") && error.publicMessage.includes(name),
     );
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { HeaderList } from "../../../src/model/header_list.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { checkOwnOrigin } from "../../../src/service/http/own_origin.ts";
 
 const GATEWAY = "https://gateway.example.org/SITE";
@@ -32,7 +32,7 @@ Deno.test("checkOwnOrigin() refuses what another site, or who knows who, has sen
     { Origin: "", Host: "" },
   ];
   for (const headers of refusedOnes) {
-    const refused = (error: unknown) => isRefusal(error, "ERR_FOREIGN_PAGE");
+    const refused = (error: unknown) => isHttpError(error, "ERR_FOREIGN_PAGE");
     assert.throws(() => checkOwnOrigin(HeaderList.of(headers), GATEWAY), refused, JSON.stringify(headers));
   }
 });

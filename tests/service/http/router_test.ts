@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { type Route, Router } from "../../../src/service/http/router.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 import { emptyResponse } from "../../../src/resource/text_response.ts";
@@ -68,7 +68,7 @@ const notAllowed: [string, string, string][] = [
 for (const [method, path, allow] of notAllowed) {
   Deno.test(`Router.match() does not allow ${method} ${path}`, () => {
     assert.throws(() => router.match(method, path), (error) => {
-      assert(isRefusal(error, "ERR_METHOD_NOT_ALLOWED"));
+      assert(isHttpError(error, "ERR_METHOD_NOT_ALLOWED"));
       assert.equal(error.headers.Allow, allow);
       return true;
     });
@@ -88,8 +88,8 @@ Deno.test("Router.match() finds a route or says why not, whatever the path", () 
       router.match("GET", path);
     } catch (error) {
       assert(
-        isRefusal(error, "ERR_NOT_FOUND") || isRefusal(error, "ERR_METHOD_NOT_ALLOWED") ||
-          isRefusal(error, "ERR_INVALID_REQUEST"),
+        isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_METHOD_NOT_ALLOWED") ||
+          isHttpError(error, "ERR_INVALID_REQUEST"),
       );
     }
   }));

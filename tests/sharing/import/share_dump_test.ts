@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { dumpEntry, parseShareDump } from "../../../src/sharing/import/share_dump.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath } from "../../../src/model/absolute_path.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { containedPath } from "../../../src/sharing/rules/contained_path.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
@@ -87,7 +87,7 @@ Deno.test("containedPath() never leaves the share, whatever it is given", () => 
       try {
         path = containedPath(SHARE, segments);
       } catch (error) {
-        return isRefusal(error, "ERR_NOT_FOUND");
+        return isHttpError(error, "ERR_NOT_FOUND");
       }
       assert.ok(path.startsWith("/data/d/"), path);
       assert.equal(absolutePath(path), path);

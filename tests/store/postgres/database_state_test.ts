@@ -13,18 +13,18 @@ function create() {
     changed: (condition) =>
       told.push(condition.kind === "up" ? "up" : `${condition.kind}: ${condition.reason}`),
   });
-  const refuse = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseAway);
-  return { time, told, state, refuse };
+  const httpError = () => assert.rejects(state.attempt(() => Promise.reject(REFUSED)), DatabaseAway);
+  return { time, told, state, httpError };
 }
 
 Deno.test("DatabaseState is degraded while connections work and further ones are refused", async () => {
-  const { told, state, refuse } = create();
+  const { told, state, httpError } = create();
   const closed = Promise.withResolvers<void>();
   await state.attempt(() => Promise.resolve());
   state.works(closed.promise);
   state.listens();
   assert.deepEqual(state.condition, { kind: "up" });
-  await refuse();
+  await httpError();
   assert.deepEqual(state.condition, { kind: "degraded", reason: "sorry, too many clients already" });
   assert.equal(state.awayMs, 0);
   assert.equal(state.refusesWork, false, "there is a connection");
@@ -33,11 +33,11 @@ Deno.test("DatabaseState is degraded while connections work and further ones are
 });
 
 Deno.test("DatabaseState is away without any connection for work, also if it hears of changes", async () => {
-  const { time, told, state, refuse } = create();
+  const { time, told, state, httpError } = create();
   state.listens();
-  await refuse();
+  await httpError();
   time.now += 2_000;
-  await refuse();
+  await httpError();
   assert.equal(state.condition.kind, "away");
   assert.equal(state.refusesWork, true);
   assert.throws(() => state.checkWork(), /too many clients/);
@@ -52,10 +52,10 @@ Deno.test("DatabaseState is away without any connection for work, also if it hea
 });
 
 Deno.test("DatabaseState is away when the last connection is lost and no other can be opened", async () => {
-  const { state, refuse } = create();
+  const { state, httpError } = create();
   const closed = Promise.withResolvers<void>();
   state.works(closed.promise);
-  await refuse();
+  await httpError();
   assert.equal(state.condition.kind, "degraded");
   closed.resolve();
   await closed.promise;

@@ -82,7 +82,7 @@ test("waits for the disk, but for changes that are loose", async (database) => {
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
   };
-  const manners = [{}, { loosely: true }, { loosely: true, alone: "it" }, { alone: "it" }];
+  const manners = [{}, { asyncCommit: true }, { asyncCommit: true, alone: "it" }, { alone: "it" }];
   const told: unknown[] = [];
   for (const manner of manners) told.push(await database.change(waits, manner));
   assert.deepEqual(told, ["on", "off", "off", "on"]);
@@ -227,7 +227,7 @@ test(
   "finds no way into the environment, and needs none",
   async (database, { options: { servers, login } }) => {
     // A room has no right to read it: asking would fail.
-    const worker = new Worker(new URL("environment_room.ts", import.meta.url), {
+    const worker = new Worker(new URL("environment_worker.ts", import.meta.url), {
       type: "module",
       deno: { permissions: { net: [`127.0.0.1:${servers[0]?.port}`], read: true, env: false } },
     });

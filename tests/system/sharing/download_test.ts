@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent } from "node:https";
-import { inflowOf } from "../../../src/edge/inflow.ts";
+import { backPressureOf } from "../../../src/edge/back_pressure.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
 const MIB = 1024 ** 2;
@@ -76,8 +76,8 @@ Deno.test("a client that reads slowly holds the daemon back, and gets everything
   const id = await sharing.share("d/big");
   const slow = await sharing.open(id);
   // A paused TLS socket goes on reading from the system: the test's client has to be held back as the edge does it.
-  const inflow = inflowOf(slow.socket);
-  inflow.stop();
+  const backPressure = backPressureOf(slow.socket);
+  backPressure.stop();
   // In the time in which another client gets everything, the daemon would be done with the slow one as well.
   assert.equal(await lengthOf(await sharing.open(id)), size);
   const { sessions } = sharing.system.daemon();
@@ -86,7 +86,7 @@ Deno.test("a client that reads slowly holds the daemon back, and gets everything
   // The other client has all its bytes a little before its session ends.
   while (open() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(open(), 1);
-  inflow.start();
+  backPressure.start();
   assert.equal(await lengthOf(slow), size);
   await sharing.sessionsClosed();
 });
@@ -109,12 +109,12 @@ Deno.test("a download goes on while the configuration is reloaded", async () => 
   await sparse(`${sharing.data}/d/big`, size);
   const id = await sharing.share("d/big");
   const response = await sharing.open(id);
-  const inflow = inflowOf(response.socket);
-  inflow.stop();
+  const backPressure = backPressureOf(response.socket);
+  backPressure.stop();
   system.service.hangUp();
   await system.logged(/configuration reloaded/);
   assert.equal((await sharing.fetch(await sharing.share("d/ten.txt"))).text, "0123456789", "by the new core");
-  inflow.start();
+  backPressure.start();
   assert.equal(await lengthOf(response), size);
   await sharing.sessionsClosed();
 });

@@ -10,16 +10,16 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { IncomingMessage } from "node:http";
-import { inflowOf } from "../../../src/edge/inflow.ts";
+import { backPressureOf } from "../../../src/edge/back_pressure.ts";
 import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { ask } from "../ask.ts";
 import { ALICE } from "../running_service.ts";
 import { StallWatch } from "../../bench/stall_watch.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
-/** Milliseconds that neither room may stand still, whatever is asked for. */
+/** Milliseconds that neither worker may stand still, whatever is asked for. */
 const LONGEST_MS = 50;
-/** The rooms tell once a second; by then all has been told that was. */
+/** The workers tell once a second; by then all has been told that was. */
 const REPORTED_MS = 2500;
 const ENTRIES = 50_000;
 const SHARES = 10_000;
@@ -48,8 +48,8 @@ Deno.test({
     await all(sharing, id);
     await delay(REPORTED_MS);
     watch.close();
-    const found = (["edge", "core"] as const).map((room) =>
-      `${room}: ${watch.longestMs(room)} ms, ${watch.longestOwnMs(room)} ms of its own`
+    const found = (["edge", "core"] as const).map((worker) =>
+      `${worker}: ${watch.longestMs(worker)} ms, ${watch.longestOwnMs(worker)} ms of its own`
     ).join("; ");
     const grown = residentMemory(system.service.pid) - before;
     console.log(`${found}; resident memory grew by ${(grown / 1e6).toFixed(0)} MB`);
@@ -82,7 +82,7 @@ async function all(sharing: SharingSystem, id: string): Promise<void> {
   await Promise.all([
     ...Array.from({ length: 6 }, async () => {
       const response = await sharing.open(`${id}/`);
-      inflowOf(response.socket).stop();
+      backPressureOf(response.socket).stop();
       silent.push(response);
     }),
     read("application/json"),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LONG, note } from "../../long/results.ts";
-import { inflowOf } from "../../../src/edge/inflow.ts";
+import { backPressureOf } from "../../../src/edge/back_pressure.ts";
 import { ALICE } from "../running_service.ts";
 import { ask } from "../ask.ts";
 import { runAuthserver, type ServiceProcess } from "../service_process.ts";
@@ -36,7 +36,7 @@ Deno.test({
         await answerTo(request(link, { ca, agent: false, headers: { Range: range } }).end());
       const stalled = async () => {
         const response = await open("bytes=0-");
-        inflowOf(response.socket).stop();
+        backPressureOf(response.socket).stop();
         return response;
       };
 

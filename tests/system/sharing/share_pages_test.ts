@@ -308,7 +308,7 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
   assert.match(brought.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
   assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
   assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
-  // Room is taken for all of the form, and given back for what was no file.
+  // Worker is taken for all of the form, and given back for what was no file.
   const share = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text).share;
   assert.deepEqual(share.received, { files: 3, bytes: 306 });
   assert.equal((await send([["b.txt", "x".repeat(1900)]])).status, 507);

@@ -1,7 +1,7 @@
 import { trimCharacters } from "../../../model/trim.ts";
-import { eachLine } from "../../../model/small_steps.ts";
+import { eachLine } from "../../../model/time_slicing.ts";
 import { parseDuration } from "../../../model/duration.ts";
-import type { Problem } from "../../../model/problem.ts";
+import type { Diagnostic } from "../../../model/diagnostic.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "../public_key.ts";
 import { splitOptions, splitWord } from "../line_words.ts";
 import { parseSourceAddresses, type SourceAddresses } from "../source_addresses.ts";
@@ -24,7 +24,7 @@ export interface CertificateAuthority {
 export interface AuthoritiesFile {
   /** By the fingerprint of their keys. */
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Longest line that is read, in UTF-16 units. */
@@ -37,26 +37,26 @@ const MAX_LINE_LENGTH = 16_384;
  */
 export async function parseAuthorities(text: string, file: string): Promise<AuthoritiesFile> {
   const authorities = new Map<string, CertificateAuthority>();
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   await eachLine(text, (whole, number) => {
     const line = trimCharacters(whole, " \t");
     if (line === "" || line.startsWith("#")) return;
-    const problem = { severity: "error", file, line: number } as const;
+    const diagnostic = { severity: "error", file, line: number } as const;
     try {
       const authority = parseLine(line);
       const { fingerprint } = authority.publicKey;
       if (authorities.has(fingerprint)) {
-        problems.push({
-          ...problem,
+        diagnostics.push({
+          ...diagnostic,
           expected: "expected each authority once, this one stands above already",
         });
       } else authorities.set(fingerprint, authority);
     } catch (error) {
       if (!(error instanceof UnusableKey)) throw error;
-      problems.push({ ...problem, expected: `authority is not used: ${error.message}` });
+      diagnostics.push({ ...diagnostic, expected: `authority is not used: ${error.message}` });
     }
   });
-  return { authorities, problems };
+  return { authorities, diagnostics };
 }
 
 /** An authority out of a line of `authorized_keys` with the option `cert-authority`. @throws {UnusableKey} */

@@ -3,18 +3,18 @@ import type { Clock } from "../../../model/clock.ts";
 import { isUserAccount } from "../../../model/account_name.ts";
 import { sameName } from "../../../model/distinguished_name.ts";
 import type { Identity } from "../../../model/identity.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
-import type { TurnSeeker } from "../../../model/turns.ts";
-import type { CertificateDesk, CertificateOwner, Verdict } from "../../authenticator.ts";
+import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
+import type { CertificateDesk, CertificateOwner, AuthenticationResult } from "../../authenticator.ts";
 import type { AuthorizedKey } from "../authorized_keys.ts";
 import { nameFromTemplate } from "../dn_template.ts";
 import type { KeyTrial } from "../key_trial.ts";
 import { UnusableKey } from "../wire_reader.ts";
 import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
-import { CertificateBook, type OwnAuthorities, type UploadOutcome } from "./certificate_book.ts";
+import { CertificateRegistry, type OwnAuthorities, type UploadOutcome } from "./certificate_registry.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
@@ -44,7 +44,7 @@ interface CertifiedKeys {
 /** Those whose keys count by certificates, and who they are. */
 export class CertifiedUsers implements CertificateDesk {
   constructor(
-    readonly book: CertificateBook,
+    readonly registry: CertificateRegistry,
     /** Name of the method, the template for the names of its users, with `%s`, whether these are accounts, and whether only the operator's authorities count. */
     readonly naming: {
       readonly method: string;
@@ -53,21 +53,21 @@ export class CertifiedUsers implements CertificateDesk {
       readonly only: boolean;
     },
     /** What daemons report of an account's keys. @throws {ERR_KEY_LOOKUP_FAILED} */
-    readonly ownKeys: (account: string, seeker: TurnSeeker) => Promise<readonly AuthorizedKey[]>,
+    readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>,
   ) {}
 
   async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
-    if (owner === undefined) return await this.book.upload(line);
+    if (owner === undefined) return await this.registry.upload(line);
     if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
     if (this.naming.only) {
       return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
     }
     const keys = await this.ownKeys(owner.account, owner);
-    return await this.book.upload(line, ownAuthorities(owner.account, keys));
+    return await this.registry.upload(line, ownAuthorities(owner.account, keys));
   }
 
   forget(line: string, account?: string): Promise<boolean> {
-    return this.book.forget(line, account);
+    return this.registry.forget(line, account);
   }
 
   /** Keys for which certificates speak that authorities of a user have signed. @throws {ERR_RECORD_STORE} */
@@ -75,22 +75,22 @@ export class CertifiedUsers implements CertificateDesk {
     const { proof: { user }, clientAddress } = trial;
     const own = ownAuthorities(user, keys);
     if (own.authorities.size === 0) return [];
-    return (await this.book.of(user, own)).flatMap((certificate) => {
-      const verdict = this.book.judge(certificate, { clientAddress, own });
-      if (verdict.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
-      trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+    return (await this.registry.of(user, own)).flatMap((certificate) => {
+      const result = this.registry.judge(certificate, { clientAddress, own });
+      if (result.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
+      trial.note(`a certificate of the user does not count: ${result.reason}`);
       return [];
     });
   }
 
-  foresee(line: string, user: string, clientAddress: string): Verdict {
+  simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
-      const verdict = this.book.judge(readUserCertificate(line), { clientAddress });
-      if (verdict.kind === "refused") return verdict;
-      return verdict.principals.includes(user)
+      const result = this.registry.judge(readUserCertificate(line), { clientAddress });
+      if (result.kind === "refused") return result;
+      return result.principals.includes(user)
         ? { kind: "accepted", identity: this.identityOf(user) }
-        : { kind: "refused", reason: `it names ${verdict.principals.join(", ")}` };
+        : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
     } catch (error) {
       if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
       throw error;
@@ -107,9 +107,9 @@ export class CertifiedUsers implements CertificateDesk {
   /** Returns the keys whose certificates count, wherever they are used, and give a user this name. */
   async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
     if (!sameName(this.#nameOf(login), dn)) return [];
-    return (await this.book.of(login)).flatMap((certificate) => {
-      const verdict = this.book.judge(certificate);
-      return verdict.kind === "valid" && verdict.principals.includes(login) ? [keyOf(certificate)] : [];
+    return (await this.registry.of(login)).flatMap((certificate) => {
+      const result = this.registry.judge(certificate);
+      return result.kind === "valid" && result.principals.includes(login) ? [keyOf(certificate)] : [];
     });
   }
 
@@ -117,8 +117,8 @@ export class CertifiedUsers implements CertificateDesk {
   async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
     const own = ownAuthorities(login, keys);
     if (own.authorities.size === 0) return [];
-    return (await this.book.of(login, own)).flatMap((certificate) =>
-      this.book.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
+    return (await this.registry.of(login, own)).flatMap((certificate) =>
+      this.registry.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
     );
   }
 
@@ -129,25 +129,25 @@ export class CertifiedUsers implements CertificateDesk {
     const { proof: { user }, clientAddress } = trial;
     const identity = this.identityOf(user);
     try {
-      const keys = (await this.book.of(user)).flatMap((certificate) => {
-        const verdict = this.book.judge(certificate, { clientAddress });
-        if (verdict.kind === "valid" && verdict.principals.includes(user)) {
+      const keys = (await this.registry.of(user)).flatMap((certificate) => {
+        const result = this.registry.judge(certificate, { clientAddress });
+        if (result.kind === "valid" && result.principals.includes(user)) {
           return [{ publicKey: certificate.publicKey, conditions: {} }];
         }
-        if (verdict.kind === "refused") {
-          trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+        if (result.kind === "refused") {
+          trial.note(`a certificate of the user does not count: ${result.reason}`);
         }
         return [];
       });
       return { keys, identity };
     } catch (failure) {
-      if (!isRefusal(failure, "ERR_RECORD_STORE")) throw failure;
+      if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
       return { keys: [], identity, failure };
     }
   }
 
   close(): void {
-    this.book.close();
+    this.registry.close();
   }
 
   #nameOf(user: string): string {
@@ -181,15 +181,15 @@ export async function openCertifiedUsers(
 ): Promise<CertifiedUsers | undefined> {
   const kept = authorities === undefined ? undefined : records();
   if (authorities === undefined || kept === undefined) return undefined;
-  const report = ({ problems }: AuthoritiesFile) => {
-    for (const { file, line, expected } of problems) {
+  const report = ({ diagnostics }: AuthoritiesFile) => {
+    for (const { file, line, expected } of diagnostics) {
       log.warn("line of the authorities file not used", { file, line, reason: expected });
     }
   };
   const watched = await watchFile(authorities, wholeLines(parseAuthorities), { log, onChange: report });
   report(watched.current);
   return new CertifiedUsers(
-    new CertificateBook({ records: kept, authorities: watched, revoked, clock, log }),
+    new CertificateRegistry({ records: kept, authorities: watched, revoked, clock, log }),
     {
       method: name,
       template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,

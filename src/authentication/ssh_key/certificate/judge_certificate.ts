@@ -19,7 +19,7 @@ interface Circumstances {
 }
 
 /** What a certificate is good for: for whom, or why for nobody. */
-export type CertificateVerdict =
+export type CertificateResult =
   | { readonly kind: "valid"; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
@@ -27,7 +27,7 @@ export type CertificateVerdict =
 export function judgeCertificate(
   certificate: UserCertificate,
   circumstances: Circumstances,
-): CertificateVerdict {
+): CertificateResult {
   const authority = circumstances.authorities.get(certificate.authority.fingerprint);
   if (authority === undefined) return refused("its authority is not among those that are trusted");
   const reason = hindrance(certificate, circumstances) ?? conditionNotMet(certificate, authority) ??
@@ -38,7 +38,7 @@ export function judgeCertificate(
   return { kind: "valid", principals };
 }
 
-function refused(reason: string): CertificateVerdict {
+function refused(reason: string): CertificateResult {
   return { kind: "refused", reason };
 }
 

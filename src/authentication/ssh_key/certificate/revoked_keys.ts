@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { eachLine, SmallSteps } from "../../../model/small_steps.ts";
+import { eachLine, TimeSlicer } from "../../../model/time_slicing.ts";
 import { decodeBase64, type SshPublicKey } from "../public_key.ts";
 import { UnusableKey, WireReader } from "../wire_reader.ts";
 import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
@@ -150,7 +150,7 @@ async function readBinary(content: Buffer): Promise<RevokedKeys> {
   reader.string(); // reserved
   reader.string(); // comment
   const revoked = new RevokedKeys();
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   while (!reader.isAtEnd) {
     const [section, list] = [reader.byte(), reader.nested()];
     switch (section) {
@@ -179,7 +179,7 @@ async function readBinary(content: Buffer): Promise<RevokedKeys> {
   return revoked;
 }
 
-async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: SmallSteps): Promise<void> {
+async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: TimeSlicer): Promise<void> {
   const known = revoked.certificatesOf(list.string());
   list.string(); // reserved
   while (!list.isAtEnd) {
@@ -211,7 +211,7 @@ async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: S
 }
 
 /** A bit for each serial from the first one on, the lowest in the last byte. */
-async function readBitmap(content: WireReader, known: RevokedCertificates, steps: SmallSteps): Promise<void> {
+async function readBitmap(content: WireReader, known: RevokedCertificates, steps: TimeSlicer): Promise<void> {
   const first = content.uint64();
   const bits = content.string();
   content.expectEnd();
@@ -225,7 +225,7 @@ async function readBitmap(content: WireReader, known: RevokedCertificates, steps
   }
 }
 
-async function eachString(list: WireReader, steps: SmallSteps, use: (value: Buffer) => void): Promise<void> {
+async function eachString(list: WireReader, steps: TimeSlicer, use: (value: Buffer) => void): Promise<void> {
   while (!list.isAtEnd) {
     use(list.string());
     if (steps.isLong) await steps.rest();

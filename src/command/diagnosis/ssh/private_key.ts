@@ -40,14 +40,14 @@ async function readContainer(text: string, passphrase: string | undefined): Prom
   const parsed: unknown = parser.parseKey(text, passphrase === "" ? undefined : passphrase);
   const key: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   if (isParsedKey(key)) return privateKeyOf(key);
-  const problem = key instanceof Error ? key : new Error("no key");
+  const diagnostic = key instanceof Error ? key : new Error("no key");
   // The last of them comes of ciphers that see by themselves whether they are opened with the right key.
-  if (/no passphrase given|bad passphrase|unable to authenticate data/.test(problem.message)) {
+  if (/no passphrase given|bad passphrase|unable to authenticate data/.test(diagnostic.message)) {
     throw new PassphraseNeeded(
       passphrase === undefined ? "locked by a passphrase" : "locked by another passphrase",
     );
   }
-  throw problem;
+  throw diagnostic;
 }
 
 /** A key as `ssh2` gives it. */

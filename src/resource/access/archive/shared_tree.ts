@@ -1,11 +1,11 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
 import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
-import { SmallSteps } from "../../../model/small_steps.ts";
+import { TimeSlicer } from "../../../model/time_slicing.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
-export const ARCHIVE_BOUNDS = { entries: 50_000, depth: 64 } as const;
+export const ARCHIVE_RESTRICTIONS = { entries: 50_000, depth: 64 } as const;
 
 /** File in an archive that tells what is not in it. */
 const MISSING = "NOT COMPLETE.txt";
@@ -29,9 +29,9 @@ interface FoundEntry {
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
-  readonly #bounds: { readonly entries: number; readonly depth: number };
+  readonly #restrictions: { readonly entries: number; readonly depth: number };
   readonly #waiting: Waiting[] = [];
-  #room: number;
+  #worker: number;
   /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
@@ -42,12 +42,12 @@ export class SharedTree {
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
-    bounds: { readonly entries: number; readonly depth: number } = ARCHIVE_BOUNDS,
+    restrictions: { readonly entries: number; readonly depth: number } = ARCHIVE_RESTRICTIONS,
   ) {
     this.#session = session;
     this.#limits = limits;
-    this.#bounds = bounds;
-    this.#room = bounds.entries;
+    this.#restrictions = restrictions;
+    this.#worker = restrictions.entries;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -83,9 +83,9 @@ export class SharedTree {
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#room === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
+      else if (this.#worker === 0) this.#miss(`more than ${this.#restrictions.entries} files and directories`);
       else {
-        this.#room--;
+        this.#worker--;
         found.push(entry);
       }
     });
@@ -95,8 +95,8 @@ export class SharedTree {
   }
 
   #enter(directory: Waiting): void {
-    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
-    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
+    if (directory.depth <= this.#restrictions.depth) this.#waiting.push(directory);
+    else this.#miss(`more than ${this.#restrictions.depth} directories deep`);
   }
 
   /** Files of a directory, each of which is to be read when its turn comes. */
@@ -135,7 +135,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   for (const { name } of found) taken.add(name);
   const tried = new Map<string, number>();
   const named: FoundEntry[] = [];
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   for (const entry of found) {
     const safe = safePart(entry.name);
     let part = safe;

@@ -1,5 +1,5 @@
 import type { Logger } from "../../../logging/logger.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import type { Upload } from "./unfinished_uploads.ts";
@@ -8,7 +8,7 @@ import type { Upload } from "./unfinished_uploads.ts";
 type DeletingParts = Pick<SharingParts, "sessions" | "store" | "uploads">;
 
 /** Time that a daemon has for one, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Deletes what came of a file that does not come whole, and gives back the room that was taken for it. Of one that came
@@ -24,12 +24,12 @@ export async function deletePart(upload: Upload, { sessions, store, uploads }: D
       group: gid,
       scope: mediatedScope(part),
       permission: "FULL",
-    }, AbortSignal.timeout(PATIENCE_MS));
+    }, AbortSignal.timeout(MAX_WAIT_MS));
     try {
       await session.entry(part);
       await session.remove(part);
     } catch (error) {
-      if (!isRefusal(error, "ERR_NOT_FOUND")) throw error;
+      if (!isHttpError(error, "ERR_NOT_FOUND")) throw error;
     }
   }
   if (await uploads.unfinished.forget(upload) && kept === undefined) {

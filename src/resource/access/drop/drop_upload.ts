@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { HeaderList } from "../../../model/header_list.ts";
 import type { Body, HttpResponse } from "../../../model/http_message.ts";
-import { isRefusal, refuse } from "../../../model/service_error.ts";
+import { isHttpError, httpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { withinAll } from "../../../sharing/rules/owner_limits.ts";
@@ -177,14 +177,14 @@ async function begin(
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
-  if (reserved === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
-  const room = { files: 1, bytes: reserved ?? 0 };
-  if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+  if (reserved === undefined && share.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
+  const worker = { files: 1, bytes: reserved ?? 0 };
+  if (!await store.reserve(share.server, share.id, worker)) throw httpError("ERR_QUOTA_USED");
   try {
     const part = `${share.path}${name}.${key}.part`;
     return await unfinished.begin(share, { key, name, total, reserved, part });
   } catch (error) {
-    await store.release(share.server, share.id, room);
+    await store.release(share.server, share.id, worker);
     throw error;
   }
 }
@@ -198,7 +198,7 @@ async function makeDirectories(
 ): Promise<void> {
   const directories = name.split("/").slice(0, -1);
   if (directories.length === 0) return;
-  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
   try {
     let path = share.path;
     for (const directory of directories) {
@@ -206,12 +206,12 @@ async function makeDirectories(
       const kind = await kindOf(session, path);
       if (kind === "directory") continue;
       if (kind !== undefined) throw invalidRequest("There is a file where a directory is to be");
-      const room = { files: 1, bytes: 0 };
-      if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+      const worker = { files: 1, bytes: 0 };
+      if (!await store.reserve(share.server, share.id, worker)) throw httpError("ERR_QUOTA_USED");
       try {
         await session.makeDirectory(path);
       } catch (error) {
-        await store.release(share.server, share.id, room);
+        await store.release(share.server, share.id, worker);
         throw error;
       }
     }
@@ -225,7 +225,7 @@ async function kindOf(session: DaemonSession, path: string) {
   try {
     return (await session.entry(withoutSlash(path))).kind;
   } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
   }
 }
@@ -240,7 +240,7 @@ async function write(
   const there = known ? await sizeOf(session, part) : 0;
   if (range.kind === "question") return there;
   if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
-    throw refuse("ERR_UPLOAD_OFFSET", { offset: String(there) });
+    throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
   }
   const first = range.kind === "piece" ? range.first : 0;
   let sent = 0;
@@ -263,12 +263,12 @@ async function giveName(
 ): Promise<DroppedFile> {
   const { uploads, store } = parts;
   const { total, reserved, part, name } = upload;
-  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
   try {
     const isTaken = async (n: number) => await sizeOf(session, `${share.path}${nthName(name, n)}`, -1) >= 0;
     const existing = place !== "free" && await replaced(session, `${share.path}${name}`, place, parts);
     const n = place === "free" ? await firstFree(isTaken) : 1;
-    if (n === undefined) throw refuse("ERR_QUOTA_USED", "too many files of one name");
+    if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
     if (total === undefined) {
       const size = await sizeOf(session, part);
       if (reserved === undefined) await store.reserve(share.server, share.id, { files: 0, bytes: size });
@@ -295,7 +295,7 @@ async function replaced(
 ): Promise<boolean> {
   const existing = await existingFile(session, path);
   if (allowsWriting(conditions, existing && validatorsOf(existing, clock()))) return existing !== undefined;
-  throw refuse("ERR_PRECONDITION_FAILED");
+  throw httpError("ERR_PRECONDITION_FAILED");
 }
 
 /** Bytes of what is at a path, whatever that is. @param none If nothing is. */
@@ -303,7 +303,7 @@ async function sizeOf(session: DaemonSession, path: string, none = 0): Promise<n
   try {
     return (await session.entry(path)).size;
   } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return none;
+    if (isHttpError(error, "ERR_NOT_FOUND")) return none;
     throw error;
   }
 }

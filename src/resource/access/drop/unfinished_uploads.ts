@@ -1,6 +1,6 @@
 import type { RecordStore } from "../../../store/record_store.ts";
 import type { Clock } from "../../../model/clock.ts";
-import { refuse } from "../../../model/service_error.ts";
+import { httpError } from "../../../model/http_error.ts";
 import type { Share } from "../../../sharing/share.ts";
 
 /** Kind of the records, one for each file that is being brought, or was within a day. */
@@ -63,7 +63,7 @@ export class UnfinishedUploads {
   ): Promise<Upload> {
     const store = this.#store();
     if ((await store.list(KIND, ownerKey(share.server, share.id))).length >= MOST) {
-      throw refuse("ERR_TOO_MANY_UPLOADS");
+      throw httpError("ERR_TOO_MANY_UPLOADS");
     }
     const { server, id, uid, gid } = share;
     const begun = { ...upload, server, share: id, uid, gid, due: this.#now() + KEPT };
@@ -95,7 +95,7 @@ export class UnfinishedUploads {
   async alone<T>(share: Share, key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const name = recordKey(share.server, share.id, key);
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {
-      other.stop.abort(refuse("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
+      other.stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
       await other.over;
     }
     const stop = new AbortController();
@@ -122,7 +122,7 @@ export class UnfinishedUploads {
 
   #store(): RecordStore {
     const store = this.#records();
-    if (store === undefined) throw refuse("ERR_RECORD_STORE", "nothing is kept: no persistence.directory");
+    if (store === undefined) throw httpError("ERR_RECORD_STORE", "nothing is kept: no persistence.directory");
     return store;
   }
 

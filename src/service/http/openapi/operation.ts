@@ -14,7 +14,7 @@ export interface Operation {
   readonly body?: SchemaName | "bytes";
   /** Status of each answer that is no error -> what it brings. */
   readonly answers: Readonly<Record<number, AnswerContent>>;
-  /** Error statuses of this operation, beside those that `refusals.ts` knows every operation of its kind to have. */
+  /** Error statuses of this operation, beside those that `error_answers.ts` knows every operation of its kind to have. */
   readonly refusals?: readonly number[];
 }
 

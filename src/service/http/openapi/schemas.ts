@@ -105,7 +105,7 @@ const SERVER_COUNT = object({
 });
 
 /** How the instances of one service are; without them, there is one. */
-const TOGETHER = {
+const CLUSTER = {
   "instances?": object({
     total: integer("Instances that are known"),
     serving: integer("Those that serve as far as is known"),
@@ -129,7 +129,7 @@ export const SCHEMAS = {
     ready: { const: true },
     servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
-    ...TOGETHER,
+    ...CLUSTER,
   }),
   NotReady: object({
     status: { const: 503 },
@@ -139,7 +139,7 @@ export const SCHEMAS = {
     ready: { const: false },
     servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
-    ...TOGETHER,
+    ...CLUSTER,
   }),
   ProtectedResource: object({
     resource: HREF,

@@ -6,8 +6,8 @@ const KEY = certificateLine("ca_ed25519");
 const OTHER = certificateLine("ca_other");
 
 async function only(text: string) {
-  const { authorities, problems } = await parseAuthorities(text, "ssh_ca.pub");
-  assert.deepEqual(problems, []);
+  const { authorities, diagnostics } = await parseAuthorities(text, "ssh_ca.pub");
+  assert.deepEqual(diagnostics, []);
   assert.equal(authorities.size, 1);
   const [authority] = authorities.values();
   assert(authority !== undefined);
@@ -67,18 +67,18 @@ const BAD: [line: string, expected: RegExp][] = [
 ];
 for (const [line, expected] of BAD) {
   Deno.test(`parseAuthorities() refuses the line ${line.slice(0, 40)}`, async () => {
-    const { authorities, problems } = await parseAuthorities(`# first\n${line}\n${OTHER}\n`, "ssh_ca.pub");
+    const { authorities, diagnostics } = await parseAuthorities(`# first\n${line}\n${OTHER}\n`, "ssh_ca.pub");
     assert.equal(authorities.size, 1);
-    const [problem] = problems;
-    assert.equal(problems.length, 1);
-    assert.deepEqual([problem?.severity, problem?.file, problem?.line], ["error", "ssh_ca.pub", 2]);
-    assert.match(problem?.expected ?? "", expected);
-    assert(!problem?.expected.includes("AAAAC3"), "nothing of the line is repeated");
+    const [diagnostic] = diagnostics;
+    assert.equal(diagnostics.length, 1);
+    assert.deepEqual([diagnostic?.severity, diagnostic?.file, diagnostic?.line], ["error", "ssh_ca.pub", 2]);
+    assert.match(diagnostic?.expected ?? "", expected);
+    assert(!diagnostic?.expected.includes("AAAAC3"), "nothing of the line is repeated");
   });
 }
 
 Deno.test("parseAuthorities() says of an authority that stands twice that the first line counts", async () => {
-  const { authorities, problems } = await parseAuthorities(`domain=a ${KEY}\n${KEY}\n`, "ssh_ca.pub");
+  const { authorities, diagnostics } = await parseAuthorities(`domain=a ${KEY}\n${KEY}\n`, "ssh_ca.pub");
   assert.deepEqual([...authorities.values()].map(({ domain }) => domain), ["a"]);
-  assert.deepEqual(problems.map(({ line }) => line), [2]);
+  assert.deepEqual(diagnostics.map(({ line }) => line), [2]);
 });

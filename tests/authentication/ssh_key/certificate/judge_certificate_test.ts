@@ -97,19 +97,19 @@ const CASES: readonly Case[] = [
 
 for (const { what, name, options = "", now = IN_TIME, expected, ...rest } of CASES) {
   Deno.test(`judgeCertificate() on a certificate ${what}`, async () => {
-    const { authorities, problems } = await parseAuthorities(`${options} ${CA}`, "ca");
-    assert.deepEqual(problems, []);
+    const { authorities, diagnostics } = await parseAuthorities(`${options} ${CA}`, "ca");
+    assert.deepEqual(diagnostics, []);
     const clientAddress = "address" in rest ? rest.address : "192.0.2.1";
-    const verdict = judgeCertificate(certificate(name), {
+    const result = judgeCertificate(certificate(name), {
       authorities,
       revoked: undefined,
       now,
       clientAddress,
     });
     if (expected instanceof RegExp) {
-      assert(verdict.kind === "refused", "it was accepted");
-      assert.match(verdict.reason, expected);
-    } else assert.deepEqual(verdict, { kind: "valid", principals: expected });
+      assert(result.kind === "refused", "it was accepted");
+      assert.match(result.reason, expected);
+    } else assert.deepEqual(result, { kind: "valid", principals: expected });
   });
 }
 

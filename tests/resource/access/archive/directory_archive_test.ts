@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
-import { ARCHIVE_BOUNDS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
+import { ARCHIVE_RESTRICTIONS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
 import { createLogger } from "../../../../src/logging/logger.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
@@ -135,7 +135,7 @@ Deno.test("an archive ends where links run in a circle", async () => {
   await Deno.writeTextFile(`${site.root}/loop/a`, "a");
   const members = await archiveOf(site, `${await site.share("loop/")}?`);
   assert.equal(members.get("loop/again/again/a"), "a");
-  assert(members.size <= 3 * ARCHIVE_BOUNDS.depth);
+  assert(members.size <= 3 * ARCHIVE_RESTRICTIONS.depth);
 });
 
 Deno.test("SharedTree keeps to its bounds, and names in a last file what it leaves out", async () => {
@@ -144,10 +144,10 @@ Deno.test("SharedTree keeps to its bounds, and names in a last file what it leav
   for (const name of ["a", "b", "1/c", "1/2/d", "NOT COMPLETE.txt"]) {
     await Deno.writeTextFile(`${site.root}/tree/${name}`, name);
   }
-  const namesWithin = async (bounds: { readonly entries: number; readonly depth: number }) => {
+  const namesWithin = async (restrictions: { readonly entries: number; readonly depth: number }) => {
     const session = await site.site.session("tree/");
     const entries = await Array.fromAsync(
-      new SharedTree(session, [], bounds).entries(`${site.root}/tree/`, "tree"),
+      new SharedTree(session, [], restrictions).entries(`${site.root}/tree/`, "tree"),
     );
     session.close();
     const note = entries.find(({ name }) => name === "tree/(2) NOT COMPLETE.txt");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ServiceError } from "../../../../src/model/service_error.ts";
+import { HttpError } from "../../../../src/model/http_error.ts";
 import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
 Deno.test("nthName() counts before the end of a name", () => {
@@ -43,7 +43,7 @@ Deno.test("droppedName() leaves names in their directory, hidden from no one, an
       try {
         name = droppedName(text);
       } catch (error) {
-        assert(error instanceof ServiceError);
+        assert(error instanceof HttpError);
         assert.equal(error.code, "ERR_INVALID_REQUEST");
         return;
       }

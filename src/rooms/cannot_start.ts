@@ -1,8 +1,0 @@
-/** The service cannot start, or not with the new configuration; the lines are for the operator. */
-export class CannotStart extends Error {
-  override readonly name: string = "CannotStart";
-
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join("\n"));
-  }
-}

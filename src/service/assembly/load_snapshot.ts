@@ -1,0 +1,78 @@
+import type { EffectiveValue } from "../../config/key_reader.ts";
+import { loadConfiguration, type LoadOptions } from "../../config/load.ts";
+import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
+import { loadPublicRoots } from "../../config/tls/public_roots.ts";
+import { loadTruststore } from "../../config/tls/truststore.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { KINDS } from "../kinds.ts";
+import type { ServiceOptions } from "./service_options.ts";
+
+/** A configuration that was read and found good, with all certificates that it names. */
+export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
+
+/** What became of reading configuration and certificates. */
+interface LoadedSnapshot {
+  /** Absent if the configuration itself cannot be used. */
+  readonly config?: ServiceConfig;
+  /** The parts that could be read. */
+  readonly readable: Partial<ServiceConfig>;
+  /** All logical servers that are named. */
+  readonly serverNames?: readonly string[];
+  /** Absolute paths of files that are needed, and cannot be read; a problem tells of each. */
+  readonly unreadable: readonly string[];
+  /** Absent if there is any error among the problems. */
+  readonly snapshot?: Snapshot;
+  /** In the order of the files, the main file first. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: CertificateFiles;
+  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  readonly dependsOn: readonly string[];
+  /** The value of every key, as far as it could be read. */
+  readonly effective: readonly EffectiveValue[];
+}
+
+/** Files and folders of certificates: look again if one of them changes. */
+export interface CertificateFiles {
+  readonly credential: readonly string[];
+  readonly truststore: readonly string[];
+  readonly assertionIssuers: readonly string[];
+}
+
+/** Reads the configuration and the certificates that it names, those too of a configuration with errors. */
+export async function loadSnapshot(
+  mainFile: string,
+  options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
+): Promise<LoadedSnapshot> {
+  const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
+  const { config, readable, diagnostics, dependsOn } = loaded;
+  const now = Date.now();
+  const tls = await loadTlsMaterial(readable, now);
+  const issuers = readable.trustedAssertionIssuers === undefined
+    ? { anchors: [], diagnostics: [], files: [] }
+    : await loadTruststore(readable.trustedAssertionIssuers, now);
+  const roots = readable.outgoing?.publicRoots === true
+    ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
+    : undefined;
+  const material = tls.material && { ...tls.material, publicRoots: roots?.roots };
+  const told = new Set(diagnostics.filter(isError).map(placeOf));
+  const further = [...tls.diagnostics, ...issuers.diagnostics, ...roots?.diagnostics ?? []];
+  const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
+  const files = {
+    credential: tls.credentialFiles,
+    truststore: [...tls.truststoreFiles, ...roots?.files ?? []],
+    assertionIssuers: issuers.files,
+  };
+  return {
+    ...loaded,
+    snapshot: config && !all.some(isError) ? { config, material, assertionIssuers: issuers.anchors } : undefined,
+    diagnostics: all,
+    files,
+    dependsOn: [...dependsOn, ...Object.values(files).flat()],
+  };
+}
+
+/** What a problem is about: of one thing one error is told, not those that follow from it. */
+function placeOf({ file, line, key }: Diagnostic): string {
+  return JSON.stringify([file, line, key]);
+}

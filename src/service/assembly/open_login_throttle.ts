@@ -1,0 +1,42 @@
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import type { Logger } from "../../logging/logger.ts";
+import { type Clock, steadyClock } from "../../model/clock.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { claimedName } from "../claimed_name.ts";
+import type { Cluster } from "./open_cluster.ts";
+
+/** Who watches over failed logins, with what all instances know of them. */
+export async function openLoginThrottle(
+  { throttling }: ServiceConfig,
+  authenticators: readonly Authenticator[],
+  { log, clock, learned, cluster }: {
+    readonly log: Logger;
+    readonly clock: Clock;
+    /** Told of what is learned of failed logins. */
+    readonly learned?: (news: ThrottlingNews) => void;
+    readonly cluster: Cluster | undefined;
+  },
+): Promise<LoginThrottle> {
+  const throttle = new LoginThrottle({
+    config: throttling,
+    log,
+    shown: (name) => claimedName(name, authenticators),
+    steady: steadyClock,
+    clock,
+    issuers: silentIssuers(authenticators),
+    learned,
+    others: cluster?.throttling,
+    clusterMembers: cluster?.clusterMembers,
+  });
+  await cluster?.follow(throttle.memory);
+  return throttle;
+}
+
+/** Issuers whom no method asks about their tokens. */
+function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
+  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
+  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
+}

@@ -1,0 +1,161 @@
+import type { Stopwatch } from "../../model/clock.ts";
+import type { Schedule } from "../../model/schedule.ts";
+import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
+import type { Counting, FailedPlace } from "../login_throttle.ts";
+import { KNOWN_MS } from "../memory.ts";
+import type { Digests } from "./digest.ts";
+
+const SQL = {
+  count: `INSERT INTO failed_login (counted, name, who_user, who_address, failures, ends)
+          VALUES (:counted, :name, :user, :address, :failures, :clock + :window)
+          ON CONFLICT (counted, name) DO UPDATE SET ends = :clock + :window, failures = CASE
+            WHEN failed_login.ends <= :clock OR failed_login.failures < :failures THEN :failures
+            ELSE failed_login.failures + 1 END
+          RETURNING failures`,
+  keep: `UPDATE failed_login SET ends = ends + :wait WHERE counted = :counted AND name = :name`,
+  look: `SELECT failures FROM failed_login WHERE counted = :counted AND name = :name AND ends > :clock`,
+  clear: `DELETE FROM failed_login WHERE counted = 'pairs' AND name = :name`,
+  note: `INSERT INTO known_login (name, seen, told) VALUES (:name, :clock - :ago, :clock)
+         ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, told = excluded.told`,
+  time: `SELECT :clock AS now`,
+  known: `SELECT name, :clock - seen AS ago FROM known_login WHERE told > :since OR seen > :since
+          ORDER BY seen DESC LIMIT :most`,
+  purgeFailures: `DELETE FROM failed_login WHERE (counted, name) IN (
+    SELECT counted, name FROM failed_login WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING name`,
+  purgeKnown: `DELETE FROM known_login WHERE name IN (
+    SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
+} as const;
+
+/** Failed logins that are being counted at once: guesses keep nobody from the database who has something to do there. */
+const MOST_UNDER_WAY = 4;
+/** Longest that further attempts wait for a count, in milliseconds; then that of this instance has to do. */
+const MAX_WAIT_MS = 1000;
+/** What was written may be seen this much later, in milliseconds: no transaction takes longer. */
+const LATE_MS = 2000;
+/** After a failure nobody is asked for this long, in milliseconds. */
+const REST_MS = 1000;
+
+/** A login that passed, by the name of user and address together. */
+export interface KnownLogin {
+  readonly pair: string;
+  readonly agoMs: number;
+}
+
+/** Failed logins, and users at addresses where they have passed, in a database. Times are those of its clock. */
+export class SharedFailures {
+  #underWay = 0;
+  #restsUntil = 0;
+
+  constructor(
+    readonly database: Database,
+    readonly digests: Digests,
+    readonly elapsed: Stopwatch,
+    readonly schedule: Schedule,
+  ) {}
+
+  /**
+   * Counts a failed login for all instances: the user at the address first, since an address counts each name once.
+   * @param passed Logins that passed before it, which the others are still to be told of.
+   * @returns Absent if nobody can be asked.
+   */
+  count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
+    if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
+    this.#underWay++;
+    const work = () => countAll(failed, passed, this.digests);
+    const counted = this.#change(work).finally(() => this.#underWay--);
+    const totals = counted.catch(() => {
+      this.#restsUntil = this.elapsed() + REST_MS;
+      return [];
+    });
+    return { totals, soon: this.#soon(totals) };
+  }
+
+  /** Logins that passed here; the failures of the user at the address are forgotten. @throws {DatabaseFailure} */
+  passed(logins: readonly KnownLogin[]): Promise<void> {
+    return this.#change(() => noteAll(logins, this.digests));
+  }
+
+  /**
+   * Reads logins that passed somewhere, the latest first.
+   * @param until What the last read returned: only later ones are read; absent: all of a day.
+   * @returns The logins, and until when they were read, in milliseconds since the epoch by the database's clock.
+   * @throws {DatabaseFailure}
+   */
+  known(
+    until: number | undefined,
+    most: number,
+  ): Promise<{ readonly logins: readonly KnownLogin[]; readonly until: number }> {
+    return this.database.read(function* () {
+      const now = Number((yield* row(SQL.time, {}))?.["now"]);
+      const since = until === undefined ? now - KNOWN_MS : until - LATE_MS;
+      const logins = (yield* rows(SQL.known, { since, most })).map((found) => ({
+        pair: String(JSON.parse(String(found["name"]))),
+        agoMs: Number(found["ago"]),
+      }));
+      return { logins, until: now };
+    });
+  }
+
+  /** The tables are such that a crash of the database empties them: there is no disk to wait for. */
+  #change<T>(work: () => Work<T>): Promise<T> {
+    return this.database.change(work, { asyncCommit: true });
+  }
+
+  #soon(work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.schedule(MAX_WAIT_MS, resolve);
+      void work.finally(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** Deletes what counts no more. @throws {DatabaseFailure} */
+  async purge(lifetimeMs: number): Promise<void> {
+    await deleteInBatches(this.database, SQL.purgeFailures);
+    await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: lifetimeMs });
+  }
+}
+
+function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
+  for (const { pair, agoMs } of logins) {
+    yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });
+    yield* row(SQL.clear, { name: digests.of(pair) });
+  }
+}
+
+function* countAll(
+  failed: readonly FailedPlace[],
+  passed: readonly KnownLogin[],
+  digests: Digests,
+): Work<readonly (number | undefined)[]> {
+  const totals: (number | undefined)[] = [];
+  let isNewName = true;
+  yield* noteAll(passed, digests);
+  for (const { place: { counted, key, subject, table }, record: { failures } } of failed) {
+    const name = digests.of(key);
+    if (counted === "addresses" && !isNewName) {
+      totals.push(numberIn(yield* row(SQL.look, { counted, name })));
+      continue;
+    }
+    const total = numberIn(
+      yield* row(SQL.count, {
+        counted,
+        name,
+        failures,
+        window: table.windowMs,
+        ...digests.ofSubject(subject),
+      }),
+    );
+    if (counted === "pairs") isNewName = total === 1;
+    const wait = total === undefined ? 0 : table.waitAfter(key, total);
+    if (wait > 0) yield* row(SQL.keep, { counted, name, wait });
+    totals.push(total);
+  }
+  return totals;
+}
+
+function numberIn(found: Readonly<Record<string, unknown>> | undefined): number | undefined {
+  return found === undefined ? undefined : Number(found["failures"]);
+}

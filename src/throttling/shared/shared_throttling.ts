@@ -1,0 +1,223 @@
+import type { Logger } from "../../logging/logger.ts";
+import type { Stopwatch } from "../../model/clock.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
+import { type Database, DatabaseFailure } from "../../store/database.ts";
+import { Following } from "../../store/following.ts";
+import type { Ban, BanSubject } from "../ban.ts";
+import { asCounted, KNOWN_MS, type ThrottlingMemory } from "../memory.ts";
+import type { ThrottlingNews } from "../throttling_state.ts";
+import type { Counting, FailedPlace } from "../login_throttle.ts";
+import { Digests } from "./digest.ts";
+import { isSameBan, SharedBans } from "./shared_bans.ts";
+import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
+
+/** How often is looked whether other instances changed something, in milliseconds. */
+const LOOK_MS = 100;
+/** How often all is read again, changed or not, in milliseconds. */
+const REREAD_MS = 15_000;
+/** How often logins that passed are told and read, in milliseconds. */
+const KNOWN_TURN_MS = 2000;
+/** How often what has ended is deleted, in milliseconds. */
+const PURGE_MS = 10 * 60_000;
+/** Logins that wait to be told, and those read at once. */
+const MOST_KNOWN = 10_000;
+/** Logins told in one transaction. */
+const AT_ONCE = 200;
+
+/** What is shared, and with whom. */
+interface SharedThrottlingParts {
+  readonly database: Database;
+  /** See {@link Digests}. */
+  readonly secret: string;
+  /** Told of what the operator had other instances do. */
+  readonly learned: (news: ThrottlingNews) => void;
+  readonly log: Logger;
+  readonly elapsed: Stopwatch;
+  readonly schedule?: Schedule;
+}
+
+/**
+ * Bans, failed logins and users at addresses that instances of a service share by a database. Bans by hand hold everywhere
+ * as soon as the database says that something changed. Failures are looked up nowhere: each instance goes by what it knows,
+ * and learns what all know when one fails with it. While the database is away each goes on by itself.
+ */
+export class SharedThrottling {
+  readonly #bans: SharedBans;
+  readonly #failures: SharedFailures;
+  #memory: ThrottlingMemory | undefined;
+  /** Orders to forget failures that were followed, or came before this instance; absent before the first look. */
+  #lifts: ReadonlySet<string> | undefined;
+  #version: string | undefined;
+  #readAt = -Infinity;
+  /** Names of logins that passed, with the moment. */
+  readonly #passed = new Map<string, number>();
+  /** Version of the table of logins that was read last, and until when it was read, by the database's clock. */
+  #known: { readonly version: number; readonly until: number } | undefined;
+  readonly #startedAt: number;
+  /** What is done with the bans, one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #following: readonly Following[];
+
+  constructor(readonly parts: SharedThrottlingParts) {
+    const { database, elapsed, log, schedule = realTime } = parts;
+    this.#startedAt = elapsed();
+    const digests = new Digests(parts.secret);
+    this.#bans = new SharedBans(database, digests);
+    this.#failures = new SharedFailures(database, digests, elapsed, schedule);
+    const follow = (everyMs: number, look: () => Promise<void>) =>
+      new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
+    this.#following = [
+      follow(LOOK_MS, () => this.#look()),
+      follow(KNOWN_TURN_MS, () => this.#shareKnown()),
+      follow(PURGE_MS, () => this.#purge()),
+    ];
+  }
+
+  /** Begins with what all know, and follows it from now on, as far as the database answers. */
+  async follow(memory: ThrottlingMemory): Promise<void> {
+    this.#memory = memory;
+    await Promise.all(this.#following.map((following) => following.begin()));
+  }
+
+  /** See the `others` of a login throttle. */
+  count(failed: readonly FailedPlace[]): Counting | undefined {
+    const { elapsed } = this.parts;
+    const passed = failed.flatMap(({ place: { key: pair } }) => {
+      const at = this.#passed.get(pair);
+      return at === undefined ? [] : [{ pair, at, agoMs: elapsed() - at }];
+    });
+    const counting = this.#failures.count(failed, passed);
+    if (counting === undefined) return undefined;
+    // Told with this count, or else later: a second time it would clear this failure, too.
+    for (const { pair } of passed) this.#passed.delete(pair);
+    void counting.totals.then((totals) => {
+      if (totals.length === 0) passed.forEach(({ pair, at }) => this.#passed.set(pair, at));
+    });
+    return counting;
+  }
+
+  /** See {@link count}. */
+  passed(pair: string): void {
+    if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, this.parts.elapsed());
+  }
+
+  /**
+   * A ban counts here at once, and for the others before this resolves.
+   * @param until Milliseconds since the epoch.
+   * @returns Whether they know; if not, they are told as soon as the database is back.
+   */
+  async ban(subject: BanSubject, until: number): Promise<boolean> {
+    this.#memory?.ban(subject, until, true);
+    return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
+  }
+
+  /** As the memory does it, for all instances. @throws {DatabaseFailure} Then nothing is changed. */
+  lift(subject: BanSubject): Promise<number> {
+    const before = this.#memory?.operator.list() ?? [];
+    return this.#inTurn(async () => {
+      const { bans, counts } = await this.#bans.lift(asCounted(subject));
+      const memory = this.#memory;
+      const later = memory === undefined
+        ? []
+        : pendingOf(memory).filter((ban) => !before.some((other) => isSameBan(ban, other)));
+      const here = memory?.lift(subject) ?? 0;
+      memory?.operator.adopt(later); // the operator ordered them after this
+      await this.#read();
+      return Math.max(here, bans + counts);
+    });
+  }
+
+  close(): void {
+    for (const following of this.#following) following.close();
+  }
+
+  async #look(): Promise<void> {
+    const late = this.parts.elapsed() - this.#readAt >= REREAD_MS;
+    if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());
+  }
+
+  /** Tells what others do not know yet, then reads what all know. */
+  async #exchange(): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const pending = pendingOf(memory);
+    const now = memory.steady();
+    if (pending.length > 0) await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
+    await this.#read(pending);
+  }
+
+  /** @param told Bans that the others know by now. */
+  async #read(told: readonly Ban[] = []): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const version = this.#bans.version();
+    const { bans, lifts } = await this.#bans.read();
+    this.#version = version;
+    this.#readAt = this.parts.elapsed();
+    const before = memory.operator.list();
+    const now = memory.steady();
+    const shared = bans.map(({ lastsMs, ...subject }): Ban => ({
+      ...subject,
+      reason: "operator",
+      failures: 0,
+      until: now + lastsMs,
+    }));
+    const pending = pendingOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
+    const allBans = [...shared, ...pending];
+    // At its first look, the instance follows the orders that it missed since it began.
+    const ownAgeMs = this.#readAt - this.#startedAt;
+    const lifted = lifts.filter(({ id, ageMs }) =>
+      this.#lifts === undefined ? ageMs < ownAgeMs : !this.#lifts.has(id)
+    );
+    this.#lifts = new Set(lifts.map(({ id }) => id));
+    memory.operator.replace(allBans);
+    for (const { subject } of lifted) memory.forget(subject);
+    if (before.length + allBans.length + lifted.length === 0) return;
+    this.parts.learned({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
+  }
+
+  async #shareKnown(): Promise<void> {
+    const { elapsed } = this.parts;
+    const passed = [...this.#passed].slice(0, AT_ONCE);
+    if (passed.length > 0) {
+      await this.#failures.passed(passed.map(([pair, at]) => ({ pair, agoMs: elapsed() - at })));
+      for (const [pair, at] of passed) if (this.#passed.get(pair) === at) this.#passed.delete(pair);
+    }
+    const version = this.parts.database.version("known_login");
+    if (version === this.#known?.version) return;
+    const { logins, until } = await this.#failures.known(this.#known?.until, MOST_KNOWN);
+    this.#note(logins);
+    this.#known = { version, until };
+  }
+
+  /** What others failed with before they passed elsewhere is forgotten, as it would be had they passed here. */
+  #note(logins: readonly KnownLogin[]): void {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const now = memory.steady();
+    for (const { pair, agoMs } of logins.toReversed()) {
+      if (memory.known.note(pair, now - agoMs)) memory.tables.pairs.forgetBefore(pair, now - agoMs);
+    }
+  }
+
+  async #purge(): Promise<void> {
+    await this.#bans.purge();
+    await this.#failures.purge(KNOWN_MS);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+function pendingOf(memory: ThrottlingMemory): readonly Ban[] {
+  return memory.operator.list().filter(({ pending }) => pending === true);
+}
+
+/** The database is away; what else goes wrong is a defect. */
+function failedAsExpected(error: unknown): false {
+  if (error instanceof DatabaseFailure) return false;
+  throw error;
+}

@@ -1,0 +1,137 @@
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { httpError } from "../model/http_error.ts";
+import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { CallNumbers, CallTable } from "./call_table.ts";
+import type { ChannelMessage } from "./channel_message.ts";
+import { ChannelEnd } from "./wire.ts";
+
+interface UnderWay {
+  resolve(response: HttpResponse): void;
+  reject(error: Error): void;
+  upload?: ByteStreamSender;
+  download?: ByteStreamReceiver;
+  finished(): void;
+}
+
+/** The edge's end of the channel to one core: requests go out, answers come back. */
+export class CoreChannel {
+  readonly #end: ChannelEnd;
+  readonly #numbers = new CallNumbers();
+  readonly #underWay = new CallTable<UnderWay>();
+  readonly #ahead = new Ahead();
+  #idle: (() => void) | undefined;
+  #lost = false;
+
+  constructor(port: MessagePort) {
+    this.#end = new ChannelEnd(port, (message) => this.#receive(message));
+  }
+
+  /** @throws {ERR_SERVICE_STARTING} If the core dies before it has answered. */
+  call(
+    { method, path, query, headers: { fields }, client, body }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
+    if (this.#lost) return Promise.reject(httpError("ERR_SERVICE_STARTING"));
+    const id = this.#numbers.take();
+    return new Promise((resolve, reject) => {
+      const onGone = () => {
+        this.#end.send({ kind: "gone", id });
+        reject(httpError("ERR_SERVICE_STARTING", "the client is gone"));
+        this.#underWay.get(id)?.download?.break(new Deno.errors.UnexpectedEof("the client is gone"));
+        this.#finish(id);
+      };
+      const entry: UnderWay = {
+        resolve,
+        reject,
+        finished: () => signal.removeEventListener("abort", onGone),
+      };
+      this.#underWay.set(id, entry);
+      signal.addEventListener("abort", onGone, { once: true });
+      const streamed = body instanceof ReadableStream;
+      this.#end.send({
+        kind: "request",
+        id,
+        method,
+        path,
+        query,
+        fields,
+        client,
+        body: streamed ? null : body,
+        streamed,
+      });
+      if (streamed) {
+        entry.upload = new ByteStreamSender(id, body, "kept", (message) => this.#end.send(message));
+        void entry.upload.run();
+      }
+    });
+  }
+
+  /** Resolves when no request is under way; call it when no more will be sent. */
+  idle(): Promise<void> {
+    if (this.#numbers.inUse === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle = resolve);
+  }
+
+  /** The core is dead: whatever waits for it fails. */
+  lose(): void {
+    this.#lost = true;
+    for (const id of this.#underWay.numbers()) {
+      const entry = this.#underWay.get(id);
+      entry?.reject(httpError("ERR_SERVICE_STARTING", "the core died"));
+      entry?.download?.break(new Deno.errors.UnexpectedEof("the core died"));
+      entry?.upload?.cancel("the core died");
+      this.#finish(id);
+    }
+    this.#end.close();
+  }
+
+  close(): void {
+    this.#end.close();
+  }
+
+  #receive(message: ChannelMessage): void {
+    const entry = this.#underWay.get(message.id);
+    if (entry === undefined) return; // its client is gone
+    switch (message.kind) {
+      case "response": {
+        const { id, status, fields, body, streamed } = message;
+        const headers = new HeaderList(fields);
+        if (streamed) {
+          entry.download = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
+          entry.resolve({ status, headers, body: entry.download.stream });
+        } else {
+          entry.resolve({ status, headers, body });
+          this.#finish(id);
+        }
+        break;
+      }
+      case "chunk":
+        entry.download?.chunk(message.bytes);
+        break;
+      case "end":
+        entry.download?.end();
+        this.#finish(message.id);
+        break;
+      case "broken":
+        entry.download?.break(new Deno.errors.UnexpectedEof("the source of the data failed"));
+        entry.reject(httpError("ERR_INTERNAL", "the core could not answer")); // of no effect once it has answered
+        this.#finish(message.id);
+        break;
+      case "credit":
+        entry.upload?.credit(message.chunks);
+        break;
+      case "cancel":
+        entry.upload?.cancel("no longer wanted");
+        break;
+    }
+  }
+
+  #finish(id: number): void {
+    const entry = this.#underWay.get(id);
+    entry?.upload?.cancel("answered"); // of no effect if all was sent
+    entry?.finished();
+    if (this.#underWay.delete(id)) this.#numbers.giveBack(id);
+    if (this.#numbers.inUse === 0) this.#idle?.();
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The core's worker: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
+ * hosts; it does not listen. Requests come from the edge over a channel, the operator's questions over another.
+ */
+import type { Logger } from "../logging/logger.ts";
+import { createService, type Service } from "../service/service.ts";
+import { answerDesk } from "./desk_link.ts";
+import { EdgeChannel } from "./edge_channel.ts";
+import { Measurements } from "./measurements.ts";
+import { WorkerAudit } from "./worker_audit.ts";
+import { workerLog } from "./worker_log.ts";
+import type { CoreNews, ToCoreWorker } from "./worker_message.ts";
+import { surviveRejections } from "./survive_rejections.ts";
+import { hear, tell } from "./worker_scope.ts";
+
+/** What runs here. */
+interface Core {
+  readonly service: Service;
+  readonly log: Logger;
+  close(last: boolean): Promise<void>;
+}
+
+let core: Promise<Core | undefined> | undefined;
+
+hear((message: ToCoreWorker) => {
+  switch (message.kind) {
+    case "start":
+      core = start(message);
+      break;
+    case "channel":
+      void core?.then((running) => running && channel(message.port, running));
+      break;
+    case "desk":
+      void core?.then((running) =>
+        running && answerDesk(message.port, (asked) => running.service.desk.answer(asked))
+      );
+      break;
+    case "material":
+      void core?.then((running) => running?.service.renewTls(message.material));
+      break;
+    case "leave":
+      void core?.then((running) => running?.service.drain());
+      break;
+    case "ping":
+      tell({ kind: "pong" });
+      break;
+    case "close":
+      void core?.then((running) => running?.close(message.last)).then(() => tell({ kind: "closed" }));
+      break;
+  }
+});
+
+async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Promise<Core | undefined> {
+  const { log, flush } = workerLog((text) => tell({ kind: "log", text }), options.config.logging.level);
+  const tellOf = (news: CoreNews) => learned.postMessage(news);
+  const audit = new WorkerAudit((lines) => tell({ kind: "audit", lines }));
+  try {
+    const service = await createService(options, {
+      log,
+      audit: audit.record,
+      learned: (news) => tellOf({ about: "throttling", news }),
+      ordered: (order, answer) => tellOf({ about: "order", order, answer }),
+      proofShown: (proof) => tellOf({ about: "proof", proof }),
+      sharedLearned: (known) => tellOf({ about: "shared", known }),
+      daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
+    });
+    const counted = () => service.counted();
+    const measurements = new Measurements(counted, (report) => tell({ kind: "measured", report }));
+    surviveRejections(log, () => measurements.rejected());
+    tell({ kind: "ready", port: options.port });
+    return {
+      service,
+      log,
+      async close(last) {
+        if (last) await service.leave();
+        await service.close();
+        flush();
+        audit.flush();
+        measurements.report();
+      },
+    };
+  } catch (error) {
+    flush();
+    tell({ kind: "failed", diagnostics: [error instanceof Error ? error.message : String(error)] });
+    return undefined;
+  }
+}
+
+function channel(port: MessagePort, { service, log }: Core): void {
+  new EdgeChannel(port, (request, signal) => service.answer(request, signal), log);
+}

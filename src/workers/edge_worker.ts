@@ -1,0 +1,126 @@
+/**
+ * The edge's worker: a worker that speaks TLS and HTTP to the world and may do nothing else. Its core comes as a message
+ * port, and may be replaced at any time.
+ */
+import { HttpsEdge } from "../edge/https_edge.ts";
+import type { Level, Logger } from "../logging/logger.ts";
+import { addressGroup } from "../model/address_group.ts";
+import type { Answer } from "../model/http_message.ts";
+import { httpError } from "../model/http_error.ts";
+import { CoreChannel } from "./core_channel.ts";
+import { Measurements } from "./measurements.ts";
+import { MetricsAnswer } from "./metrics_answer.ts";
+import { type WorkerLog, workerLog } from "./worker_log.ts";
+import type { ToEdgeWorker } from "./worker_message.ts";
+import { surviveRejections } from "./survive_rejections.ts";
+import { hear, tell } from "./worker_scope.ts";
+
+const cores = new Map<number, CoreChannel>();
+/** Generation of the core that requests go to; 0 before there is one. */
+let current = 0;
+let worker: WorkerLog | undefined;
+let logLevel: Level = "info";
+let measurements: Measurements | undefined;
+let edge: Promise<HttpsEdge | undefined> | undefined;
+let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
+const metrics = new MetricsAnswer(() => tell({ kind: "metrics-page" }));
+
+const answer: Answer = (request, signal) =>
+  cores.get(current)?.call(request, signal) ?? Promise.reject(httpError("ERR_SERVICE_STARTING"));
+
+hear((message: ToEdgeWorker) => {
+  switch (message.kind) {
+    case "start":
+      logLevel = message.logLevel;
+      worker = workerLog((text) => tell({ kind: "log", text }), () => logLevel);
+      metricsEdge = startMetrics(message, worker.log);
+      edge = start(message, worker.log);
+      surviveRejections(worker.log, () => measurements?.rejected());
+      break;
+    case "core":
+      replaceCore(message.generation, new CoreChannel(message.port));
+      break;
+    case "core-lost": {
+      cores.get(message.generation)?.lose();
+      cores.delete(message.generation);
+      break;
+    }
+    case "tls":
+      void edge?.then((running) => running?.renewTls(message.tls));
+      break;
+    case "log-level":
+      logLevel = message.level;
+      break;
+    case "leave":
+      void edge?.then((running) => running?.leave());
+      break;
+    case "metrics-page":
+      metrics.received(message.page);
+      break;
+    case "ping":
+      tell({ kind: "pong" });
+      break;
+    case "drain":
+      void Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(message.withinMs))).then(
+        () => {
+          worker?.flush();
+          measurements?.report();
+          tell({ kind: "closed" });
+        },
+      );
+      break;
+  }
+});
+
+type Start = ToEdgeWorker & { kind: "start" };
+
+async function startMetrics({ metrics: options }: Start, log: Logger): Promise<HttpsEdge | undefined> {
+  if (options === undefined) return undefined;
+  try {
+    return await HttpsEdge.start(options, { answer: metrics.answer, log, groupOf: addressGroup });
+  } catch (error) {
+    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
+    return undefined;
+  }
+}
+
+async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined> {
+  const { options } = message;
+  try {
+    const [running, metricsPage] = await Promise.all([
+      HttpsEdge.start(options, { answer, log, groupOf: addressGroup }),
+      metricsEdge,
+    ]);
+    if (message.metrics !== undefined && metricsPage === undefined) return undefined; // it said why
+    measurements = new Measurements(
+      () => running.counted(),
+      (report) => tell({ kind: "measured", report }),
+    );
+    tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
+    return running;
+  } catch (error) {
+    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
+    return undefined;
+  }
+}
+
+/** The core before finishes what it has, then its channel is closed. */
+function replaceCore(generation: number, channel: CoreChannel): void {
+  const before = current;
+  current = generation;
+  cores.set(generation, channel);
+  const old = cores.get(before);
+  void old?.idle().then(() => {
+    cores.delete(before);
+    old.close();
+    tell({ kind: "core-idle", generation: before });
+  });
+}
+
+/** Why nobody could listen, for the operator. */
+function listenDiagnostic(error: unknown, address: string, port: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
+  if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
+  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
+}

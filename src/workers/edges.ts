@@ -1,0 +1,169 @@
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
+import { ConnectionLimit } from "./connection_limit.ts";
+import { RestartPolicy } from "./restart_policy.ts";
+import { PortWatch } from "./port_watch.ts";
+import type { Resolve } from "./permissions.ts";
+import type { WorkerLifecycle } from "./worker_lifecycle.ts";
+import type { WorkerReports } from "./worker_reports.ts";
+import { ServingEdge } from "./serving_edge.ts";
+
+/** What edges are started with, and who is told of them. */
+interface EdgesParts {
+  /** In use; an edge that dies is started with it again. */
+  readonly snapshot: () => Snapshot;
+  readonly resolve: Resolve;
+  readonly reports: WorkerReports;
+  readonly changes: WorkerLifecycle;
+  /** Makes the metrics page. */
+  readonly metricsPage: () => Promise<string>;
+  /** Told of one that serves from now on. */
+  readonly used: (edge: ServingEdge) => void;
+  /** Told of one in which nothing waits any more for the core of that generation, which leaves. */
+  readonly idle: (edge: ServingEdge, generation: number) => void;
+  /** Told of one that is gone, and waits for nothing any more. */
+  readonly ended: (edge: ServingEdge) => void;
+}
+
+/** The edge that serves, and those before it, which finish what they have: one that dies or listens no more is replaced. */
+export class Edges {
+  readonly #parts: EdgesParts;
+  readonly #restartPolicy: RestartPolicy<ServingEdge>;
+  readonly #leaving = new Set<ServingEdge>();
+  readonly #connections: ConnectionLimit;
+  readonly #watches: { close(): void }[] = [];
+  #port = 0;
+  #metricsPort = 0;
+
+  constructor(parts: EdgesParts) {
+    this.#parts = parts;
+    this.#connections = new ConnectionLimit(parts.snapshot().config.https.maxConnections);
+    this.#restartPolicy = new RestartPolicy({
+      what: "edge",
+      reports: parts.reports,
+      changes: parts.changes,
+      start: async () => this.use(await this.start(parts.snapshot())),
+    });
+  }
+
+  /** Which serves; none while another is started in place of one that died. */
+  get current(): ServingEdge | undefined {
+    return this.#restartPolicy.current;
+  }
+
+  /** Port the edge listens on, or listened on last; 0 before the first. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Asks its ports from now on whether somebody is at home. */
+  watch(): void {
+    const silent = () => this.replace("it takes no connections any more");
+    this.#watches.push(
+      new PortWatch({ current: () => this.current, silent }),
+      new PortWatch({ current: () => this.current?.metrics, silent }),
+    );
+  }
+
+  /** @throws {CannotStart} If it cannot listen, or the service is shutting down. */
+  async start(snapshot: Snapshot): Promise<ServingEdge> {
+    const { resolve, reports, changes, idle } = this.#parts;
+    const edge = await ServingEdge.start(snapshot, {
+      port: this.#port,
+      metricsPort: this.#metricsPort,
+      connections: this.#connections,
+      resolve,
+      said: (message, edge) => {
+        reports.hear(message, "edge");
+        if (message.kind === "core-idle") idle(edge, message.generation);
+        if (message.kind === "metrics-page") void this.#showMetrics(edge);
+      },
+      died: (edge, reason) => this.#died(edge, reason),
+    });
+    if (changes.over) edge.end();
+    changes.throwIfOver();
+    return edge;
+  }
+
+  /** From now on this edge serves; the one before lets its requests finish. */
+  use(edge: ServingEdge): void {
+    const before = this.#put(edge);
+    if (before !== undefined) void this.#drain(before);
+  }
+
+  /**
+   * Two edges cannot listen on one address, so the one before must let go of it first.
+   * @throws {CannotStart} If the other cannot listen: then one as before is started again.
+   */
+  async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
+    const drained = this.#drain(before);
+    try {
+      this.#put(
+        await this.start(snapshot).catch(async () => {
+          await drained; // the address was still in use
+          return await this.start(snapshot);
+        }),
+      );
+    } catch (error) {
+      this.#died(before, "it made room for one that could not start");
+      throw error;
+    }
+  }
+
+  /** Ends the one in use and starts another: it does not do what it should. */
+  replace(reason: string): void {
+    const edge = this.current;
+    if (edge === undefined) return;
+    edge.end();
+    this.#died(edge, reason);
+  }
+
+  /** Nobody is replaced any more. */
+  close(): void {
+    this.#restartPolicy.close();
+  }
+
+  end(): void {
+    this.#watches.forEach((watch) => watch.close());
+    for (const edge of [this.current, ...this.#leaving]) edge?.end();
+  }
+
+  /** @returns Which served before. */
+  #put(edge: ServingEdge): ServingEdge | undefined {
+    const before = this.#restartPolicy.put(edge);
+    this.#port = edge.port;
+    const metricsPort = edge.metrics?.port;
+    if (metricsPort !== undefined && metricsPort !== this.#metricsPort) {
+      this.#parts.reports.log.info("metrics page", { port: metricsPort });
+    }
+    this.#metricsPort = metricsPort ?? 0;
+    if (this.#parts.changes.endAnnounced) edge.leave();
+    this.#parts.used(edge);
+    return before;
+  }
+
+  async #showMetrics(edge: ServingEdge): Promise<void> {
+    const { metricsPage, reports } = this.#parts;
+    edge.showMetrics(
+      await metricsPage().catch((error) => {
+        reports.log.error("the metrics page could not be made", { error });
+        return undefined;
+      }),
+    );
+  }
+
+  async #drain(edge: ServingEdge): Promise<void> {
+    this.#leaving.add(edge);
+    await edge.drain();
+    this.#gone(edge);
+  }
+
+  #died(edge: ServingEdge, reason: string): void {
+    this.#gone(edge);
+    this.#restartPolicy.lost(edge, { reason });
+  }
+
+  #gone(edge: ServingEdge): void {
+    this.#leaving.delete(edge);
+    this.#parts.ended(edge);
+  }
+}

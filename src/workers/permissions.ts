@@ -1,0 +1,122 @@
+import type { ServiceConfig } from "../config/service_config.ts";
+import { hostsOf } from "../model/host_list.ts";
+import { goesThroughProxy } from "../outgoing/proxy.ts";
+import { configuredKinds, KINDS } from "../service/kinds.ts";
+import { nameServers } from "./name_servers.ts";
+
+/** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
+export interface WorkerPermissions {
+  readonly net: string[] | false;
+  readonly read: string[] | false;
+  readonly write: string[] | false;
+  readonly env: false;
+  readonly run: false;
+  readonly ffi: false;
+  readonly sys: false;
+  readonly import: false;
+}
+
+const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false } as const;
+
+const DNS_PORT = 53;
+
+/** Names of hosts to their addresses; a worker may look a name up only if it may also reach what it stands for. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** The edge listens on these addresses, and that is all it can do. */
+export function edgePermissions(
+  listening: readonly { readonly address: string; readonly port: number }[],
+): WorkerPermissions {
+  const net = listening.map(({ address, port }) => endpoint(address, port));
+  return { net, read: false, write: false, ...NOTHING };
+}
+
+/** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */
+export async function corePermissions(
+  config: ServiceConfig,
+  resolve: Resolve,
+  kinds = KINDS,
+): Promise<WorkerPermissions> {
+  const net = await Promise.all(
+    remoteEndpoints(config, kinds).map(async ({ host, port }) => {
+      const addresses = await resolve(host);
+      return [endpoint(host, port), ...addresses.map((address) => endpoint(address, port))];
+    }),
+  );
+  if (config.resolveClientNames) {
+    net.push((await nameServers()).map((address) => endpoint(address, DNS_PORT)));
+  }
+  const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
+  return {
+    net: orNone(net.flat()),
+    read: orNone([...dataFiles(config, kinds), ...write]),
+    write: orNone(write),
+    ...NOTHING,
+  };
+}
+
+/** The files that the core reads, and reads again when they change. */
+function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
+  const files: (string | undefined)[] = [
+    ...configuredKinds(config, kinds).flatMap(({ config, kind }) => kind.files?.(config) ?? []),
+    ...config.servers.map(({ reservations }) => reservations?.file),
+    ...databaseFiles(config),
+    ...config.issuedTokens.trustedIssuerFiles,
+    config.gateway.enabled ? config.gateway.certificate : undefined,
+  ];
+  return [...new Set(files.filter((file) => file !== undefined))].sort();
+}
+
+/** What is read anew for each connection to the database. */
+function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
+  const { authorities, certificate, key } = database?.tls ?? {};
+  return [authorities, certificate, key];
+}
+
+interface Endpoint {
+  readonly host: string;
+  /** Absent: every port, as data connections of the daemon need it. */
+  readonly port: number | undefined;
+}
+
+function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (const { name, instances } of config.servers) {
+    for (const { host, commandHost, commandPort } of instances) {
+      endpoints.push({ host: commandHost, port: commandPort });
+      // A session of the service's own: the port comes from the daemon, and data connections have any.
+      if (!config.sharing.servers.includes(name)) continue;
+      for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
+    }
+  }
+  for (const { config: configured, kind } of configuredKinds(config, kinds)) {
+    for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(address, config));
+  }
+  endpoints.push(...config.sharing.database?.servers ?? []);
+  return endpoints;
+}
+
+/** What has to be reached for an address: itself, or the proxy in between. */
+function wayTo(address: string, { outgoing: { proxy } }: ServiceConfig): Endpoint {
+  const end = urlEndpoint(address);
+  const isTunnelled = proxy !== undefined && address.toLowerCase().startsWith("https:") &&
+    goesThroughProxy(end.host, proxy);
+  return isTunnelled ? proxy : end;
+}
+
+function urlEndpoint(address: string): Endpoint {
+  const { hostname, port, protocol } = new URL(address);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port),
+  };
+}
+
+function endpoint(host: string, port: number | undefined): string {
+  const name = host.includes(":") ? `[${host}]` : host;
+  return port === undefined ? name : `${name}:${port}`;
+}
+
+function orNone(list: readonly string[]): string[] | false {
+  return list.length === 0 ? false : [...new Set(list)].sort();
+}

@@ -1,0 +1,99 @@
+/** Pause between two questions, and time for an answer, in milliseconds. */
+const EVERY_MS = 5_000;
+const ANSWER_MS = 5_000;
+/** Questions in a row that get no answer before a listener counts as dead. */
+const MAX_WAIT = 2;
+
+/** Somebody who listens. */
+export interface Listening {
+  /** As it was told to listen; of all addresses one of this host is asked. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Who is asked, and who is told of silence. */
+interface PortWatchParts<T extends Listening> {
+  /** Who listens at present. */
+  readonly current: () => T | undefined;
+  /** Told of one that no longer takes connections. */
+  readonly silent: (listener: T) => void;
+  /** Whether a connection is taken; default {@link takesConnections}. */
+  readonly ask?: (listener: Listening) => Promise<boolean>;
+  readonly everyMs?: number;
+}
+
+/**
+ * Asks a port of our own now and then whether somebody is at home. A worker can be alive and its listener dead: the platform
+ * gives up one that could not accept a connection, for want of a file descriptor, and tells nobody.
+ */
+export class PortWatch<T extends Listening> {
+  readonly #parts: Required<PortWatchParts<T>>;
+  readonly #timer: ReturnType<typeof setInterval>;
+  #asked: T | undefined;
+  #unanswered = 0;
+  #asking = false;
+
+  constructor(parts: PortWatchParts<T>) {
+    this.#parts = { ask: takesConnections, everyMs: EVERY_MS, ...parts };
+    this.#timer = setInterval(() => void this.#look(), this.#parts.everyMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { current, silent, ask } = this.#parts;
+    const listener = current();
+    if (listener === undefined || this.#asking) return;
+    this.#asking = true;
+    const answers = await ask(listener);
+    this.#asking = false;
+    if (listener !== this.#asked || answers) this.#unanswered = 0;
+    this.#asked = listener;
+    if (answers || ++this.#unanswered < MAX_WAIT || current() !== listener) return;
+    this.#unanswered = 0;
+    silent(listener);
+  }
+}
+
+/**
+ * Connects and says nothing more: whoever listens ends the connection, with or without TLS, and logs nothing.
+ * @returns `true` also where that cannot be found out, as no connection can be made from here.
+ */
+export async function takesConnections(
+  { address, port }: Listening,
+  withinMs = ANSWER_MS,
+): Promise<boolean> {
+  const hostname = address === "0.0.0.0" ? "127.0.0.1" : address === "::" ? "::1" : address;
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), withinMs);
+  try {
+    const connected = Deno.connect({ hostname, port });
+    connected.then((connection) => late.then(() => hangUp(connection)), () => {});
+    return await Promise.race([connected.then(answered), late]);
+  } catch (error) {
+    return !(error instanceof Deno.errors.ConnectionRefused);
+  } finally {
+    clearTimeout(timer);
+    resolve(false); // the connection is of no use any more
+  }
+}
+
+async function answered(connection: Deno.TcpConn): Promise<boolean> {
+  try {
+    await connection.closeWrite();
+    await connection.read(new Uint8Array(1));
+  } catch {
+    // Cut off is an answer too.
+  }
+  return true;
+}
+
+function hangUp(connection: Deno.Conn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
+  }
+}

@@ -1,0 +1,47 @@
+import type { WorkerReports } from "./worker_reports.ts";
+
+/** How the last attempt to read the configuration ended. */
+export interface LastReload {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly ok: boolean;
+  /** What was wrong, as the log has it. */
+  readonly diagnostics: readonly string[];
+}
+
+/** Remembers the last reload, counts them all, and leaves audit lines. The start counts as one that went well. */
+export class ReloadRecord {
+  readonly #reports: WorkerReports;
+  #last: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
+
+  constructor(reports: WorkerReports) {
+    this.#reports = reports;
+    for (const result of ["ok", "failed"]) {
+      reports.counters.count("authserver_config_reloads_total", { result }, 0);
+    }
+  }
+
+  get last(): LastReload {
+    return this.#last;
+  }
+
+  succeeded(): void {
+    this.#remember(true, []);
+  }
+
+  failed(diagnostics: readonly string[]): void {
+    this.#remember(false, diagnostics);
+  }
+
+  #remember(ok: boolean, diagnostics: readonly string[]): void {
+    this.#last = { at: Date.now(), ok, diagnostics };
+    const result = ok ? "ok" : "failed";
+    this.#reports.counters.count("authserver_config_reloads_total", { result });
+    const [reason] = diagnostics;
+    this.#reports.audit({
+      event: "reload",
+      decision: ok ? "granted" : "refused",
+      reason,
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import type { Fields } from "../logging/logger.ts";
+import type { WorkerLifecycle } from "./worker_lifecycle.ts";
+import type { WorkerReports } from "./worker_reports.ts";
+
+/** Longest pause between two attempts, in milliseconds. */
+const LONGEST_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 1000;
+/** Who lived longer than this, in milliseconds, was killed by nothing that kills the next one at once. */
+const LONG_LIFE_MS = 60_000;
+
+/** Whose place is kept, and how another takes it. */
+interface RestartPolicyParts {
+  /** The kind of worker, for log and metrics. */
+  readonly what: "edge" | "core";
+  /** Has another take the place; when it is its turn, and nobody has it by then. */
+  readonly start: () => Promise<void>;
+  readonly changes: WorkerLifecycle;
+  readonly reports: Pick<WorkerReports, "log"> & { readonly counters: Pick<WorkerReports["counters"], "count"> };
+  /** Waits for so many milliseconds. */
+  readonly pause?: (ms: number) => Promise<void>;
+}
+
+/**
+ * Keeps the place of a kind of worker taken: when the one in it dies another is started, until one starts, with pauses that
+ * grow, since whatever killed the worker may kill the next one too.
+ */
+export class RestartPolicy<T extends object> {
+  readonly #parts: Required<RestartPolicyParts>;
+  #current: T | undefined;
+  /** By a monotonic clock. */
+  #takenAt = 0;
+  #pauseMs = 0;
+  #trying = false;
+  #closed = false;
+
+  constructor(parts: RestartPolicyParts) {
+    this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
+  }
+
+  /** Who has the place; nobody while the next one starts. */
+  get current(): T | undefined {
+    return this.#current;
+  }
+
+  /** @returns Who had the place before. */
+  put(next: T): T | undefined {
+    const before = this.#current;
+    this.#current = next;
+    this.#takenAt = performance.now();
+    return before;
+  }
+
+  /** That one is dead; of no effect if it has not, or no longer, the place. */
+  lost(dead: T, particulars: Fields): void {
+    if (this.#current !== dead || this.#closed) return;
+    this.#current = undefined;
+    if (performance.now() - this.#takenAt > LONG_LIFE_MS) this.#pauseMs = 0;
+    this.#parts.reports.log.error(`${this.#parts.what} died, starting another`, particulars);
+    void this.#replace();
+  }
+
+  /** Nobody is started any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #replace(): Promise<void> {
+    if (this.#trying) return;
+    this.#trying = true;
+    const { what, start, changes, reports: { log, counters }, pause } = this.#parts;
+    while (!this.#closed && this.#current === undefined) {
+      const pauseMs = this.#pauseMs;
+      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
+      await pause(pauseMs);
+      if (this.#closed) break;
+      try {
+        await changes.inTurn(async () => this.#current === undefined ? await start() : undefined);
+      } catch (error) {
+        log.error("worker could not be replaced, trying again", { what, error });
+        continue;
+      }
+      if (this.#current === undefined) continue; // died already
+      log.warn("worker replaced", { what });
+      counters.count("authserver_worker_restarts_total", { worker: what });
+    }
+    this.#trying = false;
+  }
+}

@@ -1,0 +1,207 @@
+import { LogFile } from "../logging/log_file.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
+import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
+import { Cores } from "./cores.ts";
+import { Edges } from "./edges.ts";
+import type { Resolve } from "./permissions.ts";
+import { ReloadRecord } from "./reload_record.ts";
+import { resolveHost } from "./resolve_host.ts";
+import { WorkerLifecycle } from "./worker_lifecycle.ts";
+import { WorkerReports } from "./worker_reports.ts";
+import type { ServingCore } from "./serving_core.ts";
+
+/** How often names of hosts are looked up again, in milliseconds. */
+const RESOLVE_MS = 60_000;
+/** How often lines that could not be written are tried again, in milliseconds. */
+const RETRY_MS = 5000;
+
+interface SupervisorOptions {
+  readonly logFile?: LogFile;
+  readonly resolve?: Resolve;
+  /** Name of this machine, for people. */
+  readonly hostName?: string;
+  /** Makes the page for scrapers; see `metricsPage()`. */
+  readonly metricsPage?: (supervisor: Supervisor) => Promise<string>;
+}
+
+/**
+ * Holds the workers together: starts edge and core with exactly the permissions that the configuration needs, exchanges them
+ * for another configuration without dropping a connection, writes the log, ends everything in order.
+ */
+export class Supervisor {
+  readonly reports: WorkerReports;
+  readonly reloads: ReloadRecord;
+  /** Milliseconds since the epoch. */
+  readonly upSince = Date.now();
+  /** What is in use, and what workers that die are started with again. */
+  #snapshot: Snapshot;
+  readonly #changes = new WorkerLifecycle();
+  readonly #edges: Edges;
+  readonly #cores: Cores;
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
+
+  private constructor(
+    snapshot: Snapshot,
+    logFile: LogFile,
+    { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
+  ) {
+    this.#snapshot = snapshot;
+    this.reports = new WorkerReports(logFile, snapshot.config);
+    this.reloads = new ReloadRecord(this.reports);
+    const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
+    this.#edges = new Edges({
+      ...common,
+      metricsPage: () => metricsPage(this),
+      used: (edge) => this.#cores.serve(edge),
+      idle: (edge, generation) => this.#cores.letGo(edge, generation),
+      ended: (edge) => this.#cores.letGo(edge),
+    });
+    const instance = { id: crypto.randomUUID(), host: hostName };
+    this.#cores = new Cores({ ...common, upSince: this.upSince, instance, edges: this.#edges });
+  }
+
+  /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
+  static async start(
+    snapshot: Snapshot,
+    {
+      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging.format),
+      resolve = resolveHost,
+      hostName = "localhost",
+      metricsPage = () => Promise.resolve(""),
+    }: SupervisorOptions = {},
+  ): Promise<Supervisor> {
+    const supervisor = new Supervisor(snapshot, logFile, { resolve, hostName, metricsPage });
+    try {
+      await supervisor.#changes.inTurn(() => supervisor.#begin());
+    } catch (error) {
+      await supervisor.#endAll();
+      throw error;
+    }
+    supervisor.#timers.push(
+      setInterval(() => supervisor.reports.retry(), RETRY_MS),
+      setInterval(() => void supervisor.#cores.lookUpHosts(), RESOLVE_MS),
+    );
+    supervisor.#edges.watch();
+    supervisor.reports.audit({ event: "start", decision: "granted" });
+    return supervisor;
+  }
+
+  get log(): Logger {
+    return this.reports.log;
+  }
+
+  /** Port the edge listens on, or listened on last. */
+  get port(): number {
+    return this.#edges.port;
+  }
+
+  /** Counts the cores: 1 after the start, one more after each reload. */
+  get generation(): number {
+    return this.#cores.generation;
+  }
+
+  /**
+   * Whether the service serves: there is an edge, which answers the supervisor. While there is no core the edge says so to
+   * its callers.
+   */
+  get alive(): boolean {
+    return this.#edges.current !== undefined;
+  }
+
+  /**
+   * Asks the core in use.
+   * @throws {NoAnswer} If there is none, or it does not answer in time.
+   */
+  ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
+    return this.#cores.ask(question, withinMs);
+  }
+
+  /** Shows and trusts other certificates from the next connection on. */
+  renewTls(material: TlsMaterial): Promise<void> {
+    return this.#changes.inTurn(() => {
+      this.#snapshot = { ...this.#snapshot, material };
+      this.#edges.current?.follow(this.#snapshot);
+      this.#cores.renewTls(material);
+      this.log.info("certificates renewed");
+    });
+  }
+
+  /**
+   * Takes over another configuration as a whole: everything that can fail comes before anything changes. Connections stay;
+   * only another address or other limits of the HTTPS server need a new edge, and the one before lets its requests finish.
+   * @throws {CannotStart} What serves stays as it is.
+   */
+  reload(snapshot: Snapshot): Promise<void> {
+    return this.#changes.inTurn(async () => {
+      const edge = this.#edges.current;
+      const leaves = edge?.canServe(snapshot) === true ? undefined : edge;
+      const inTheWay = leaves?.isInWayOf(snapshot) === true;
+      const early = edge === undefined || (leaves && !inTheWay) ? await this.#edges.start(snapshot) : undefined;
+      let core: ServingCore;
+      try {
+        core = await this.#cores.prepare(snapshot, early);
+        if (leaves && inTheWay) await this.#edges.call(leaves, snapshot);
+      } catch (error) {
+        early?.end();
+        this.#cores.discard();
+        throw error;
+      }
+      this.#snapshot = snapshot;
+      if (early) this.#edges.use(early);
+      this.#cores.use(core);
+      await this.reports.moveTo(snapshot.config);
+      this.#edges.current?.follow(snapshot);
+      this.log.info("configuration reloaded", { generation: this.generation });
+    });
+  }
+
+  /**
+   * Announces the end to health checks, and serves on meanwhile, so that a load balancer sends no more clients.
+   * @param seconds Until it may {@link stop}.
+   */
+  async leave(seconds: number): Promise<void> {
+    this.log.info("draining, still serving", { seconds });
+    this.#changes.announceEnd();
+    this.#edges.current?.leave();
+    this.#cores.leave();
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+
+  /** Lets requests under way finish (at most 20 s), then ends the workers. */
+  async stop(): Promise<void> {
+    if (this.#changes.over) return;
+    this.#close();
+    this.log.info("shutting down");
+    await this.#edges.current?.drain();
+    await this.#cores.finish();
+    this.log.info("stopped");
+    this.reports.audit({ event: "stop", decision: "granted" });
+    await this.#endAll();
+  }
+
+  async #begin(): Promise<void> {
+    const edge = this.#edges.start(this.#snapshot).then((started) => this.#edges.use(started));
+    // The core makes channels with the port; where the system chooses it, the edge must have it first.
+    if (this.#snapshot.config.site.port === 0) await edge;
+    const core = this.#cores.prepare(this.#snapshot);
+    await Promise.all([edge, core]);
+    this.#cores.use(await core);
+  }
+
+  /** Nothing is changed or replaced any more. */
+  #close(): void {
+    this.#changes.end();
+    this.#edges.close();
+    this.#cores.close();
+  }
+
+  async #endAll(): Promise<void> {
+    this.#close();
+    this.#timers.forEach(clearInterval);
+    this.#edges.end();
+    this.#cores.end();
+    await this.reports.close();
+  }
+}

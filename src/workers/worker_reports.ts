@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
+import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
+import { AuditConsole, type AuditSink } from "../logging/audit_sink.ts";
+import type { LogFile } from "../logging/log_file.ts";
+import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import { Counters } from "../metrics/counters.ts";
+import { DurationHistogram } from "../metrics/duration_histogram.ts";
+import type { Report } from "./measurements.ts";
+import type { FromWorker } from "./worker_message.ts";
+import { AuditFile } from "../logging/audit_file.ts";
+import { AuditJournal } from "../logging/audit_journal.ts";
+
+const WORKERS = ["supervisor", "edge", "core"];
+
+/** Where reports are written. */
+interface ReportsConfig {
+  readonly logging: LoggingConfig;
+  readonly audit: AuditConfig;
+}
+
+/** What workers report: log lines, audit lines, counts and how late their timers are. The files are written here. */
+export class WorkerReports {
+  readonly log: Logger;
+  /** Sums over all workers since the start of the process. */
+  readonly counters = new Counters();
+  /** Longest delay of a timer, by worker, as last reported; milliseconds. */
+  readonly lagMs = new Map<string, number>();
+  /** How much of that, at most, was because of work of the worker itself. */
+  readonly ownLagMs = new Map<string, number>();
+  readonly #delays = new DurationHistogram();
+  readonly #logFile: LogFile;
+  #level: Level;
+  #auditConfig: AuditConfig;
+  #audit: AuditSink;
+
+  constructor(logFile: LogFile, { logging, audit }: ReportsConfig) {
+    this.#logFile = logFile;
+    this.#level = logging.level;
+    this.log = createLogger(logFile.write, { threshold: () => this.#level });
+    this.#auditConfig = audit;
+    this.#audit = this.#openAudit();
+    for (const worker of WORKERS) this.rejected(worker, 0); // to be seen to grow, a count must have been there
+  }
+
+  /** Writes to other places from now on; lines that could not be written before go there too. */
+  async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
+    this.#level = logging.level;
+    this.#logFile.moveTo(logging.file, logging.format);
+    if (isDeepStrictEqual(audit, this.#auditConfig)) return;
+    const before = this.#audit;
+    this.#auditConfig = audit;
+    this.#audit = this.#openAudit();
+    const left = await before.close();
+    if (left.length > 0) this.#audit.write(left);
+  }
+
+  /** @param worker `edge` or `core`. */
+  hear(message: FromWorker, worker: string): void {
+    switch (message.kind) {
+      case "log":
+        this.#logFile.writeLines(message.text);
+        break;
+      case "audit":
+        this.#audit.write(message.lines);
+        break;
+      case "measured":
+        this.#take(message.report, worker);
+        break;
+    }
+  }
+
+  /** In a worker, or in the supervisor itself, a promise was rejected and nobody handled it. */
+  rejected(worker: string, times = 1): void {
+    this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
+  }
+
+  /** An act of the operator, or of the supervisor itself. */
+  audit(record: AuditRecord): void {
+    this.#audit.write([formatAuditLine(Date.now(), record)]);
+  }
+
+  /** Writes what could not be written before. */
+  retry(): void {
+    this.#audit.retry();
+  }
+
+  async close(): Promise<void> {
+    await this.#audit.close();
+    this.#logFile.close();
+  }
+
+  #take({ counts, delaysMs, ownDelayMs, rejections }: Report, worker: string): void {
+    this.counters.addAll(counts);
+    this.rejected(worker, rejections);
+    this.lagMs.set(worker, Math.max(0, ...delaysMs));
+    this.ownLagMs.set(worker, ownDelayMs);
+    for (const ms of delaysMs) this.#delays.add(ms);
+    this.#delays.moveTo(this.counters, "authserver_core_stall_seconds", { worker });
+  }
+
+  #openAudit(): AuditSink {
+    return openAudit(this.#auditConfig, {
+      log: this.log,
+      console: (line) => this.#logFile.console(`${line}\n`),
+    });
+  }
+}
+
+/** Audit lines go where the configuration says. */
+function openAudit(
+  config: AuditConfig,
+  { log, console }: { readonly log: Logger; readonly console: (line: string) => void },
+): AuditSink {
+  switch (config.to) {
+    case "file":
+      return new AuditFile(config.path, log);
+    case "console":
+      return new AuditConsole(console);
+    case "journal":
+      return new AuditJournal(log);
+  }
+}

@@ -1,0 +1,126 @@
+import { pathToFileURL } from "node:url";
+import { CannotStart } from "./cannot_start.ts";
+import { Watchdog, PING_MS, SILENT } from "./watchdog.ts";
+import type { WorkerPermissions } from "./permissions.ts";
+import type { FromWorker } from "./worker_message.ts";
+
+/** What a worker does without being asked. */
+interface WorkerEvents {
+  /** Says something. */
+  readonly said: (message: FromWorker) => void;
+  /** Ends without being told to, or gives no sign of life any more. */
+  readonly died: (reason: string) => void;
+  /** How often it is asked for a sign of life, in milliseconds; default {@link PING_MS}. */
+  readonly pingMs?: number;
+}
+
+type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
+
+/** How long a worker may take to start, in milliseconds. */
+const START_MS = 30_000;
+
+/**
+ * Where the code of a worker is, past symbolic links: a worker may read little, and Deno 2.9.6 lets it import a text (as the
+ * scripts of pages are) only if the text's path is that of the worker's other modules. Called when the program loads: later
+ * it may read little itself.
+ */
+export function workerModule(module: URL): URL {
+  return pathToFileURL(Deno.realPathSync(module));
+}
+
+/** A worker with a permission list, as the supervisor sees it. Once ready it is asked for signs of life to its end. */
+export class WorkerThread<In> {
+  readonly name: string;
+  readonly #worker: Worker;
+  readonly #died: WorkerEvents["died"];
+  readonly #waiting = new Set<(message: FromWorker) => void>();
+  #over = false;
+  #pings: ReturnType<typeof setInterval> | undefined;
+
+  /** @param module Of the workers, with the worker's code. */
+  constructor(
+    module: URL,
+    name: string,
+    permissions: WorkerPermissions,
+    { said, died, pingMs = PING_MS }: WorkerEvents,
+  ) {
+    this.name = name;
+    this.#died = died;
+    this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
+    const watchdog = new Watchdog();
+    this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      watchdog.heard();
+      if (data.kind === "ready") this.#lookAfter(watchdog, pingMs);
+      said(data);
+      for (const take of [...this.#waiting]) take(data);
+    };
+    this.#worker.onerror = (event) => {
+      event.preventDefault();
+      this.#lose(event.message);
+    };
+  }
+
+  tell(message: In, transfer: Transferable[] = []): void {
+    if (!this.#over) this.#worker.postMessage(message, transfer);
+  }
+
+  /**
+   * Waits until it is ready.
+   * @returns What it said then.
+   * @throws {CannotStart} If it says that it cannot start, dies, or takes too long.
+   */
+  async ready(): Promise<Message<"ready">> {
+    const first = await this.#next(
+      START_MS,
+      (message) => message.kind === "ready" || message.kind === "failed",
+    );
+    if (first?.kind === "ready") return first;
+    throw new CannotStart(
+      first?.kind === "failed" ? first.diagnostics : [`the ${this.name} did not start in time`],
+    );
+  }
+
+  /** Waits until it has closed, but not for longer than that. */
+  async closed(withinMs: number): Promise<void> {
+    await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
+  }
+
+  /** Ends it; that is no death. */
+  end(): void {
+    this.#over = true;
+    clearInterval(this.#pings);
+    this.#worker.terminate();
+  }
+
+  #lookAfter(watchdog: Watchdog, pingMs: number): void {
+    if (this.#over || this.#pings !== undefined) return;
+    this.#pings = setInterval(() => {
+      if (watchdog.tick()) this.#lose(SILENT);
+      else this.#worker.postMessage({ kind: "ping" });
+    }, pingMs);
+  }
+
+  #lose(reason: string): void {
+    if (this.#over) return;
+    this.end();
+    for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
+    this.#died(reason);
+  }
+
+  /** The next message that is wanted; `undefined` if none comes in time, or none can come any more. */
+  #next(withinMs: number, wanted: (message: FromWorker) => boolean): Promise<FromWorker | undefined> {
+    if (this.#over) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      const settle = (message: FromWorker | undefined) => {
+        clearTimeout(timer);
+        this.#waiting.delete(take);
+        resolve(message);
+      };
+      const take = (message: FromWorker) => {
+        if (wanted(message)) settle(message);
+      };
+      const timer = setTimeout(() => settle(undefined), withinMs);
+      this.#waiting.add(take);
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import type { Authenticator } from "../../src/authentication/authenticator.ts";
+import { derivedUntil, namedUser, type AccountStatus, accountStatusOf } from "../../src/authentication/account_status.ts";
+import type { Identity } from "../../src/model/identity.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
+
+const { signal } = new AbortController();
+
+/** A method that always says the same about everybody. */
+function authenticator(name: string, said?: AccountStatus["kind"] | Error): Authenticator {
+  return {
+    name,
+    challenges: [],
+    authenticate: () => Promise.resolve({ kind: "skipped" }),
+    ...(said !== undefined && {
+      accountStatusOf: () => said instanceof Error ? Promise.reject(said) : Promise.resolve({ kind: said }),
+    }),
+    close() {},
+  };
+}
+
+const [YES, NO, DOWN, MUTE] = [
+  authenticator("YES", "known"),
+  authenticator("NO", "gone"),
+  authenticator("DOWN", new Error("out of order")),
+  authenticator("MUTE"),
+];
+
+const CASES: [string, readonly Authenticator[], string | undefined, AccountStatus["kind"]][] = [
+  ["the source alone decides", [NO, YES], "YES", "known"],
+  ["nor do others speak for it", [YES, NO], "NO", "gone"],
+  ["a source that cannot tell", [YES, MUTE], "MUTE", "cannot tell"],
+  ["a source that is configured no longer", [YES, MUTE], "FORMER", "gone"],
+  ["another service named the user", [YES, NO], "ETD", "cannot tell"],
+  ["not remembered, one knows", [NO, MUTE, DOWN, YES], undefined, "known"],
+  ["not remembered, all say no", [NO, NO], undefined, "gone"],
+  ["not remembered, one cannot tell", [NO, MUTE], undefined, "cannot tell"],
+  ["not remembered, there is no method", [], undefined, "gone"],
+];
+
+for (const [what, authenticators, via, expected] of CASES) {
+  Deno.test(`standingOf() says ${expected}: ${what}`, async () => {
+    const user = { dn: "CN=Ann", ...(via !== undefined && { via }) };
+    assert.equal((await accountStatusOf(authenticators, user, signal)).kind, expected);
+  });
+}
+
+Deno.test("accountStatusOf() fails where the source that could tell is out of order", async () => {
+  await assert.rejects(accountStatusOf([YES, DOWN], { dn: "CN=Ann", via: "DOWN" }, signal), /out of order/);
+  await assert.rejects(accountStatusOf([NO, DOWN, MUTE], { dn: "CN=Ann" }, signal), /out of order/);
+});
+
+Deno.test("namedUser() remembers the source, behind a token too", () => {
+  const ann = { dn: "CN=Ann", method: "SSHKEY", via: "KEYS", login: "ann", uid: "ann" };
+  assert.deepEqual(namedUser(ann), { dn: "CN=Ann", via: "KEYS", login: "ann", uid: "ann" });
+  const token = { issuer: "CN=Us", renewable: false };
+  const behind = (namedBy?: string) =>
+    namedUser({
+      dn: "CN=Ann",
+      method: "ETD",
+      via: "ETD",
+      issuedToken: { ...token, ...(namedBy !== undefined && { namedBy }) },
+    });
+  assertAlike(behind("KEYS"), { dn: "CN=Ann", via: "KEYS" });
+  assertAlike(behind(), { dn: "CN=Ann" });
+});
+
+Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
+  const NOW = 1_800_000_000;
+  const asks = () => Promise.resolve({ kind: "known" as const });
+  const authenticators = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
+    name: "PASSWORD",
+    accountStatusOf: asks,
+  }];
+  const accountStatus = async (via: string, proved: number | undefined) =>
+    (await accountStatusOf(authenticators, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
+  assert.equal(await accountStatus("OIDC", NOW - 599), "known");
+  assert.equal(await accountStatus("OIDC", NOW - 600), "gone");
+  assert.equal(
+    await accountStatus("OIDC", undefined),
+    "known",
+    "it is about no login, but about the owner of a share",
+  );
+  assert.equal(await accountStatus("PASSWORD", 0), "known");
+  const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
+  const family = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
+  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, family };
+  const until: [Identity, number][] = [
+    [identity, NOW + 600],
+    [{ ...identity, proved: NOW - 100 }, NOW + 500],
+    [{ ...identity, via: "ETD", issuedToken }, NOW + 550],
+    [{ ...identity, via: "ETD", proved: NOW - 200, issuedToken }, NOW + 400],
+    [{ ...identity, via: "PASSWORD" }, Infinity],
+  ];
+  for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
+});

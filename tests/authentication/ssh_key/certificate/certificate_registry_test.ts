@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import process from "node:process";
+import { wireString } from "../user_keys.ts";
+import { otherForm, testAuthority } from "./signed_certificate.ts";
+import { CertificateRegistry } from "../../../../src/authentication/ssh_key/certificate/certificate_registry.ts";
+import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
+import { SILENT } from "../../../../src/logging/logger.ts";
+import { openRecordStore } from "../../../../src/store/sqlite_record_store.ts";
+import { certificateLine, IN_TIME } from "./certificates.ts";
+
+interface Told {
+  readonly registry: CertificateRegistry;
+  /** Puts the clock to a second since the epoch. */
+  at(seconds: number): void;
+  /** Trusts other authorities from now on. */
+  trust(text: string): Promise<void>;
+  /** The same records, as after a restart. */
+  reopened(): CertificateRegistry;
+}
+
+async function withRegistry(check: (told: Told) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  let now = IN_TIME;
+  const clock = () => now * 1000;
+  let current = await parseAuthorities(certificateLine("ca_ed25519"), "ca");
+  const authorities = {
+    path: "ca",
+    get current() {
+      return current;
+    },
+    check: () => Promise.resolve(),
+    close: () => {},
+  };
+  const records = openRecordStore(`${folder}/records.sqlite`, clock);
+  const open = () => new CertificateRegistry({ records, authorities, revoked: undefined, clock, log: SILENT });
+  try {
+    await check({
+      registry: open(),
+      at: (seconds) => now = seconds,
+      trust: async (text) => {
+        current = await parseAuthorities(text, "ca");
+      },
+      reopened: open,
+    });
+  } finally {
+    records.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const idsOf = async (registry: CertificateRegistry, user: string) => (await registry.of(user)).map(({ keyId }) => keyId);
+
+Deno.test("CertificateRegistry keeps a certificate for each of its principals until it ends", () =>
+  withRegistry(async ({ registry, reopened, at }) => {
+    const outcome = await registry.upload(`${certificateLine("two_principals")}\n`);
+    assert.equal(outcome.kind, "kept");
+    assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann", "bob@myaccessid.org"]);
+    for (const name of ["ann", "bob@myaccessid.org"]) {
+      assert.deepEqual(await idsOf(reopened(), name), ["two_principals"]);
+    }
+    assert.deepEqual(await idsOf(registry, "bob"), []);
+    at(Date.UTC(2027, 0, 1) / 1000);
+    assert.deepEqual(await idsOf(registry, "ann"), []);
+  }));
+
+Deno.test("CertificateRegistry keeps one certificate once, however often it is shown, and forgets it on request", () =>
+  withRegistry(async ({ registry }) => {
+    for (let i = 0; i < 3; i++) await registry.upload(certificateLine("by_ed25519"));
+    assert.deepEqual(await idsOf(registry, "ann"), ["by_ed25519"]);
+    assert.equal(await registry.forget(`${certificateLine("by_ed25519")} another comment`), true);
+    assert.equal(await registry.forget(certificateLine("by_ed25519")), false);
+    assert.deepEqual(await idsOf(registry, "ann"), []);
+    await assert.rejects(registry.forget("no certificate"), UnusableKey);
+  }));
+
+Deno.test("CertificateRegistry keeps nothing that does not count, and says why", () =>
+  withRegistry(async ({ registry, at }) => {
+    for (
+      const [name, reason] of [
+        ["by_other", /not among those/],
+        ["force_command", /one command/],
+        ["for_host", /not one for a user/],
+        ["ca_ed25519", /expected an OpenSSH certificate/],
+      ] as const
+    ) {
+      const outcome = await registry.upload(certificateLine(name));
+      assert(outcome.kind === "refused");
+      assert.match(outcome.reason, reason);
+    }
+    at(Date.UTC(2025, 0, 1) / 1000);
+    const early = await registry.upload(certificateLine("by_ed25519"));
+    assert.equal(early.kind === "refused" && early.reason, "it is not valid yet");
+    assert.deepEqual(await idsOf(registry, "ann"), []);
+  }));
+
+Deno.test("CertificateRegistry judges anew what it keeps, by the authorities of the moment", () =>
+  withRegistry(async ({ registry, trust }) => {
+    await registry.upload(certificateLine("by_ed25519"));
+    const [certificate] = await registry.of("ann");
+    assert(certificate !== undefined);
+    assert.equal(registry.judge(certificate).kind, "valid");
+    await trust(certificateLine("ca_other"));
+    assert.equal(registry.judge(certificate).kind, "refused");
+  }));
+
+Deno.test("CertificateRegistry keeps 20 certificates of the same principals, those that end last", () =>
+  withRegistry(async ({ registry }) => {
+    await registry.upload(certificateLine("one_day"));
+    await registry.upload(certificateLine("for_ever"));
+    const names = Array.from({ length: 21 }, (_, n) => `many_${n}`);
+    for (const name of names) await registry.upload(certificateLine(name));
+    const kept = await idsOf(registry, "ann");
+    assert.equal(kept.length, 20);
+    assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
+  }));
+
+Deno.test("CertificateRegistry keeps no more of them where the first principal is one that its authority may not name", () =>
+  withRegistry(async ({ registry, trust }) => {
+    const authority = testAuthority();
+    await trust(`principals="ann" ${authority.line}`);
+    for (let n = 1; n <= 25; n++) {
+      const outcome = await registry.upload(authority.certify(["someone", "ann"], n));
+      assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann"]);
+    }
+    assert.equal((await registry.of("ann")).length, 20);
+  }));
+
+Deno.test("CertificateRegistry keeps a certificate once, in whatever form its signature is written", () =>
+  withRegistry(async ({ registry, trust }) => {
+    const authority = testAuthority("ecdsa-sha2-nistp256");
+    await trust(authority.line);
+    let signature: Buffer = Buffer.alloc(0);
+    const line = authority.certify(["ann"], 1, (made) => signature = made);
+    const body = Buffer.from(line.split(" ")[1] ?? "", "base64");
+    const wire = wireString(
+      Buffer.concat([wireString("ecdsa-sha2-nistp256"), wireString(otherForm(signature))]),
+    );
+    const head = body.subarray(0, body.indexOf(signature) - 4 - 4 - "ecdsa-sha2-nistp256".length - 4);
+    const other = `${line.split(" ")[0]} ${Buffer.concat([head, wire]).toString("base64")}`;
+    assert.notEqual(other, line);
+    for (const shown of [line, other]) assert.equal((await registry.upload(shown)).kind, "kept");
+    assert.equal((await registry.of("ann")).length, 1);
+    assert.equal(await registry.forget(line), true);
+    assert.deepEqual(await registry.of("ann"), []);
+  }));
+
+Deno.test("CertificateRegistry keeps nothing of a certificate with a principal that no name can be", () =>
+  withRegistry(async ({ registry, trust }) => {
+    const authority = testAuthority();
+    await trust(authority.line);
+    for (const odd of ["an\0n", "ann\0", "\0"]) {
+      const outcome = await registry.upload(authority.certify(["ann", odd]));
+      assert(outcome.kind === "refused", JSON.stringify(odd));
+      assert.match(outcome.reason, /principal/);
+    }
+    assert.deepEqual(await registry.of("ann"), []);
+  }));
+
+Deno.test("CertificateRegistry verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
+  withRegistry(async ({ registry, trust, reopened }) => {
+    const authority = testAuthority();
+    await trust(authority.line);
+    for (let n = 1; n <= 200; n++) await registry.upload(authority.certify([`user${n}`, "all"], n));
+    const again = reopened();
+    const first = await costOf(() => again.of("all"));
+    const later: number[] = [];
+    for (let i = 0; i < 5; i++) later.push(await costOf(() => again.of("all")));
+    assert(Math.min(...later) < first / 3, `${later} after ${first}`);
+  }));
+
+/** Processor time, in milliseconds. */
+async function costOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { type EdgeOptions, LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { createLogger } from "../../src/logging/logger.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import { takesConnections } from "../../src/workers/port_watch.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { binaryHeader, V1 } from "./proxy_headers.ts";
+import { readAll } from "./tls_client.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const tls = {
+  ...authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] }),
+  anchors: [authority.certificate],
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.3",
+  clientCertificate: "none",
+} as const;
+const BALANCER = "127.0.0.9";
+const CLIENT = "127.0.0.1";
+const HELLO = Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+
+/** An edge that answers with the address of its client and the length of what that sent. */
+async function edgeWith(options: Partial<EdgeOptions>, secure = true) {
+  const log: string[] = [];
+  const settings = {
+    address: "127.0.0.1",
+    port: 0,
+    maxConnections: 0,
+    limits: LIMITS,
+    proxyPeers: [BALANCER],
+    ...(secure && { tls }),
+    ...options,
+  };
+  const edge = await HttpsEdge.start(settings, {
+    log: createLogger((line) => log.push(line), { threshold: "info" }),
+    groupOf: (address) => address,
+    answer: async ({ client, body }) => {
+      const { byteLength } = await new Response(body).arrayBuffer();
+      return { status: 200, headers: new HeaderList(), body: `${client.address} sent ${byteLength}.` };
+    },
+  });
+  return { port: edge.port, log, [Symbol.asyncDispose]: () => edge.drain(0) };
+}
+
+async function dial(port: number, from: string, ...parts: readonly Uint8Array[]): Promise<Socket> {
+  const socket = connectTcp({ host: "127.0.0.1", port, localAddress: from });
+  socket.setNoDelay();
+  socket.on("error", () => {}); // a reset, where it is refused
+  await once(socket, "connect");
+  for (const part of parts) await new Promise((resolve) => socket.write(part, resolve));
+  return socket;
+}
+
+/** Asks twice, with a body the second time, and reads the bodies of the answers. */
+async function ask(socket: Socket, secure = true): Promise<string[]> {
+  const on = secure ? connectTls({ socket, servername: "localhost", ca: authority.certificate }) : socket;
+  if (secure) await once(on, "secureConnect");
+  on.write(HELLO);
+  on.write(
+    `PUT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 300000\r\n\r\n${"x".repeat(300_000)}`,
+  );
+  return (await readAll(on)).match(/\S+ sent \d+/g) ?? [];
+}
+
+const as = (address: string) => [`${address} sent 0`, `${address} sent 300000`];
+
+for (const [what, secure] of [["with TLS", true], ["without TLS", false]] as const) {
+  Deno.test(`Entrance takes the client's address from the header of a listed peer, ${what}`, async () => {
+    await using edge = await edgeWith({}, secure);
+    const of = async (from: string, ...parts: readonly Uint8Array[]) =>
+      await ask(await dial(edge.port, from, ...parts), secure);
+    assert.deepEqual(await of(BALANCER, V1), as("192.0.2.7"));
+    assert.deepEqual(await of(BALANCER, binaryHeader()), as("192.0.2.7"));
+    assert.deepEqual(await of(BALANCER, ...[...V1].map((byte) => Uint8Array.of(byte))), as("192.0.2.7"));
+    assert.deepEqual(await of(BALANCER, binaryHeader({ version: 0x20, family: 0, rest: [] })), as(BALANCER));
+    assert.deepEqual(await of(CLIENT), as(CLIENT));
+    assert.deepEqual(edge.log, []);
+  });
+
+  Deno.test(`Entrance refuses a header of a peer that is not listed, ${what}`, async () => {
+    await using edge = await edgeWith({}, secure);
+    for (const [i, header] of [V1, binaryHeader(), V1.subarray(0, 20)].entries()) {
+      const socket = await dial(edge.port, CLIENT, header);
+      if (i < 2) assert.equal(await readAll(socket), "");
+      else socket.destroy(); // hung up in the middle: nothing to say
+    }
+    assert.equal(edge.log.length, 2);
+    for (const line of edge.log) {
+      assert.match(line, /peer that is not listed sent a PROXY protocol header client=127\.0\.0\.1/);
+    }
+  });
+}
+
+const REFUSED: readonly [string, Uint8Array, RegExp][] = [
+  ["nothing but a request", HELLO, /sent no PROXY protocol header client=127\.0\.0\.9/],
+  ["a ClientHello", Uint8Array.of(0x16, 3, 1), /sent no PROXY protocol header/],
+  ["a malformed header", Buffer.from("PROXY TCP4 a b 1 2\r\n"), /malformed .*reason="expected two addresses/],
+  ["one without end", Buffer.from(`PROXY ${"x".repeat(200)}`), /reason="no end of line in 107 bytes"/],
+  ["one that says it is too long", binaryHeader({ length: 60_000 }), /reason="expected at most 536 bytes/],
+];
+for (const [what, bytes, line] of REFUSED) {
+  Deno.test(`Entrance refuses a listed peer that sends ${what}`, async () => {
+    await using edge = await edgeWith({}, false);
+    assert.equal(await readAll(await dial(edge.port, BALANCER, bytes)), "");
+    assert.equal(edge.log.length, 1);
+    assert.match(edge.log[0] ?? "", line);
+  });
+}
+
+for (const bytes of [new Uint8Array(), V1.subarray(0, 30)]) {
+  Deno.test(`Entrance waits for a header no longer than for a handshake, ${bytes.length} bytes of it`, async () => {
+    await using edge = await edgeWith({ limits: { ...LIMITS, handshakeMs: 50 } });
+    assert.equal(await readAll(await dial(edge.port, BALANCER, bytes)), "");
+    assert.equal(await readAll(await dial(edge.port, CLIENT, bytes)), "");
+    assert.equal(edge.log.length, 1);
+    assert.match(edge.log[0] ?? "", /no whole PROXY protocol header in time client=127\.0\.0\.9/);
+  });
+}
+
+Deno.test("ConnectionLimiter counts connections of a listed peer among those of the client they come for", async () => {
+  await using edge = await edgeWith({ maxConnections: 8 });
+  const open: Socket[] = [];
+  for (let i = 0; i < 4; i++) open.push(await dial(edge.port, BALANCER, V1));
+  const fifth = await dial(edge.port, BALANCER, V1);
+  assert.equal(await readAll(fifth), "");
+  assert.match(edge.log.join("\n"), /there are too many client=192\.0\.2\.7/);
+  const other = Buffer.from("PROXY TCP4 192.0.2.8 192.0.2.1 1 2\r\n");
+  assert.deepEqual(await ask(await dial(edge.port, BALANCER, other)), as("192.0.2.8"));
+  open.forEach((socket) => socket.destroy());
+});
+
+Deno.test("ConnectionLimiter lets this host see that it takes connections, and logs nothing of it", async () => {
+  await using edge = await edgeWith({ proxyPeers: ["127.0.0.0/8"] });
+  assert(await takesConnections({ address: "127.0.0.1", port: edge.port }));
+  assert.deepEqual(edge.log, []);
+});

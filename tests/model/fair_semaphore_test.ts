@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { type SemaphoreLimits, FairSemaphore, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
+
+const NEVER = new AbortController().signal;
+
+/** Turns whose work ends when told. */
+function create(limits: Partial<SemaphoreLimits> = {}) {
+  const semaphore = new FairSemaphore({ atOnce: 2, waiting: 6, perKey: 4, ...limits });
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  /** Comes to the lane that the first letter of the name says. */
+  const come = (name: string, { known = false, signal = NEVER }: Partial<SemaphoreWaiter> = {}) =>
+    semaphore.run(() =>
+      new Promise<string>((resolve) => {
+        begun.push(name);
+        ends.push(() => resolve(name));
+      }), { queueKey: name.slice(0, 1), known, signal });
+  const settle = async () => {
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  };
+  return {
+    semaphore,
+    begun,
+    come,
+    settle,
+    async endFirst() {
+      ends.shift()?.();
+      await settle();
+    },
+    async endAll() {
+      while (ends.length > 0) await this.endFirst();
+    },
+  };
+}
+
+Deno.test("FairSemaphore runs a few at a time, the others when one ends, lane by lane", async () => {
+  const setting = create();
+  const { come, begun } = setting;
+  const all = ["a1", "a2", "a3", "a4", "b1"].map((name) => come(name));
+  assert.deepEqual(begun, ["a1", "a2"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "a2", "a3"]);
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "a2", "a3", "b1", "a4"]);
+  assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
+});
+
+Deno.test("FairSemaphore lets no more of a lane run than are allowed, however many have ended", async () => {
+  const setting = create({ atOnce: 4, atOncePerKey: 2 });
+  const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
+  assert.deepEqual(setting.begun, ["a1", "a2"]);
+  await setting.endFirst();
+  assert.deepEqual(setting.begun, ["a1", "a2", "a3"]);
+  await setting.endAll();
+  await Promise.all(all);
+});
+
+Deno.test("FairSemaphore lets nobody wait longer than they are patient", async () => {
+  const setting = create({ atOnce: 1, maxWaitMs: 5 });
+  const first = setting.come("a1");
+  await assert.rejects(setting.come("a2"), /no turn in time/);
+  await setting.endAll();
+  assert.equal(await first, "a1");
+  assert.deepEqual(setting.begun, ["a1"]);
+});
+
+Deno.test("FairSemaphore gives known ones every other turn", async () => {
+  const setting = create({ atOnce: 1 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
+  all.push(...["x1", "y1"].map((name) => come(name, { known: true })));
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "x1", "b1", "y1", "c1", "d1"]);
+  await Promise.all(all);
+});
+
+Deno.test("FairSemaphore gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
+  const setting = create({ atOnce: 1, knownTurns: 2 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
+  all.push(...["x1", "y1", "z1", "x2", "y2"].map((name) => come(name, { known: true })));
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "x1", "y1", "b1", "z1", "x2", "c1", "y2", "d1"]);
+  await Promise.all(all);
+});
+
+Deno.test("FairSemaphore has room for known ones when strangers have taken all of theirs", async () => {
+  const setting = create();
+  const { come, begun } = setting;
+  const crowd = ["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"].map((name) => come(name));
+  await assert.rejects(come("h1"), { name: "NoTurn" });
+  const known = come("x1", { known: true });
+  await setting.endAll();
+  assert.equal(begun[2], "x1");
+  await Promise.all([...crowd, known]);
+});
+
+Deno.test("FairSemaphore lets no lane have more than its part at once", async () => {
+  const setting = create({ atOnce: 3, atOncePerKey: 2 });
+  const { come, begun } = setting;
+  const all = ["a1", "a2", "a3", "b1"].map((name) => come(name));
+  assert.deepEqual(begun, ["a1", "a2", "b1"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "a2", "b1", "a3"]);
+  await setting.endAll();
+  await Promise.all(all);
+});
+
+Deno.test("FairSemaphore keeps a part for known ones, however long the work of strangers takes", async () => {
+  const setting = create({ atOnce: 3, forKnown: 1 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1"].map((name) => come(name));
+  all.push(...["x1", "y1"].map((name) => come(name, { known: true })));
+  assert.deepEqual(begun, ["a1", "b1", "x1"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "b1", "x1", "y1"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "b1", "x1", "y1", "c1"]);
+  await setting.endAll();
+  await Promise.all(all);
+});
+
+Deno.test("FairSemaphore never begins the work of who gave up, and goes on with the next", async () => {
+  const setting = create({ atOnce: 1 });
+  const { come, begun } = setting;
+  const caller = new AbortController();
+  const gone = new Error("gone");
+  const first = come("a1");
+  const left = come("a2", { signal: caller.signal });
+  const kept = come("a3");
+  caller.abort(gone);
+  await assert.rejects(left, gone);
+  await assert.rejects(come("a4", { signal: caller.signal }), gone);
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "a3"]);
+  await Promise.all([first, kept]);
+});
+
+Deno.test("FairSemaphore passes the turn on when somebody gives up between being called and beginning", async () => {
+  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
+  const caller = new AbortController();
+  const seeker = { queueKey: "a", known: false, signal: NEVER };
+  const end = Promise.withResolvers<void>();
+  const first = semaphore.run(() => end.promise, seeker);
+  const second = semaphore.run(() => Promise.reject(new Error("begun")), { ...seeker, signal: caller.signal });
+  const third = semaphore.run(() => Promise.resolve("third"), seeker);
+  end.resolve();
+  first.then(() => caller.abort(new Error("gone")));
+  await assert.rejects(second, /gone|begun/);
+  assert.equal(await third, "third");
+});
+
+Deno.test("FairSemaphore passes the turn on when work fails", async () => {
+  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
+  const seeker = { queueKey: "a", known: false, signal: NEVER };
+  const failing = semaphore.run(() => Promise.reject(new Error("no")), seeker);
+  const next = semaphore.run(() => Promise.resolve("next"), seeker);
+  await assert.rejects(failing, /no/);
+  assert.equal(await next, "next");
+});

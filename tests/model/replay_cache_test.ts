@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { PROOFS, type SeenMark, ReplayCache } from "../../src/model/replay_cache.ts";
+
+Deno.test("ReplayCache lets a mark count once, whoever shows it, until it could not be used any more", () => {
+  let now = 0;
+  const seen = new ReplayCache({ all: 20, perOwner: 5 }, () => now);
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), true);
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 5000 }), false);
+  assert.equal(seen.note({ owner: "a", mark: "2", endsAt: 5000 }), true);
+  now = 5000;
+  assert.equal(seen.note({ owner: "a", mark: "1", endsAt: 9000 }), false);
+  now = 6001;
+  assert.equal(seen.note({ owner: "b", mark: "1", endsAt: 9000 }), true);
+});
+
+/** Shows marks one by one. @returns How many are taken. */
+function takes(seen: ReplayCache, owner: string, count: number, endsAt = 2000): number {
+  return Array.from({ length: count }, (_, i) => seen.note({ owner, mark: `${owner} ${i}`, endsAt }))
+    .filter((first) => first).length;
+}
+
+Deno.test("ReplayCache takes what it has no room for as seen, and refuses the greediest first", () => {
+  let now = 0;
+  const seen = new ReplayCache({ all: 12, perOwner: 6 }, () => now);
+  assert.equal(takes(seen, "a", 10), 4);
+  assert.equal(takes(seen, "b", 10), 3);
+  assert.equal(takes(seen, "a", 10), 0);
+  assert.equal(takes(seen, "c", 1), 1, "others still have room");
+  assert.equal(takes(seen, "d", 1), 1);
+  assert.equal(["e", "f", "g", "h"].reduce((sum, owner) => sum + takes(seen, owner, 1), 0), 3, "full");
+  now = 3001;
+  assert.equal(takes(seen, "a", 10, 4000), 4, "what has ended takes no room");
+});
+
+Deno.test("ReplayCache has room for everybody, however many proofs a hundred users show", () => {
+  const seen = new ReplayCache(PROOFS, () => 0);
+  for (let user = 0; user < 100; user++) takes(seen, `greedy ${user}`, PROOFS.perOwner);
+  for (let user = 0; user < 100; user++) assert.equal(takes(seen, `modest ${user}`, 5), 5);
+});
+
+Deno.test("ReplayCache never takes a mark twice before its end, and never keeps more than it may", () => {
+  const step = fc.record({
+    owner: fc.constantFrom("a", "b", "c"),
+    mark: fc.nat(15).map(String),
+    lasts: fc.nat(3000),
+    passes: fc.nat(900),
+  });
+  fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+    let now = 0;
+    const seen = new ReplayCache({ all: 6, perOwner: 4 }, () => now);
+    const ends = new Map<string, number>();
+    for (const { owner, mark, lasts, passes } of steps) {
+      now += passes;
+      if (seen.note({ owner, mark, endsAt: now + lasts })) {
+        assert((ends.get(mark) ?? -1) < now);
+        ends.set(mark, now + lasts);
+      }
+      assert(seen.seen().length <= 6);
+    }
+  }));
+});
+
+Deno.test("ReplayCache hands on what it has seen, and takes all of it over without telling again", () => {
+  let now = 0;
+  const told: SeenMark[] = [];
+  const before = new ReplayCache({ all: 10, perOwner: 2 }, () => now, (seen) => told.push(seen));
+  for (const [owner, mark, endsAt] of [["a", "1", 1000], ["a", "2", 5000], ["b", "3", 5000]] as const) {
+    before.note({ owner, mark, endsAt });
+  }
+  before.note({ owner: "a", mark: "2", endsAt: 9000 });
+  assert.deepEqual(told, before.seen());
+  now = 1001;
+  assert.deepEqual(before.seen().map(({ owner, mark }) => `${owner} ${mark}`), ["a 2", "b 3"]);
+
+  const after = new ReplayCache({ all: 2, perOwner: 1 }, () => now, () => assert.fail("told again"));
+  after.adopt(told);
+  after.adopt(structuredClone(told));
+  assert.deepEqual(after.seen(), before.seen());
+  for (const mark of ["2", "3"]) assert.equal(after.note({ owner: "c", mark, endsAt: 9000 }), false);
+});

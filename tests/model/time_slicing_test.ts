@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { eachLine, TimeSlicer } from "../../src/model/time_slicing.ts";
+
+Deno.test("TimeSlicer lets others have their turn once a step has lasted long enough, and begins anew", async () => {
+  const steps = new TimeSlicer();
+  while (!steps.isLong);
+  let others = 0;
+  setTimeout(() => others++, 0);
+  while (others === 0) {
+    if (steps.isLong) await steps.rest();
+  }
+  assert.equal(steps.isLong, false);
+});
+
+Deno.test("eachLine() is what splitting at line ends is, with numbers and without a byte order mark", async () => {
+  const unit = fc.constantFrom("a", "\n", "\r", "\ufeff");
+  await fc.assert(fc.asyncProperty(fc.string({ unit }), async (text) => {
+    const seen: [string, number][] = [];
+    await eachLine(text, (line, number) => void seen.push([line, number]));
+    const lines = text.replace(/^\ufeff/, "").split("\n").map((line) => line.replace(/\r$/, ""));
+    assert.deepEqual(seen, lines.map((line, at) => [line, at + 1]));
+  }));
+});
+
+Deno.test("eachLine() takes a few lines at once: whoever waits for the loop waits for long texts alone", async () => {
+  let others = 0;
+  setImmediate(() => others++);
+  await eachLine("one\ntwo\nthree", () => {});
+  assert.equal(others, 0);
+});

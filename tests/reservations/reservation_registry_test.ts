@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
+import { hostZone, NO_RESERVATIONS, openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
+import { isTimeZone } from "../../src/reservations/reservation_times.ts";
+
+const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
+const at = (text: string) => Date.parse(text);
+
+/** A book on a file that may be written to, and lines of its log to wait for. */
+async function open(content: unknown, { zone = "UTC" } = {}) {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/reservations.json`;
+  const time = { now: at("2026-01-05T12:00:00Z") };
+  const lines: string[] = [];
+  let heard: (() => void) | undefined;
+  const log = createLogger((line) => {
+    lines.push(line);
+    heard?.();
+  });
+  const write = (next: unknown) =>
+    Deno.writeTextFile(file, typeof next === "string" ? next : JSON.stringify(next));
+  if (content !== undefined) await write(content);
+  const registry = await openReservationRegistry({ file, zone, clock: () => time.now, log, intervalMs: 10 });
+  const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
+  return {
+    registry,
+    file,
+    time,
+    lines,
+    write,
+    async logged(part: string): Promise<string> {
+      while (!lines.some((line) => line.includes(part))) {
+        await new Promise<void>((resolve) => heard = resolve);
+      }
+      return lines.splice(0).join("\n");
+    },
+    [Symbol.asyncDispose]: async () => {
+      registry.close();
+      clearInterval(alive);
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+Deno.test("ReservationRegistry limits others while a reservation is active, and forgets it afterwards", async () => {
+  await using made = await open({ reservations: [NIGHT] });
+  const { registry, time } = made;
+  const look =
+    () => [registry.limitFor("ann"), registry.limitFor("bob"), registry.limitFor(undefined), registry.list().length];
+  assert.deepEqual(look(), [0, 0, 0, 1]);
+  assert.equal(registry.descriptionsFor("ann").length, 1);
+  assert.deepEqual([registry.descriptionsFor("bob"), registry.descriptionsFor(undefined)], [[], []]);
+  time.now = at("2026-01-05T20:00:00Z");
+  assert.deepEqual(look(), [0, 10485760, 10485760, 1]);
+  time.now = at("2026-01-05T23:00:00Z");
+  assert.deepEqual(look(), [0, 0, 0, 0]);
+  assert.deepEqual(registry.descriptionsFor("ann"), []);
+});
+
+Deno.test("ReservationRegistry reads times in its own zone", async () => {
+  await using made = await open({ reservations: [NIGHT] }, { zone: "Asia/Tokyo" });
+  made.time.now = at("2026-01-05T11:00:00Z");
+  assert.equal(made.registry.limitFor("bob"), 10485760);
+  assert.match(made.registry.descriptionsFor("ann")[0] ?? "", /from=Mon Jan 05 20:00:00 \S+ 2026/);
+});
+
+Deno.test("ReservationRegistry begins without a file, and follows the file that appears, changes and goes", async () => {
+  await using made = await open(undefined);
+  const { registry, file, time } = made;
+  time.now = at("2026-01-05T21:00:00Z");
+  assert.equal(registry.limitFor("bob"), 0);
+  await made.write({ reservations: [NIGHT] });
+  await made.logged("file read again");
+  assert.equal(registry.limitFor("bob"), 10485760);
+  await made.write({ reservations: [{ ...NIGHT, rateLimit: "1k" }] });
+  await made.logged("file read again");
+  assert.equal(registry.limitFor("bob"), 1024);
+  await Deno.remove(file);
+  await made.logged("file read again");
+  assert.equal(registry.limitFor("bob"), 0);
+});
+
+Deno.test("ReservationRegistry keeps the last good reservations while the file is broken, and names a bad entry", async () => {
+  await using made = await open({ reservations: [NIGHT] });
+  made.time.now = at("2026-01-05T21:00:00Z");
+  await made.write('{"reservations": [');
+  await made.logged("last good content stays");
+  assert.equal(made.registry.limitFor("bob"), 10485760);
+  await made.write({ reservations: [{ ...NIGHT, name: "odd", to: "late" }, { ...NIGHT, rateLimit: "5k" }] });
+  assert.match(
+    await made.logged("file read again"),
+    /reservation left out .*'odd' to = late: expected a time/,
+  );
+  assert.equal(made.registry.limitFor("bob"), 5120);
+});
+
+Deno.test("openReservationRegistry() refuses to start on a broken file", async () => {
+  const file = await Deno.makeTempFile();
+  await Deno.writeTextFile(file, "{");
+  await assert.rejects(openReservationRegistry({ file, clock: () => 0, log: SILENT }), InvalidFile);
+  await Deno.remove(file);
+});
+
+Deno.test("openReservationRegistry() reads files of 4 MiB, and no larger ones", async () => {
+  const most = JSON.stringify({ reservations: [NIGHT] }).padEnd(4 * 1024 ** 2);
+  await using made = await open(most);
+  assert.equal(made.registry.list().length, 1);
+  await assert.rejects(open(`${most} `), InvalidFile);
+});
+
+Deno.test("hostZone() names a time zone", () => assert.ok(isTimeZone(hostZone())));
+
+Deno.test("NO_RESERVATIONS limits nobody", () => {
+  assert.deepEqual([
+    NO_RESERVATIONS.limitFor("a"),
+    NO_RESERVATIONS.descriptionsFor("a"),
+    NO_RESERVATIONS.list(),
+  ], [0, [], []]);
+});

@@ -1,0 +1,249 @@
+/** Workers that die at the wrong moment, and configurations that cannot be taken over. */
+import assert from "node:assert/strict";
+import { workersSoFar, startedWorker } from "./worker_spy.ts";
+import { ask } from "./ask.ts";
+import { ALICE, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+
+const POST = { as: ALICE, body: { serverPath: "" } };
+
+/** What is logged from now on. */
+function logFromNow(system: SystemUnderTest): (pattern: RegExp) => Promise<string> {
+  const before = system.log.length;
+  return (pattern) => system.logged(pattern, before);
+}
+
+/** The answer to the first request that the service takes. */
+async function served(system: SystemUnderTest, path: string, question: Parameters<typeof ask>[2]) {
+  for (;;) {
+    const reply = await system.ask(path, question);
+    if (reply.status !== 503) return reply;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+Deno.test("whoever guesses has not one guess more when the core dies, once, and again", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere({
+    properties: {
+      "container.security.throttling.maxFailures": "5",
+      "container.security.throttling.baseDelay": "300",
+    },
+  });
+  /** @returns Guesses that were looked at until there was 429. */
+  const guesses = async (user: string, killAfter: readonly number[]) => {
+    for (let looked = 0;; looked++) {
+      const { status } = await served(system, "/rest/auth", { as: [user, `guess ${looked}`] });
+      if (status === 429) return looked;
+      assert.equal(status, 401);
+      const generation = killAfter.indexOf(looked + 1) + 1;
+      if (generation === 0) continue;
+      const told = logFromNow(system);
+      (await startedWorker(`core ${generation}`, from)).kill(); // in the very moment of the answer
+      await told(/core died, starting another/);
+    }
+  };
+  assert.equal(await guesses("alice", [1, 3]), 6);
+  assert.equal(await guesses("stranger", []), 6, "as many as where nothing dies");
+  const next = await startedWorker("core 3", from);
+  const told = logFromNow(system);
+  next.kill();
+  await told(/worker replaced what=core/);
+  assert.equal((await served(system, "/rest/auth", { as: ALICE })).status, 429, "nor is a wait forgotten");
+});
+
+Deno.test("a core that leaves is let go when the edge dies that had requests with it", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  system.daemon().fault = { kind: "hang-after-request" };
+  const arrived = system.daemon().requests.length + 1;
+  const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
+  while (system.daemon().requests.length < arrived) await new Promise((resolve) => setTimeout(resolve, 5));
+  await system.service.reload();
+  const leaving = await startedWorker("core 1", from);
+  const told = logFromNow(system);
+  (await startedWorker("edge", from)).kill();
+  assert(await underWay instanceof Error, "its connection went with the edge");
+  system.daemon().fault = undefined;
+  await leaving.ended;
+  await told(/worker replaced what=edge/);
+  assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
+});
+
+Deno.test("a core that dies during a reload does not bring the old configuration back", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const told = logFromNow(system);
+  await system.replace("conf/container.properties", `${main}authservice.server.HPC.description=new\n`);
+  const reloaded = system.service.reload();
+  await startedWorker("core 2", from);
+  (await startedWorker("core 1", from)).kill();
+  await told(/core died, starting another generation=1/);
+  await reloaded;
+  await told(/worker replaced what=core/);
+  const reply = await served(system, "/rest/auth/HPC", { as: ALICE });
+  assert.equal(reply.json().description, "new");
+  assert.equal((await served(system, "/health/ready", {})).json().generation, 2);
+});
+
+Deno.test("a new core that dies while it starts leaves the one before where it is", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const told = logFromNow(system);
+  const reloaded = system.service.reload();
+  (await startedWorker("core 2", from)).kill();
+  await reloaded;
+  await told(/reload failed, the configuration before stays/);
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+  await system.service.reload();
+  assert.equal((await system.ask("/health/ready")).json().generation, 3);
+});
+
+Deno.test("a new core that cannot use its files is ended, and the one before stays", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  await Deno.mkdir(`${system.folder}/shares`);
+  await Deno.writeTextFile(
+    `${system.folder}/shares/shares.sqlite`,
+    "no database at all, but quite a long text",
+  );
+  const told = logFromNow(system);
+  const sharing = `share.servers=HPC\npersistence.directory=${system.folder}/shares\n`;
+  await system.replace("conf/container.properties", main + sharing);
+  await system.service.reload();
+  await told(/reload failed, the configuration before stays/);
+  assert.equal((await startedWorker("core 2", from)).ends, 1);
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+});
+
+Deno.test("a request under way outlives two changes of the core and one of the edge", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const body = JSON.stringify({ serverPath: "" });
+  const caller = await Deno.connectTls({
+    hostname: "localhost",
+    port: system.port,
+    caCerts: [system.authority.certificate],
+  });
+  const send = (text: string) => caller.write(new TextEncoder().encode(text));
+  await send(
+    `POST /rest/auth/HPC HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${btoa(ALICE.join(":"))}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`,
+  );
+  // The edge has read as much when it answers somebody who came later.
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  await system.service.reload();
+  await system.service.reload();
+  await (await startedWorker("core 2", from)).ended; // nothing waits for it
+  const next = workersSoFar();
+  await system.replace(
+    "conf/container.properties",
+    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
+  );
+  const reloaded = system.service.reload();
+  await startedWorker("edge", next);
+  await send(body.slice(3));
+  const reply = new Uint8Array(10_000);
+  const length = await caller.read(reply);
+  assert.match(new TextDecoder().decode(reply.subarray(0, length ?? 0)), /^HTTP\/1\.1 200 /);
+  caller.close();
+  await reloaded;
+});
+
+Deno.test("a reload to a port in use changes nothing, and the way back is open", async () => {
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const to = async (more: string) => {
+    const told = logFromNow(system);
+    await system.replace("conf/container.properties", main + more);
+    await system.service.reload();
+    return told;
+  };
+  const shown = async (at: number) => {
+    const url = `https://localhost:${at}/rest/auth/HPC`;
+    return (await ask(url, system.authority.certificate, { as: ALICE })).json().description;
+  };
+  const changes = `container.port=${port}\nauthservice.server.HPC.description=moved\n`;
+  const failed = await to(changes);
+  await failed(/reload failed.*port \d+ on 127\.0\.0\.1 is taken/);
+  assert.equal(await shown(system.port), "Server HPC", "nothing of the new configuration is in use");
+  const back = await to("");
+  await back(/configuration reloaded/);
+  assert.equal(await shown(system.port), "Server HPC");
+
+  taken.close();
+  await (await to(changes))(/configuration reloaded/);
+  assert.equal(await shown(port), "moved");
+  await assert.rejects(shown(system.port), /ECONNREFUSED/);
+  await (await to(`container.port=${system.port}\n`))(/configuration reloaded/);
+  assert.equal(await shown(system.port), "Server HPC");
+});
+
+Deno.test("an edge with other limits takes the place of the one before on the same port", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere();
+  const main = await Deno.readTextFile(system.main);
+  await system.replace(
+    "conf/container.properties",
+    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
+  );
+  const told = logFromNow(system);
+  await system.service.reload();
+  const line = await told(/configuration reloaded|reload failed|cannot be used/);
+  assert.match(line, /configuration reloaded/);
+  await (await startedWorker("edge", from)).ended;
+  assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
+});
+
+Deno.test("a rejection that nobody handles is logged and counted, and ends no room", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere({
+    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
+  });
+  await settled(system);
+  const told = logFromNow(system);
+  // Defects behind an await: a link and certificates that are none.
+  (await startedWorker("core 1", from)).tell({ kind: "channel", port: null });
+  await told(/error rejection that nobody handled error=".*TypeError/);
+  const again = logFromNow(system);
+  (await startedWorker("edge", from)).tell({ kind: "tls", tls: null });
+  await again(/error rejection that nobody handled error=".*TypeError/);
+
+  const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
+  const counted = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return ["core", "edge", "supervisor"].map((worker) =>
+      new RegExp(`^authserver_unhandled_rejections_total\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)?.[1]
+    ).join(" ");
+  };
+  while (await counted() !== "1 1 0") await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+});
+
+Deno.test("how long edge and core stood still is measured, look by look", async () => {
+  await using system = await runServiceHere({
+    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
+  });
+  const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
+  const looks = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return ["core", "edge"].map((worker) =>
+      Number(
+        new RegExp(`^authserver_core_stall_seconds_count\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)?.[1] ??
+          0,
+      )
+    );
+  };
+  while ((await looks()).some((count) => count < 20)) await new Promise((resolve) => setTimeout(resolve, 50));
+});

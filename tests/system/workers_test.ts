@@ -1,0 +1,126 @@
+/** Workers that die, and cores that change under load (design note 6). */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
+
+/** The workers' workers by name, in the order of their start. */
+const workers: { readonly name: string; readonly worker: Worker }[] = [];
+globalThis.Worker = class extends Worker {
+  constructor(specifier: string | URL, options?: WorkerOptions) {
+    super(specifier, options);
+    workers.push({ name: options?.name ?? "", worker: this });
+  }
+};
+
+/** Has a worker meet a defect: a message that it cannot read throws where nobody catches. */
+function kill(name: string): void {
+  const worker = workers.find((worker) => worker.name === name); // those of the service that was started first
+  assert(worker !== undefined, `no room ${name}`);
+  worker.worker.postMessage(null);
+}
+
+const POST = { as: ALICE, body: { serverPath: "" } };
+
+const mortal = await runServiceHere();
+await settled(mortal);
+Deno.test.afterAll(() => mortal[Symbol.asyncDispose]());
+
+Deno.test("when the core dies requests get 503 with Retry-After, and a new core serves", async () => {
+  mortal.daemon().delay = 200;
+  const arrived = mortal.daemon().requests.length + 1;
+  const underWay = mortal.ask("/rest/auth/HPC", POST);
+  while (mortal.daemon().requests.length < arrived) await new Promise((resolve) => setTimeout(resolve, 5));
+  kill("core 1");
+  const lost = await underWay;
+  assert.equal(lost.status, 503);
+  assert.equal(lost.headers["retry-after"], "1");
+  assert.equal(lost.json().code, "ERR_SERVICE_STARTING");
+  const meanwhile = await mortal.ask("/rest/auth", { as: ALICE });
+  assert.equal(meanwhile.status, 503);
+  assert.equal(meanwhile.headers["retry-after"], "1");
+
+  await mortal.logged(/error core died, starting another generation=1/);
+  await mortal.logged(/worker replaced what=core/);
+  mortal.daemon().delay = 0;
+  assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
+  const ready = await mortal.ask("/health/ready");
+  assert.equal(ready.json().generation, 2);
+});
+
+Deno.test("when the edge dies another one listens on the same port", async () => {
+  kill("edge");
+  await mortal.logged(/error edge died, starting another/);
+  await mortal.logged(/worker replaced what=edge/);
+  assert.equal((await mortal.ask("/rest/auth/HPC", POST)).status, 200);
+});
+
+/** Its end is tested too. */
+const system = await runService();
+await settled(system);
+
+Deno.test("reloading under 32 busy connections fails no request and cuts no connection", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32, ca: system.authority.certificate });
+  const main = await Deno.readTextFile(system.main);
+  let done = false;
+  let requests = 0;
+  const seen = new Set<unknown>();
+  const awaited = new Map<string, () => void>();
+  const clients = Array.from({ length: 32 }, async () => {
+    while (!done) {
+      const reply = await system.ask("/rest/auth/HPC", { as: ALICE, agent });
+      assert.equal(reply.status, 200, reply.text);
+      const { description } = reply.json();
+      seen.add(description);
+      awaited.get(String(description))?.();
+      requests++;
+    }
+  });
+  for (const description of ["first", "second", "third"]) {
+    const shown = new Promise<void>((resolve) => awaited.set(description, resolve));
+    await reloadWith(`${main}authservice.server.HPC.description=${description}\n`);
+    await Promise.race([shown, ...clients]);
+  }
+  done = true;
+  await Promise.all(clients);
+  agent.destroy();
+  assert.deepEqual([...seen], ["Server HPC", "first", "second", "third"]);
+  assert(requests > 100, `${requests} requests`);
+});
+
+/** Changes the main file and asks for a reload. */
+async function reloadWith(text: string): Promise<void> {
+  await system.replace("conf/container.properties", text);
+  system.service.hangUp();
+}
+
+Deno.test("a bad configuration is reported with file and line, and the one before stays", async () => {
+  const main = await Deno.readTextFile(system.main);
+  const line = main.split("\n").length + 1;
+  const before = system.log.length;
+  await reloadWith(`${main}authservice.server.HPC.commandPrt=1\ncontainer.port=many\n`);
+  await system.logged(/error the new configuration cannot be used, the one before stays/, before);
+  const place = `container\\.properties:${line}: container\\.port = many`;
+  await system.logged(new RegExp(`error configuration diagnostic=".*${place}`), before);
+  await system.logged(/configuration diagnostic=".*commandPrt.*did you mean/, before);
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+  await reloadWith(main);
+  await system.logged(/configuration reloaded/, before);
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+});
+
+Deno.test("a configuration that changes on disk is taken over without a signal", async () => {
+  const main = await Deno.readTextFile(system.main);
+  await system.replace("conf/container.properties", `${main}authservice.server.HPC.description=changed\n`);
+  for (let lines = 0, shown: unknown; shown !== "changed";) {
+    const line = await system.logged(/configuration reloaded/, lines);
+    lines = system.log.indexOf(line) + 1;
+    shown = (await system.ask("/rest/auth/HPC")).json().description;
+  }
+});
+
+Deno.test("what was answered just before the end is in the log, and the end is its last line", async () => {
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+  await system[Symbol.asyncDispose]();
+  assert(system.log.some((line) => /audit session.*decision=granted/.test(line)), system.log.join("\n"));
+  assert.match(system.log.at(-1) ?? "", / stopped$/);
+});

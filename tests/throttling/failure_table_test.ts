@@ -1,0 +1,342 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { FailureTable, type WaitPolicy } from "../../src/throttling/failure_table.ts";
+
+const POLICY: WaitPolicy = { free: 2, baseMs: 1000, maxMs: 16_000, windowMs: 60_000, underWay: 4 };
+
+function create(capacity = 1000, policy: Partial<WaitPolicy> = {}) {
+  const clock = { now: 1_000_000 };
+  const table = new FailureTable<string>({
+    policy: { ...POLICY, ...policy },
+    capacity,
+    elapsed: () => clock.now,
+  });
+  return {
+    table,
+    clock,
+    fail: (key: string, times = 1) => {
+      for (let i = 0; i < times; i++) table.fail(key, key);
+    },
+  };
+}
+
+Deno.test("FailureTable grants free failures, then doubles the wait up to its longest", () => {
+  const { table, clock, fail } = create();
+  const waits: number[] = [];
+  for (let i = 0; i < 9; i++) {
+    fail("a");
+    const wait = table.state("a").waitMs;
+    waits.push(wait);
+    clock.now += wait;
+    assert.equal(table.state("a").waitMs, 0);
+  }
+  assert.deepEqual(waits, [0, 0, 1000, 2000, 4000, 8000, 16_000, 16_000, 16_000]);
+});
+
+Deno.test("FailureTable keeps keys apart", () => {
+  const { table, fail } = create();
+  fail("a", 5);
+  assert.equal(table.state("b").waitMs, 0);
+});
+
+Deno.test("FailureTable lets waits run down with the clock", () => {
+  const { table, clock, fail } = create();
+  fail("a", 5);
+  assert.equal(table.state("a").waitMs, 4000);
+  clock.now += 3999;
+  assert.equal(table.state("a").waitMs, 1);
+  assert.equal(table.waiting().length, 1);
+  clock.now += 1;
+  assert.equal(table.state("a").waitMs, 0);
+  assert.deepEqual(table.waiting(), []);
+});
+
+Deno.test("FailureTable never shortens a running wait", () => {
+  const { table, clock, fail } = create(1000, { baseMs: 10_000 });
+  fail("a", 4);
+  assert.equal(table.state("a").waitMs, 16_000);
+  clock.now += 1;
+  fail("a");
+  assert.equal(table.state("a").waitMs, 16_000);
+});
+
+Deno.test("FailureTable forgets when the window after the last failure and its wait is over", () => {
+  const { table, clock, fail } = create();
+  fail("a", 3);
+  clock.now += 1000 + 59_999;
+  fail("a"); // still the fourth
+  assert.equal(table.state("a").waitMs, 2000);
+  clock.now += 2000 + 60_000;
+  fail("a"); // the first again
+  assert.equal(table.state("a").waitMs, 0);
+});
+
+Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
+  const { table, fail } = create();
+  fail("a", 5);
+  fail("b", 5);
+  fail("c", 1);
+  table.forget("a");
+  assert.equal(table.state("a").waitMs, 0);
+  assert.equal(table.forgetWhere((subject) => subject !== "a"), 2);
+  assert.equal(table.size, 0);
+});
+
+Deno.test("FailureTable bounds attempts under way, and allows one at a time after the free failures", () => {
+  const { table, clock, fail } = create();
+  for (let i = 0; i < 4; i++) {
+    assert.equal(table.state("a").full, false);
+    table.enter("a");
+  }
+  assert.equal(table.state("a").full, true);
+  table.leave("a");
+  assert.equal(table.state("a").full, false);
+  for (let i = 0; i < 3; i++) table.leave("a");
+
+  fail("a", 3);
+  clock.now += 1000;
+  assert.equal(table.state("a").full, false);
+  table.enter("a");
+  assert.equal(table.state("a").full, true);
+  table.leave("a");
+  assert.equal(table.state("a").full, false);
+});
+
+Deno.test("FailureTable allows one attempt fewer at once for each free failure, and always one", () => {
+  const most = (failures: number, policy: Partial<WaitPolicy> = {}) => {
+    const { table, clock, fail } = create(10, policy);
+    fail("a", failures);
+    clock.now += table.state("a").waitMs;
+    let attempts = 0;
+    for (; !table.state("a").full; attempts++) table.enter("a");
+    return attempts;
+  };
+  assert.deepEqual([0, 1, 2, 3, 4].map((failures) => most(failures)), [4, 3, 1, 1, 1]);
+  const narrow = { free: 5, underWay: 3 };
+  assert.deepEqual([0, 1, 2, 3, 4, 5].map((failures) => most(failures, narrow)), [3, 2, 1, 1, 1, 1]);
+});
+
+/** Somebody in the queue who notes being called. */
+function waiter(called: () => void, queueKey = "") {
+  return { queueKey, maxWaitMs: 60_000, called, left: () => assert.fail("left the queue") };
+}
+
+Deno.test("FailureTable gives turns in the order asked for, one for each attempt that ends", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["first", "second", "third"]) {
+    table.queue("a", waiter(() => (order.push(name), table.enter("a"))));
+  }
+  table.leave("b");
+  assert.deepEqual(order, []);
+  table.leave("a");
+  assert.deepEqual(order, ["first"]);
+  table.leave("a");
+  table.leave("a");
+  assert.deepEqual(order, ["first", "second", "third"]);
+});
+
+Deno.test("FailureTable gives lanes turns, so that a crowd delays nobody else by more than one", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["x1", "x2", "x3", "y1"]) {
+    table.queue("a", waiter(() => (order.push(name), table.enter("a")), name.slice(0, 1)));
+  }
+  for (let i = 0; i < 4; i++) table.leave("a");
+  assert.deepEqual(order, ["x1", "y1", "x2", "x3"]);
+});
+
+Deno.test("FailureTable goes on to the next in the queue if one does not take its turn", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["first", "second"]) table.queue("a", waiter(() => order.push(name)));
+  table.leave("a");
+  assert.deepEqual(order, ["first", "second"]);
+});
+
+Deno.test("FailureTable asks each in the queue once for an attempt that ends, also who queues again", () => {
+  const { table } = create();
+  for (let i = 0; i < 4; i++) table.enter("a");
+  const asked = { first: 0, second: 0 };
+  const queue = (name: keyof typeof asked) =>
+    table.queue(
+      "a",
+      waiter(() => {
+        if (++asked[name] > 5) throw new Error("asked without end");
+        queue(name);
+      }),
+    );
+  queue("first");
+  queue("second");
+  table.leave("a");
+  assert.deepEqual(asked, { first: 1, second: 1 });
+  table.leave("a");
+  assert.deepEqual(asked, { first: 2, second: 2 });
+});
+
+Deno.test("FailureTable ends the waiting for a turn when the time is up", async () => {
+  const { table } = create();
+  for (let i = 0; i < 4; i++) table.enter("a");
+  let turned = false;
+  const late = new Promise((left) =>
+    table.queue("a", { queueKey: "", maxWaitMs: 1, called: () => assert.fail("called"), left })
+  );
+  table.queue("a", waiter(() => turned = true));
+  assert.equal(await late, "late");
+  assert.equal(turned, false);
+  table.leave("a");
+  assert.equal(turned, true);
+});
+
+Deno.test("FailureTable grants further free failures where it is told to", () => {
+  const clock = { now: 1_000_000 };
+  const extraFree = (key: string) => key === "many users" ? 3 : 0;
+  const table = new FailureTable<string>({
+    policy: POLICY,
+    capacity: 10,
+    elapsed: () => clock.now,
+    extraFree,
+  });
+  for (let i = 0; i < 5; i++) table.fail("many users", "");
+  assert.deepEqual(table.state("many users"), { waitMs: 0, full: false });
+  table.fail("many users", "");
+  assert.equal(table.state("many users").waitMs, 1000);
+  for (let i = 0; i < 3; i++) table.fail("one user", "");
+  assert.equal(table.state("one user").waitMs, 1000);
+});
+
+Deno.test("FailureTable makes room at the expense of the key idle longest, never of a running wait", () => {
+  const { table, fail } = create(3, { free: 3 });
+  fail("banned", 5);
+  fail("old", 3);
+  fail("new", 3);
+  fail("newest");
+  assert.equal(table.size, 3);
+  assert.ok(table.state("banned").waitMs > 0);
+  fail("new"); // its fourth: it was kept
+  assert.ok(table.state("new").waitMs > 0);
+  fail("old"); // its first again: it had to go
+  assert.equal(table.state("old").waitMs, 0);
+});
+
+Deno.test("FailureTable uses the room of waits that ended", () => {
+  const { table, clock, fail } = create(2);
+  fail("a", 3);
+  fail("b", 3);
+  clock.now += 1000;
+  fail("c", 3);
+  assert.equal(table.size, 2);
+  assert.equal(table.waiting().length, 1);
+  assert.equal(table.state("c", { ownOnly: true }).waitMs, 1000);
+});
+
+Deno.test("FailureTable full of running waits has further keys share, and gives no free guesses by it", () => {
+  const { table, fail } = create(10);
+  for (let i = 0; i < 10; i++) fail(`banned ${i}`, 8);
+  for (let i = 0; i < 5000; i++) fail(`stranger ${i}`);
+  assert.equal(table.size, 10);
+  for (let i = 0; i < 10; i++) assert.equal(table.state(`banned ${i}`).waitMs, 16_000);
+  // 5,000 failures over 1,024 shared records: nearly all of them are beyond the free ones.
+  const waits = Array.from({ length: 1000 }, (_, i) => table.state(`newcomer ${i}`).waitMs);
+  assert.ok(waits.filter((wait) => wait > 0).length > 800);
+  assert.ok(waits.every((wait) => wait <= 10_000));
+  assert.equal(table.state("newcomer 1", { ownOnly: true }).waitMs, 0);
+});
+
+Deno.test("FailureTable keeps every running wait and its bound, whatever happens", () => {
+  const step = fc.oneof(
+    fc.record({ fail: fc.nat({ max: 30 }) }),
+    fc.record({ pass: fc.nat({ max: 20_000 }) }),
+    fc.record({ look: fc.nat({ max: 30 }) }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    const { table, clock } = create(5);
+    const until = new Map<string, number>();
+    for (const step of steps) {
+      if ("pass" in step) clock.now += step.pass;
+      else if ("look" in step) table.state(`${step.look}`).waitMs;
+      else {
+        const record = table.fail(`${step.fail}`, "");
+        if (record !== undefined) until.set(`${step.fail}`, record.until);
+      }
+      assert.ok(table.size <= 5);
+      for (const [key, moment] of until) {
+        if (moment > clock.now) assert.equal(table.state(key).waitMs, moment - clock.now);
+      }
+    }
+  }));
+});
+
+Deno.test("FailureTable hands its records over, running waits first", () => {
+  const { table, clock, fail } = create();
+  fail("watched");
+  clock.now += 1;
+  fail("waiting", 4);
+  clock.now += 1;
+  fail("later");
+  assert.deepEqual(table.entries(10).map(([key]) => key), ["waiting", "later", "watched"]);
+  assert.deepEqual(table.entries(2).map(([key]) => key), ["waiting", "later"]);
+
+  const next = create();
+  next.clock.now = clock.now;
+  next.table.adopt(table.entries(10));
+  assert.equal(next.table.state("waiting").waitMs, table.state("waiting").waitMs);
+  assert.ok(table.state("waiting").waitMs > 0);
+  // The count goes on where it was.
+  next.fail("later", 2);
+  fail("later", 2);
+  assert.equal(next.table.state("later").waitMs, table.state("later").waitMs);
+});
+
+Deno.test("FailureTable leaves out what is forgotten when it hands over and when it takes over", () => {
+  const { table, clock, fail } = create();
+  fail("old");
+  const entries = table.entries(10);
+  clock.now += POLICY.windowMs;
+  assert.deepEqual(table.entries(10), []);
+  const next = create();
+  next.clock.now = clock.now;
+  next.table.adopt(entries);
+  assert.equal(next.table.size, 0);
+});
+
+Deno.test("FailureTable keeps the graver of two records of one key", () => {
+  const before = create();
+  before.fail("a", 5);
+  const next = create();
+  next.fail("a");
+  next.table.adopt(before.table.entries(10));
+  assert.equal(next.table.state("a").waitMs, 4000);
+  next.table.adopt([["a", { subject: "a", failures: 1, at: next.clock.now, until: 0 }]]);
+  assert.equal(next.table.state("a").waitMs, 4000);
+});
+
+Deno.test("FailureTable takes over no more than it has room for, and gives up no running wait for it", () => {
+  const before = create();
+  for (let i = 0; i < 20; i++) before.fail(`b${i}`, 4);
+  const next = create(8);
+  next.fail("own", 5);
+  next.table.adopt(before.table.entries(100));
+  assert.equal(next.table.size, 8);
+  assert.equal(next.table.state("own").waitMs, 4000);
+});
+
+Deno.test("FailureTable learns of no key for which there is no room, and goes on waiting for the others", () => {
+  const { table, fail } = create(3);
+  for (const key of ["a", "b", "c"]) fail(key, 5);
+  assert.equal(table.learn("d", "d", 7), undefined);
+  assert.deepEqual([table.size, table.failuresOf("d")], [3, 0]);
+  assert.equal(table.learn("a", "a", 6)?.failures, 6);
+  assert.deepEqual([table.size, table.failuresOf("a")], [3, 6]);
+});
+
+Deno.test("FailureTable gives up who failed longest ago, however often somebody looks", () => {
+  const { table, fail } = create(3);
+  for (const key of ["a", "b", "c"]) fail(key);
+  for (let i = 0; i < 3; i++) table.state("a");
+  fail("d");
+  assert.deepEqual(["a", "b", "c", "d"].map((key) => table.failuresOf(key)), [0, 1, 1, 1]);
+});

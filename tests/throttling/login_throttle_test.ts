@@ -1,0 +1,819 @@
+import type { Identity } from "../../src/model/identity.ts";
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import { isHttpError, httpError, HttpError } from "../../src/model/http_error.ts";
+import { throttleLogin } from "../../src/throttling/throttle_login.ts";
+import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
+import {
+  basic,
+  bearer,
+  MALFORMED,
+  NO_CREDENTIALS,
+  sshLegacy,
+  unsignedJwt,
+} from "../authentication/sample_credentials.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+const HERE = "192.0.2.17";
+
+function create(
+  config: Partial<typeof CONFIG> = {},
+  log = SILENT,
+  { maxWaitMs = 60_000, issuers = new Set<string>() } = {},
+) {
+  const clock = { now: 1_700_000_000_000 };
+  const throttle = new LoginThrottle({
+    config: { ...CONFIG, ...config },
+    log,
+    shown: (name) => name === "ann" ? name : "unknown",
+    steady: () => clock.now,
+    maxWaitMs,
+    issuers,
+  });
+  /** An attempt that needs not wait for others. */
+  const admit = (credentials: Credentials): Attempt => {
+    const attempt = throttle.admit(credentials);
+    assert(!(attempt instanceof Promise), "others are in the way");
+    return attempt;
+  };
+  return {
+    throttle,
+    admit,
+    clock,
+    /** Milliseconds to wait, 0 if credentials may be checked. */
+    wait(credentials: Credentials): number {
+      try {
+        admit(credentials).undecided();
+        return 0;
+      } catch (error) {
+        assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+        return waitOf(error);
+      }
+    },
+    /** Fails so often as is admitted, waiting in between. */
+    fail(credentials: Credentials, times = 1) {
+      for (let i = 0; i < times; i++) admit(credentials).failed();
+    },
+    succeed(credentials: Credentials) {
+      admit(credentials).succeeded();
+    },
+  };
+}
+
+Deno.test("LoginThrottle takes spellings that an identity provider may take for one user for one", () => {
+  const spellings = ["ann", "ANN", "Ann ", "\uFF21nn", "aNN\t"];
+  const { wait, fail, throttle, clock } = create();
+  for (const user of spellings) fail(basic(user, "x"));
+  fail(basic("ann", "x"));
+  for (const user of spellings) assert.equal(wait(basic(user, "x")), 1000, user);
+  assert.equal(throttle.memory.lift({ user: "Ann" }), 2);
+  assert.equal(wait(basic("ann", "x")), 0);
+  throttle.memory.ban({ user: "Ann" }, clock.now + 5000);
+  for (const user of spellings) assert.equal(wait(basic(user, "x")), 5000, user);
+});
+
+Deno.test("LoginThrottle makes a user at an address wait after the free failures, longer each time", () => {
+  const { wait, fail, clock } = create();
+  const ann = basic("ann", "x");
+  fail(ann, 5);
+  assert.equal(wait(ann), 0);
+  const waits: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    fail(ann);
+    waits.push(wait(ann));
+    clock.now += wait(ann);
+  }
+  const seconds = waits.map((wait) => wait / 1000);
+  assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+});
+
+Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for users who do not exist", () => {
+  const { throttle, fail } = create();
+  fail(basic("ann", "x"), 6);
+  assert.throws(() => throttle.admit(basic("ann", "right")), (error: unknown) => {
+    assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+    const { status, code, headers, publicMessage } = error;
+    assert.deepEqual({ status, code, headers, publicMessage }, {
+      status: 429,
+      code: "ERR_TOO_MANY_FAILURES",
+      headers: { "Retry-After": "1" },
+      publicMessage: "Too many failed attempts, please try again later",
+    });
+    return true;
+  });
+});
+
+Deno.test("LoginThrottle clears a user at an address by a right password, and counts anew", () => {
+  const { wait, fail, succeed } = create();
+  const ann = basic("ann", "x");
+  fail(ann, 5);
+  succeed(ann);
+  fail(ann, 5);
+  assert.equal(wait(ann), 0);
+  fail(ann);
+  assert.equal(wait(ann), 1000);
+});
+
+Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {
+  const { wait, fail, succeed, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
+  succeed(basic("mallory", "right"));
+  fail(basic("victim20", "x")); // free, since one user is known here
+  assert.equal(wait(basic("victim21", "x")), 0);
+  fail(basic("victim21", "x"));
+  assert.equal(wait(basic("victim22", "x")), 1000);
+  assert.equal(wait(basic("ann", "x", "192.0.2.18")), 0);
+  for (let i = 0; i < 5; i++) succeed(basic("mallory", "right"));
+  assert.equal(wait(basic("victim22", "x")), 1000);
+  clock.now += 1000;
+  assert.equal(wait(basic("victim22", "x")), 0);
+});
+
+Deno.test("LoginThrottle counts a name once at an address, however often it fails there", () => {
+  const { wait, fail, clock } = create();
+  for (let i = 0; i < 10; i++) {
+    fail(basic("ann", "x"), 1);
+    clock.now += wait(basic("ann", "x"));
+  }
+  for (let i = 0; i < 19; i++) fail(basic(`user${i}`, "x"));
+  assert.equal(wait(basic("bob", "x")), 0);
+  fail(basic("bob", "x"));
+  assert.equal(wait(basic("carl", "x")), 1000);
+});
+
+Deno.test("LoginThrottle never holds a user back who is known at an address for the failures of others there", () => {
+  const { wait, fail, succeed } = create();
+  succeed(basic("ann", "right"));
+  for (let i = 0; i < 24; i++) fail(basic(`user${i}`, "x"), i < 22 ? 1 : 0);
+  assert.ok(wait(basic("bob", "right")) > 0);
+  assert.equal(wait(basic("ann", "right")), 0);
+  fail(basic("ann", "x"), 5);
+  assert.equal(wait(basic("ann", "right")), 0);
+  fail(basic("ann", "x"));
+  assert.equal(wait(basic("ann", "right")), 1000);
+});
+
+Deno.test("LoginThrottle does not count at an address who is known there", () => {
+  const { wait, fail, succeed } = create();
+  for (let i = 0; i < 10; i++) succeed(basic(`user${i}`, "right"));
+  for (let i = 0; i < 10; i++) fail(basic(`user${i}`, "x"), 5);
+  for (let i = 0; i < 30; i++) fail(basic(`stranger${i}`, "x"));
+  assert.equal(wait(basic("bob", "right")), 0);
+  fail(basic("stranger30", "x"));
+  assert.equal(wait(basic("bob", "right")), 1000);
+});
+
+Deno.test("LoginThrottle never holds back whose tokens are known at an address for the failures of others there", () => {
+  const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
+  const ann = { sub: "ann", iss: "ann" };
+  const una = { sub: "una", iss: "https://idp.example" };
+  const { wait, fail, succeed, clock } = create();
+  for (const claims of [ann, una]) succeed(jwt(claims));
+  succeed(sshLegacy("carl"));
+  fail(bearer("x"), 101);
+  assert.equal(wait(jwt({ sub: "bob", iss: "bob" })), 1000);
+  assert.equal(wait(sshLegacy("dora")), 1000);
+  assert.equal(wait(jwt({ ...ann, exp: 1 })), 0);
+  assert.equal(wait(jwt({ ...una, exp: 1 })), 0);
+  assert.equal(wait(sshLegacy("carl")), 0);
+  // What is verified here costs little; a provider is not asked without end in somebody's name.
+  fail(jwt(ann), 200);
+  assert.equal(wait(jwt(ann)), 0);
+  fail(jwt(una), 101);
+  assert.equal(wait(jwt(una)), 1000);
+  assert.equal(wait(jwt(una, "192.0.2.18")), 0);
+  clock.now += 24 * 3_600_000;
+  fail(bearer("x"));
+  fail(bearer("x"), 100);
+  assert.ok(wait(jwt(ann)) > 0, "known for a day");
+});
+
+Deno.test("LoginThrottle keeps nobody out who passed with a token that is verified here, whatever is forged in their name", () => {
+  const [una, eve] = [{ sub: "una", iss: "https://idp.example" }, { sub: "eve", iss: "https://idp.example" }];
+  const jwt = (claims: object) => bearer(unsignedJwt(claims));
+  const { wait, fail, succeed } = create({}, SILENT, { issuers: new Set(["https://idp.example"]) });
+  succeed(jwt(una));
+  fail(jwt({ ...una, exp: 1 }), 300);
+  assert.equal(wait(jwt(una)), 0);
+  fail(jwt(eve), 101);
+  assert.equal(wait(jwt(eve)), 1000, "who never passed waits");
+  assert.equal(wait(jwt(una)), 0);
+});
+
+for (const seed of [1, 2, 3]) {
+  Deno.test(`Regulator lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
+    const { throttle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
+    let state = seed;
+    const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a generator with a seed
+    /** Whether the attempt was admitted at once. */
+    const attempt = (user: number, right: boolean): boolean => {
+      try {
+        const admitted = throttle.admit(basic(`user${user}`, "x"));
+        assert.ok(!(admitted instanceof Promise));
+        if (right) admitted.succeeded();
+        else admitted.failed();
+        return true;
+      } catch (error) {
+        assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+        return false;
+      }
+    };
+    let logins = 0;
+    let passed = 0;
+    // Eight hours: 20 clients try a wrong password each second, the others log in every 40 minutes or so. Who has not
+    // logged in before types wrong one time in 30, and tries again until it is right.
+    const mistyped = new Set<number>();
+    for (let second = 0; second < 8 * 3600; second++) {
+      clock.now += 1000;
+      for (let user = 0; user < 20; user++) attempt(user, false);
+      if (random() > 0.4) continue;
+      const user = 20 + Math.floor(random() * 980);
+      if (random() < 1 / 30 && !mistyped.has(user)) {
+        mistyped.add(user);
+        attempt(user, false);
+        continue;
+      }
+      logins++;
+      if (attempt(user, true)) passed++;
+    }
+    assert.ok(logins > 10_000);
+    assert.ok(passed / logins >= 0.999, `${passed} of ${logins}`);
+  });
+}
+
+Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
+  const { throttle } = create();
+  const ann = basic("ann", "x");
+  const { underWay, semaphore } = crowd(throttle, ann, 1);
+  const caller = new AbortController();
+  const left = throttle.admit(ann, caller.signal);
+  caller.abort(new Error("gone"));
+  await assert.rejects(Promise.resolve(left), /gone/);
+  await assert.rejects(Promise.resolve(throttle.admit(ann, caller.signal)), /gone/);
+  underWay.forEach((attempt) => attempt.undecided());
+  for (const turn of semaphore) (await turn).undecided();
+});
+
+Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
+  const { throttle } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
+  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), { code: "ERR_TOO_MANY_AT_ONCE" });
+  underWay.forEach((attempt) => attempt.undecided());
+  for (const turn of semaphore) (await turn).undecided();
+});
+
+Deno.test("LoginThrottle takes a /64 for one address", () => {
+  const { wait, fail } = create();
+  for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", `2001:db8::${i + 1}`));
+  assert.equal(wait(basic("ann", "x", "2001:db8::ffff")), 1000);
+  assert.equal(wait(basic("ann", "x", "2001:db8:0:1::1")), 0);
+});
+
+Deno.test("LoginThrottle makes a user wait who is guessed at from many addresses, a minute at most", () => {
+  const { wait, fail, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  assert.equal(wait(basic("ann", "x", HERE)), 0);
+  for (let i = 0; i < 20; i++) {
+    fail(basic("ann", "x", `203.0.113.${i}`));
+    clock.now += wait(basic("ann", "x", HERE)) - 1;
+    assert.equal(wait(basic("ann", "x", HERE)), 1);
+    clock.now += 1;
+  }
+  fail(basic("ann", "x", "203.0.113.99"));
+  assert.equal(wait(basic("ann", "x", HERE)), 60_000);
+});
+
+Deno.test("LoginThrottle lets a user in where he is known, in spite of guesses elsewhere, for a day", () => {
+  const { wait, fail, succeed, clock } = create({ windowSeconds: 100_000 });
+  succeed(basic("ann", "right"));
+  for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  assert.equal(wait(basic("ann", "right")), 0);
+  assert.equal(wait(basic("ann", "right", "192.0.2.18")), 1000);
+  clock.now += 24 * 3600_000;
+  fail(basic("ann", "x", "198.51.100.99"));
+  assert.equal(wait(basic("ann", "right")), 2000);
+});
+
+Deno.test("LoginThrottle never keeps a key or token out for guesses at passwords", () => {
+  const { wait, fail, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic(`user${i}`, "x"));
+  for (let i = 0; i < 31; i++) {
+    clock.now += wait(basic("ann", "x"));
+    fail(basic("ann", "x"));
+  }
+  assert.ok(wait(basic("ann", "x")) > 0);
+  assert.equal(wait(bearer("token")), 0);
+  assert.equal(wait(sshLegacy("ann")), 0);
+});
+
+Deno.test("LoginThrottle slows down failing tokens by address, gently, and no passwords", () => {
+  const { wait, fail, clock } = create();
+  fail(bearer("x"), 60);
+  fail(sshLegacy("ann"), 40);
+  assert.equal(wait(bearer("x")), 0);
+  for (let i = 0; i < 10; i++) {
+    fail(bearer("x"));
+    clock.now += wait(bearer("x"));
+  }
+  fail(bearer("x"));
+  assert.equal(wait(bearer("x")), 60_000);
+  assert.equal(wait(sshLegacy("ann")), 60_000);
+  assert.equal(wait(basic("ann", "x")), 0);
+  assert.equal(wait(bearer("x", "192.0.2.18")), 0);
+});
+
+/** Whose failures are told to be too many. */
+const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[], refused: Credentials])[] = [
+  ["user at address", [basic("ann", "x")], basic("ann", "y")],
+  ["address", Array.from({ length: 21 }, (_, i) => basic(`stranger${i}`, "x")), basic("ann", "y")],
+  ["user", Array.from({ length: 21 }, (_, i) => basic("ann", "x", `198.51.100.${i}`)), basic("ann", "y")],
+  ["tokens from address", [bearer("x")], bearer("y")],
+];
+for (const [scope, failing, refused] of SCOPES) {
+  Deno.test(`Regulator says that there were too many failures of: ${scope}`, () => {
+    const lines: string[] = [];
+    const { admit } = create({}, createLogger((line) => lines.push(line)));
+    for (let i = 0; lines.length === 0; i++) admit(failing[i % failing.length] ?? refused).failed();
+    assert.match(lines.join(), new RegExp(`too many failed attempts scope=(?:${scope}|"${scope}") `));
+    assert.throws(() => admit(refused), new RegExp(`Too many failed attempts \\(${scope}\\)`));
+  });
+}
+
+Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address", () => {
+  const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
+  const { fail, succeed, admit } = create();
+  succeed(una);
+  fail(una, 101);
+  assert.throws(() => admit(una), /\(tokens of user at address\)/);
+});
+
+for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
+  Deno.test(`Regulator does not count ${what} credentials`, () => {
+    const { throttle, wait, fail } = create();
+    fail(credentials, 1000);
+    assert.equal(wait(credentials), 0);
+    assert.deepEqual(throttle.memory.bans(), []);
+  });
+}
+
+Deno.test("LoginThrottle counts nothing for attempts that nobody could decide", () => {
+  const { admit, wait } = create();
+  for (let i = 0; i < 100; i++) admit(basic("ann", "x")).undecided();
+  assert.equal(wait(basic("ann", "x")), 0);
+});
+
+/** Attempts under way, as many as may be, and some promises of further ones. */
+function crowd(throttle: LoginThrottle, credentials: Credentials, waiting: number) {
+  const underWay: Attempt[] = [];
+  for (;;) {
+    const attempt = throttle.admit(credentials);
+    if (!(attempt instanceof Promise)) {
+      underWay.push(attempt);
+      continue;
+    }
+    const semaphore = [attempt];
+    for (let i = 1; i < waiting; i++) semaphore.push(Promise.resolve(throttle.admit(credentials)));
+    return { underWay, semaphore };
+  }
+}
+
+Deno.test("LoginThrottle bounds the guesses that can be made before the first is counted", async () => {
+  const { throttle, wait } = create();
+  const ann = basic("ann", "x");
+  const { underWay, semaphore } = crowd(throttle, ann, 5);
+  assert.equal(underWay.length, 32);
+  underWay.forEach((attempt) => attempt.failed());
+  for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
+  assert.equal(wait(ann), 900_000);
+});
+
+Deno.test("LoginThrottle lets everybody who is right in, however many at once, each in turn", async () => {
+  const { throttle, wait } = create();
+  const ann = basic("ann", "right");
+  const { underWay, semaphore } = crowd(throttle, ann, 500);
+  underWay.forEach((attempt) => attempt.succeeded());
+  for (const turn of semaphore) (await turn).succeeded();
+  assert.equal(wait(ann), 0);
+});
+
+Deno.test("LoginThrottle lets others go first who are not in the way of each other", async () => {
+  const { throttle, admit } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
+  admit(basic("bob", "x")).succeeded();
+  underWay.forEach((attempt) => attempt.undecided());
+  for (const turn of semaphore) (await turn).undecided();
+});
+
+Deno.test("LoginThrottle lets many users of one address in, each in turn", async () => {
+  const { throttle } = create();
+  const attempts = Array.from({ length: 400 }, (_, i) => throttle.admit(basic(`user${i}`, "right")));
+  const waiting = attempts.filter((attempt) => attempt instanceof Promise);
+  assert.equal(waiting.length, 400 - 128);
+  for (const attempt of attempts) (await attempt).succeeded();
+});
+
+Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
+  const { throttle } = create({}, SILENT, { maxWaitMs: 1 });
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 2);
+  for (const turn of semaphore) {
+    await assert.rejects(turn, {
+      code: "ERR_TOO_MANY_AT_ONCE",
+      status: 429,
+      headers: { "Retry-After": "1" },
+    });
+  }
+  underWay.forEach((attempt) => attempt.undecided());
+});
+
+Deno.test("LoginThrottle gives nobody's turn away to who is banned meanwhile", async () => {
+  const { throttle, clock } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
+  underWay.slice(0, 6).forEach((attempt) => attempt.failed());
+  for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
+  clock.now += 1000;
+  const last = throttle.admit(basic("ann", "x"));
+  assert(last instanceof Promise, "one at a time after the free failures");
+  underWay.forEach((attempt) => attempt.undecided());
+  (await last).succeeded();
+});
+
+Deno.test("LoginThrottle counts an attempt once, however often it ends", () => {
+  const { admit, wait } = create({ maxFailures: 1 });
+  const attempt = admit(basic("ann", "x"));
+  attempt.failed();
+  attempt.failed();
+  attempt.undecided();
+  assert.equal(wait(basic("ann", "x")), 0);
+});
+
+Deno.test("LoginThrottle that is switched off counts nothing, but keeps bans by hand", () => {
+  const { throttle, wait, fail, clock } = create({ enabled: false });
+  fail(basic("ann", "x"), 1000);
+  fail(bearer("x"), 1000);
+  assert.equal(wait(basic("ann", "x")), 0);
+  throttle.memory.ban({ user: "ann" }, clock.now + 1000);
+  assert.equal(wait(basic("ann", "x")), 1000);
+});
+
+const BANS: [string, { user?: string; address?: string }, [Credentials, boolean][]][] = [
+  ["a user", { user: "ann" }, [
+    [basic("ann", "right"), true],
+    [basic("ann", "right", "192.0.2.18"), true],
+    [sshLegacy("ann"), true],
+    [basic("bob", "right"), false],
+    [bearer("x"), false],
+  ]],
+  ["an address", { address: HERE }, [
+    [basic("ann", "right"), true],
+    [sshLegacy("ann"), true],
+    [basic("ann", "right", "192.0.2.18"), false],
+  ]],
+  ["an IPv6 address, and so its /64", { address: "2001:db8::1" }, [
+    [basic("ann", "right", "2001:db8::2"), true],
+    [basic("ann", "right", "2001:db8:0:1::2"), false],
+  ]],
+  ["a user at an address", { user: "ann", address: HERE }, [
+    [basic("ann", "right"), true],
+    [basic("ann", "right", "192.0.2.18"), false],
+    [basic("bob", "right"), false],
+    [bearer("x"), false],
+  ]],
+];
+
+for (const [what, subject, attempts] of BANS) {
+  Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
+    const { throttle, wait, clock } = create();
+    throttle.memory.ban(subject, clock.now + 5000);
+    for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
+    assert.equal(throttle.memory.bans().length, 1);
+    clock.now += 5000;
+    for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
+    assert.deepEqual(throttle.memory.bans(), []);
+
+    throttle.memory.ban(subject, clock.now + 5000);
+    throttle.memory.ban(subject, clock.now + 7000);
+    assert.equal(throttle.memory.bans().length, 1);
+    assert.equal(throttle.memory.lift(subject), 1);
+    for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
+  });
+}
+
+Deno.test("LoginThrottle keeps a banned address out before anybody looks at anything", () => {
+  const { throttle, clock } = create();
+  throttle.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
+  throttle.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
+  assert.throws(() => throttle.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
+  for (const address of ["2001:db8:0:1::2", HERE]) throttle.admitAddress(address);
+});
+
+Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => {
+  const { throttle, clock } = create();
+  const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
+  throttle.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
+  const state = throttle.memory.state();
+  const successor = create().throttle;
+  successor.memory.adopt(state);
+  for (const each of [throttle, successor]) {
+    const isOut = (parts: Partial<Identity>) => {
+      try {
+        each.admitCaller(caller(parts), HERE);
+        return false;
+      } catch (error) {
+        assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+        return true;
+      }
+    };
+    assert(isOut({ login: "ann" }));
+    assert(isOut({ uid: "ann" }));
+    assert(isOut({ dn: "CN=Ann, O=Site" }));
+    assert(!isOut({ dn: "O=Site, CN=Ann" }), "another name");
+    assert(!isOut({ dn: "CN=ann", login: "bob", uid: "bob" }));
+  }
+});
+
+Deno.test("LoginThrottle keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
+  const { throttle, clock } = create();
+  const identity: Identity = { dn: "CN=X", method: "M", via: "M" };
+  const caller = { kind: "authenticated", identity } as const;
+  const ended: string[] = [];
+  for (const accounts of [["games"], ["pat", "GAMES"], ["pat"], []]) {
+    throttle.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
+  }
+  throttle.memory.ban({ user: "games" }, clock.now + 5000);
+  assert.deepEqual(ended, ["games", "pat,GAMES"]);
+  assert.throws(() => throttle.admitCaller(identity, HERE, ["pat", "Games"]), {
+    code: "ERR_TOO_MANY_FAILURES",
+  });
+  throttle.admitCaller(identity, HERE, ["pat"]);
+});
+
+Deno.test("LoginThrottle wants to know whom to ban", () => {
+  const { throttle } = create();
+  assert.throws(() => throttle.memory.ban({}, 1), TypeError);
+});
+
+Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or address", () => {
+  const { throttle, wait, fail, clock } = create();
+  fail(basic("ann", "x"), 6);
+  fail(bearer("x", "198.51.100.1"), 101);
+  const until = clock.now + 1000;
+  assert.deepEqual(throttle.memory.bans(), [
+    { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
+    { address: "198.51.100.1", reason: "tokens", failures: 101, until },
+  ]);
+  assert.equal(throttle.memory.lift({ user: "bob" }), 0);
+  assert.equal(throttle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(wait(basic("ann", "x")), 0);
+  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 1);
+  assert.deepEqual(throttle.memory.bans(), []);
+});
+
+Deno.test("LoginThrottle lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
+  const { throttle, fail, clock } = create();
+  for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
+  fail(basic("bob", "x"), 6);
+  fail(bearer("x"), 101);
+  throttle.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
+  const until = clock.now + 1000;
+  assertAlike(throttle.memory.bans(), [
+    {
+      user: "carl",
+      address: HERE,
+      reason: "operator",
+      failures: 0,
+      until: clock.now + 5000,
+    },
+    { user: "bob", address: HERE, reason: "passwords", failures: 6, until },
+    { address: "203.0.113.1", reason: "passwords", failures: 21, until },
+    { user: "ann", reason: "passwords", failures: 21, until },
+    { address: HERE, reason: "tokens", failures: 101, until },
+  ]);
+});
+
+Deno.test("LoginThrottle counts waits without a list of them, and lists as many as are wanted", () => {
+  const { throttle, fail, clock } = create();
+  for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
+  fail(bearer("x"), 101);
+  for (const user of ["carl", "dora"]) throttle.memory.ban({ user }, clock.now + 5000);
+  const all = throttle.memory.bans();
+  const count = (reason: string) => all.filter((ban) => ban.reason === reason).length;
+  const numbers = { passwords: count("passwords"), tokens: count("tokens"), operator: count("operator") };
+  assert.deepEqual(throttle.memory.banCounts(), numbers);
+  assert.deepEqual(numbers, { passwords: 5, tokens: 1, operator: 2 });
+  for (let most = 0; most <= all.length; most++) {
+    assert.deepEqual(throttle.memory.bans(most), all.slice(0, most));
+  }
+  clock.now += 10_000;
+  assert.deepEqual(throttle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
+});
+
+Deno.test("LoginThrottle tells the log of each wait, without passwords, also those typed in the place of the name", () => {
+  const lines: string[] = [];
+  const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
+  for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
+  for (let i = 0; i < 15; i++) fail(basic("hunter2", "x", `198.51.100.${i}`));
+  const wait = (scope: string, facts: string) =>
+    `warn  too many failed attempts scope=${scope} ${facts} waitMs=1000`;
+  assert.deepEqual(lines.slice(0, 3), [
+    wait('"user at address"', "user=ann address=192.0.2.17 failures=6"),
+    wait('"user at address"', "user=unknown address=192.0.2.17 failures=6"),
+    wait("user", "user=unknown failures=21"),
+  ]);
+});
+
+Deno.test("LoginThrottle treats a user who exists and one who does not alike, whatever happens before", () => {
+  // Failures are all that the login throttle learns of a user who does not exist; one who exists, and never logged in
+  // from the same address, must get the same answers.
+  const move = fc.record({
+    user: fc.constantFrom("ann", "nobody"),
+    from: fc.integer({ min: 1, max: 4 }),
+    pass: fc.nat({ max: 3000 }),
+  });
+  fc.assert(fc.property(fc.array(move, { maxLength: 80 }), (moves) => {
+    const swapped = { ann: "nobody", nobody: "ann" } as const;
+    const one = create();
+    const two = create();
+    for (const { user, from, pass } of moves) {
+      const address = `198.51.100.${from}`;
+      const name = user === "ann" ? "ann" : "nobody";
+      const [a, b] = [basic(name, "x", address), basic(swapped[name], "x", address)];
+      one.clock.now += pass;
+      two.clock.now += pass;
+      assert.equal(one.wait(a), two.wait(b));
+      if (one.wait(a) === 0) {
+        one.fail(a);
+        two.fail(b);
+      }
+    }
+  }));
+});
+
+/** Milliseconds that the log names. */
+function waitOf({ message }: HttpError): number {
+  return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
+}
+
+const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic" });
+const BROKEN = httpError("ERR_TOO_MUCH_WORK");
+
+const OUTCOMES: [string, () => Promise<string>, boolean][] = [
+  ["an error that names the credential wrong as a failure", () => Promise.reject(WRONG), true],
+  ["a 503 not as a failure", () => Promise.reject(BROKEN), false],
+  ["another error not as a failure", () => Promise.reject(new Error("gone")), false],
+  ["a result as a success", () => Promise.resolve("ann"), false],
+];
+
+for (const [what, check, counts] of OUTCOMES) {
+  Deno.test(`regulate() counts ${what}`, async () => {
+    const { throttle, wait } = create({ maxFailures: 1 });
+    const ann = basic("ann", "x");
+    for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(ann), check).catch(() => {});
+    assert.equal(wait(ann) > 0, counts);
+  });
+}
+
+Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
+  const { throttle } = create();
+  const told: (string | undefined)[] = [];
+  const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
+  for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(basic("ann", "right")), check);
+  assert.equal(told[0], undefined);
+  assert.match(told[1] ?? "", /ann$/);
+});
+
+Deno.test("regulate() passes on results and errors", async () => {
+  const { throttle } = create({ maxFailures: 1 });
+  const ann = basic("ann", "x");
+  assert.equal(await throttleLogin(throttle.admit(ann), () => Promise.resolve("ann")), "ann");
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(throttleLogin(throttle.admit(ann), () => Promise.reject(WRONG)), WRONG);
+  }
+  assert.throws(() => throttle.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
+});
+
+for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
+  Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
+    const { throttle, wait } = create({ maxFailures: 1 });
+    const ann = basic("ann", "x");
+    for (let i = 0; i < 2; i++) {
+      await throttleLogin(throttle.admit(ann), () => Promise.resolve("result"), () => end);
+    }
+    assert.equal(wait(ann) > 0, counts);
+  });
+}
+
+Deno.test("LoginThrottle hands over everything that its successor must know, as data that can be posted", () => {
+  const before = create();
+  before.fail(basic("ann", "x"), 6);
+  before.fail(basic("bob", "x"), 3);
+  before.fail(bearer("t", "198.51.100.1"), 101);
+  before.succeed(basic("carl", "right"));
+  before.throttle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  const state = structuredClone(before.throttle.memory.state());
+
+  const after = create();
+  after.throttle.memory.adopt(state);
+  for (const credentials of [basic("ann", "x"), bearer("t", "198.51.100.1"), basic("dora", "x")]) {
+    assert.ok(before.wait(credentials) > 0);
+    assert.equal(after.wait(credentials), before.wait(credentials));
+  }
+  // Three failures are remembered: it is the sixth that costs.
+  assert.equal(after.wait(basic("bob", "x")), 0);
+  after.fail(basic("bob", "x"), 2);
+  assert.equal(after.wait(basic("bob", "x")), 0);
+  after.fail(basic("bob", "x"));
+  assert.ok(after.wait(basic("bob", "x")) > 0);
+  // Carl is known here, so guesses from elsewhere do not keep him out.
+  for (let i = 0; i < 60; i++) {
+    try {
+      after.fail(basic("carl", "x", `203.0.113.${i}`));
+    } catch (error) {
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+    }
+  }
+  assert.ok(after.wait(basic("carl", "x", "203.0.113.200")) > 0);
+  assert.equal(after.wait(basic("carl", "right")), 0);
+});
+
+Deno.test("LoginThrottle hands over a bounded number of records", () => {
+  const { throttle, admit } = create();
+  for (let i = 0; i < 12_000; i++) admit(basic(`u${i}`, "x", address(i))).failed();
+  const { pairs, addresses, users } = throttle.memory.state();
+  assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
+});
+
+function address(i: number): string {
+  return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+}
+
+Deno.test("LoginThrottle has waits and bans last as long as they should, however the clock of the machine is set", () => {
+  const time = { elapsed: 1_700_000_000_000, clock: 1_700_000_000_000 };
+  const throttle = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => time.elapsed,
+    clock: () => time.clock,
+  });
+  const wait = (user: string) => {
+    try {
+      const attempt = throttle.admit(basic(user, "x"));
+      assert(!(attempt instanceof Promise));
+      attempt.undecided();
+      return 0;
+    } catch (error) {
+      assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+      return waitOf(error);
+    }
+  };
+  for (let i = 0; i < 6; i++) {
+    const attempt = throttle.admit(basic("ann", "x"));
+    assert(!(attempt instanceof Promise));
+    attempt.failed();
+  }
+  throttle.memory.ban({ user: "bob" }, time.clock + 60_000);
+  for (const by of [7_200_000, -14_400_000, 7_200_000]) {
+    time.clock += by;
+    assert.deepEqual([wait("ann"), wait("bob")], [1000, 60_000]);
+    assert.deepEqual(
+      throttle.memory.bans().map(({ user, until }) => [user, until - time.clock]),
+      [["bob", 60_000], ["ann", 1000]],
+      "and the ends that are shown are moments of the new time",
+    );
+  }
+  time.elapsed += 1000;
+  assert.deepEqual([wait("ann"), wait("bob")], [0, 59_000]);
+});
+
+Deno.test("LoginThrottle hands over to one whose clock tells another time", () => {
+  const before = create();
+  before.fail(basic("ann", "x"), 6);
+  before.succeed(basic("carl", "right"));
+  before.throttle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  before.clock.now += 400;
+  const state = structuredClone(before.throttle.memory.state());
+  for (const by of [-7_200_000, 7_200_000]) {
+    const after = create();
+    after.clock.now = before.clock.now + by;
+    after.throttle.memory.adopt(state);
+    assert.deepEqual([after.wait(basic("ann", "x")), after.wait(basic("dora", "x"))], [600, 59_600]);
+    after.clock.now += 24 * 3600_000 - 401;
+    assert.equal(knownAs(after.admit(basic("carl", "x"))), true);
+    after.clock.now += 1;
+    assert.equal(knownAs(after.admit(basic("carl", "x"))), false);
+  }
+});
+
+function knownAs(attempt: Attempt): boolean {
+  attempt.undecided();
+  return attempt.knownAs !== undefined;
+}

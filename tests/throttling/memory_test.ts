@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { ThrottlingMemory } from "../../src/throttling/memory.ts";
+import { KnownClients } from "../../src/throttling/known_clients.ts";
+import { tooManyFailures } from "../../src/throttling/too_many_failures.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+
+Deno.test("ThrottlingMemory remembers 50,000 of each kind, whoever comes: its memory has an end", () => {
+  const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1000 });
+  for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user`);
+  assert.equal(memory.known.size, 50_000);
+});
+
+Deno.test("KnownClients notes a key that is seen again once in a thousandth of its lifetime", () => {
+  const time = { at: 1000 };
+  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => time.at });
+  assert.equal(keys.add("a"), 1000);
+  time.at += 999;
+  assert.equal(keys.add("a"), undefined);
+  time.at += 1;
+  assert.equal(keys.add("a"), 2000);
+});
+
+Deno.test("KnownClients knows how many of a group are left when one of them makes room", () => {
+  const time = { at: 1000 };
+  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });
+  for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
+  assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [1, 1]);
+  keys.add("there\0dan");
+  assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [0, 2]);
+});
+
+Deno.test("tooManyFailures() tells whole seconds to wait, none too few and at least one", () => {
+  for (const [waitMs, seconds] of [[1, "1"], [1000, "1"], [1001, "2"], [60_000, "60"]] as const) {
+    assert.equal(tooManyFailures(waitMs, "user").headers["Retry-After"], seconds);
+  }
+});

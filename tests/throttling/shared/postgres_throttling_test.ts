@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { InstanceRegister } from "../../../src/instances/instance_register.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { steadyClock, stopwatch } from "../../../src/model/clock.ts";
+import { realTime, type Schedule } from "../../../src/model/schedule.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
+import { LoginThrottle } from "../../../src/throttling/login_throttle.ts";
+import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
+import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
+import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { RememberedRecords } from "../../../src/store/remembered_records.ts";
+import { basic } from "../../authentication/sample_credentials.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+import { record } from "../../store/conformance.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 600,
+  maxDelaySeconds: 900,
+};
+
+/** Longest that attempts wait for a count. */
+const MAX_WAIT_MS = 1000;
+
+/** Three instances with one real database. */
+class Instances implements AsyncDisposable {
+  private constructor(
+    readonly server: TestPostgres,
+    readonly all: readonly Awaited<ReturnType<typeof instance>>[],
+  ) {}
+
+  static async create(): Promise<Instances> {
+    const server = await TestPostgres.start();
+    const name = await server.database();
+    return new Instances(server, [
+      await instance(server, name, "a"),
+      await instance(server, name, "b"),
+      await instance(server, name, "c"),
+    ]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { database, shared, register, records } of this.all) {
+      shared.close();
+      register.close();
+      records.close();
+      database.close();
+    }
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+async function instance(server: TestPostgres, name: string, id: string) {
+  const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 5_000 });
+  // However slow the machine is, the database and a count are waited for.
+  const schedule: Schedule = (ms, task) => realTime(ms === MAX_WAIT_MS ? 60_000 : ms, task);
+  const shared = new SharedThrottling({
+    database,
+    secret: "of all instances",
+    learned: () => {},
+    log: SILENT,
+    elapsed: stopwatch,
+    schedule,
+  });
+  const register = new InstanceRegister({
+    database,
+    own: { id, name: `${id}:9000`, version: "1", configuration: "x", upSince: 0 },
+    log: SILENT,
+  });
+  const throttle = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: steadyClock,
+    others: shared,
+    clusterMembers: () => register.alive,
+  });
+  const records = new RememberedRecords(new DatabaseRecordStore(database), {
+    kinds: ["revoked-token"],
+    version: () => database.version("revocation"),
+    isReachable: () => database.isReachable,
+    elapsed: stopwatch,
+    log: SILENT,
+  });
+  await Promise.all([shared.follow(throttle.memory), register.follow(), records.follow()]);
+  /** Whether a guess could be made, which is wrong. */
+  const guess = async (user: string) => {
+    try {
+      const attempt = await throttle.admit(basic(user, "x"));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      attempt.failed();
+      return true;
+    } catch (error) {
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+      return false;
+    }
+  };
+  return { database, shared, register, throttle, records, guess };
+}
+
+/** Waits for what must come to pass. */
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await what()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+Deno.test({
+  name: "instances with one PostgreSQL share bans, failed logins, revocations, and know each other",
+  ignore: POSTGRES === undefined,
+}, async (t) => {
+  await using instances = await Instances.create();
+  const { all } = instances;
+  const [one, two, three] = all;
+  assert.ok(one && two && three);
+
+  await t.step(
+    "each knows how many there are",
+    () => until(() => all.every(({ register }) => register.alive === 3)),
+  );
+
+  await t.step("a ban holds everywhere, and ends everywhere", async () => {
+    assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, Date.now() + 60_000), true);
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 1));
+    assert.deepEqual(three.throttle.memory.operator.list()[0]?.names, ["cn=ann"]);
+    assert.equal(await two.shared.lift({ user: "ann" }), 1);
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 0));
+  });
+
+  await t.step(
+    "guesses that are spread, and come at once, get one more try for each further instance",
+    async () => {
+      for (const user of ["bob", "carl", "dora"]) {
+        const tries = await Promise.all(
+          Array.from({ length: 60 }, (_, i) => all[i % 3]?.guess(user) ?? false),
+        );
+        const made = tries.filter((tried) => tried).length;
+        assert.ok(made >= 6 && made <= 32 + 2, `${made} at once`);
+        one.throttle.memory.tables.addresses.forgetWhere(() => true);
+      }
+      await one.shared.lift({ address: "192.0.2.17" });
+      await until(() => all.every(({ throttle }) => throttle.memory.tables.addresses.size === 0));
+      let made = 0;
+      for (let i = 0; i < 30; i++) if (await all[i % 3]?.guess("erik")) made++;
+      assert.ok(made >= 6 && made <= 8, `${made} one after the other`);
+    },
+  );
+
+  await t.step("a revocation is remembered everywhere", async () => {
+    await one.records.put("revoked-token", record("gone", { ends: 4_000_000_000 }), 9);
+    await until(async () => (await three.records.get("revoked-token", "gone")) !== undefined);
+  });
+
+  await t.step("while the database is away each goes on, and tells afterwards", async () => {
+    await instances.server.stop();
+    await until(() => all.every(({ database }) => !database.isReachable));
+    assert.equal(await two.shared.ban({ user: "fred" }, Date.now() + 600_000), false);
+    assert.equal(two.throttle.memory.operator.list().length, 1);
+    assert.notEqual(await three.records.get("revoked-token", "gone"), undefined);
+    assert.ok(three.records.staleMs > 0);
+    assert.equal(await one.guess("gina"), true);
+    await instances.server.run();
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 1));
+    await until(() => three.records.staleMs === 0);
+  });
+});

@@ -1,0 +1,351 @@
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
+import type { Ban } from "../../../src/throttling/ban.ts";
+import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
+import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
+import { Digests } from "../../../src/throttling/shared/digest.ts";
+import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
+import { KNOWN_LOGIN_TOLD, THROTTLING_TABLES } from "../../../src/store/postgres/shared_tables.ts";
+import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
+import { basic } from "../../authentication/sample_credentials.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+const SCHEMA = {
+  what: "shared throttling",
+  applicationId: 0x54657374,
+  steps: [THROTTLING_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
+};
+
+/** One of several instances with one database, whose timers the test turns. */
+class TestInstance {
+  readonly throttle: LoginThrottle;
+  readonly shared: SharedThrottling;
+  readonly told: ThrottlingNews[] = [];
+  readonly database: SqliteDatabase;
+  away = false;
+  /** Changes wait for this. */
+  late: Promise<void> | undefined;
+  readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
+  #last = 0;
+
+  constructor(file: string, readonly clock: { now: number }, instances: number) {
+    this.database = new SqliteDatabase(file, SCHEMA, () => clock.now);
+    const database: Database = {
+      isOpen: true,
+      read: (work) => this.away ? gone() : this.database.read(work),
+      change: async (work) => {
+        await this.late;
+        return await (this.away ? gone() : this.database.change(work));
+      },
+      version: () => this.database.version(),
+      close: () => {},
+    };
+    this.shared = new SharedThrottling({
+      database,
+      secret: "of all instances",
+      learned: (news) => this.told.push(news),
+      log: SILENT,
+      elapsed: () => clock.now,
+      schedule: (ms, task) => {
+        const id = ++this.#last;
+        this.#tasks.set(id, { at: clock.now + ms, task });
+        return () => this.#tasks.delete(id);
+      },
+    });
+    this.throttle = new LoginThrottle({
+      config: CONFIG,
+      log: SILENT,
+      steady: () => clock.now,
+      clusterMembers: () => instances,
+      others: this.shared,
+    });
+  }
+
+  /** Runs what is due, and what comes of it. */
+  async turn(): Promise<void> {
+    for (const [id, { at, task }] of [...this.#tasks]) {
+      if (at <= this.clock.now && this.#tasks.delete(id)) task();
+    }
+    await settled();
+  }
+
+  admitted(user: string, address: string): Attempt | undefined {
+    try {
+      const attempt = this.throttle.admit(basic(user, "x", address));
+      if (!(attempt instanceof Promise)) return attempt;
+      attempt.then((late) => late.undecided(), () => {}); // too late for this test
+      return undefined;
+    } catch (error) {
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
+      return undefined;
+    }
+  }
+
+  /** Whether a guess could be made, which is wrong. */
+  async guess(user = "ann", address = "192.0.2.17"): Promise<boolean> {
+    const attempt = this.admitted(user, address);
+    attempt?.failed();
+    await settled();
+    return attempt !== undefined;
+  }
+
+  bans(): readonly Ban[] {
+    return this.throttle.memory.operator.list();
+  }
+}
+
+function gone(): Promise<never> {
+  return Promise.reject(new DatabaseFailure("away"));
+}
+
+/** All that only waits for other promises is done. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 40; i++) await Promise.resolve();
+}
+
+function test(
+  name: string,
+  check: (
+    instances: readonly [TestInstance, TestInstance, TestInstance],
+    later: (ms: number) => Promise<void>,
+  ) => Promise<void>,
+): void {
+  Deno.test(`SharedRegulation ${name}`, async () => {
+    const folder = await Deno.makeTempDir();
+    const clock = { now: 1_700_000_000_000 };
+    const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3);
+    const instances = [create(), create(), create()] as const;
+    try {
+      for (const { shared, throttle } of instances) await shared.follow(throttle.memory);
+      await check(instances, async (ms) => {
+        clock.now += ms;
+        for (const instance of instances) await instance.turn();
+      });
+    } finally {
+      for (const { shared, database } of instances) {
+        shared.close();
+        database.close();
+      }
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+test(
+  "has a ban by hand hold everywhere at the next look, and end everywhere",
+  async ([one, two, three], later) => {
+    assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, one.clock.now + 60_000), true);
+    assert.equal(await one.guess(), false);
+    await later(100);
+    for (const other of [two, three]) {
+      assert.equal(await other.guess(), false);
+      assert.deepEqual(other.bans().map(({ user, names, until }) => [user, names, until - other.clock.now]), [
+        ["ann", ["cn=ann"], 59_900],
+      ]);
+      assert.equal(other.told.at(-1)?.allBans?.length, 1, "the supervisor is told");
+    }
+    assert.equal(await three.shared.lift({ user: "ann" }), 1);
+    await later(100);
+    for (
+      const { guess, bans } of [one, two, three].map((each) => ({ guess: each.guess(), bans: each.bans() }))
+    ) {
+      assert.equal(await guess, true);
+      assert.deepEqual(bans, []);
+    }
+  },
+);
+
+test("lets guesses that are spread over instances have one more try for each further instance", async (instances) => {
+  let alone = 0;
+  while (await instances[0].guess("alone")) alone++;
+  for (const order of ["in turn", "one after the other"]) {
+    let tries = 0;
+    for (let i = 0; i < 60; i++) {
+      const at = order === "in turn" ? i % 3 : Math.floor(i / 20);
+      if (await instances[at]?.guess(order, `192.0.2.${100 + order.length}`)) tries++;
+    }
+    assert.ok(tries >= alone && tries <= alone + 2, `${order}: ${tries} tries, ${alone} on one`);
+  }
+});
+
+test("lets guesses that come at once have as many tries as on one, and one more for each further", async (instances) => {
+  const attempts = instances.flatMap((instance) =>
+    Array.from({ length: 40 }, () => instance.admitted("ann", "192.0.2.17") ?? [])
+  ).flat();
+  assert.ok(attempts.length > 28 && attempts.length <= 32 + 2, String(attempts.length));
+  for (const attempt of attempts) attempt.failed();
+  await settled();
+  for (const instance of instances) assert.equal(await instance.guess(), false);
+});
+
+test("holds further guesses back until all have counted the last one", async ([one]) => {
+  const first = one.admitted("ann", "192.0.2.17");
+  first?.failed();
+  const second = one.throttle.admit(basic("ann", "x", "192.0.2.17"));
+  assert.ok(second instanceof Promise);
+  (await second).undecided();
+});
+
+test(
+  "lets others go on when a count takes long, and takes it over when it comes",
+  async ([one, two], later) => {
+    for (let i = 0; i < 5; i++) await one.guess();
+    const late = Promise.withResolvers<void>();
+    two.late = late.promise;
+    assert.equal(await two.guess(), true);
+    assert.ok(two.throttle.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
+    await later(1000);
+    two.late = undefined;
+    late.resolve();
+    for (let i = 0; i < 10; i++) await settled();
+    assert.equal(two.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
+    assert.equal(await two.guess(), false);
+  },
+);
+
+test("punishes nobody after the right password with failures from before it", async ([one, two], later) => {
+  for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
+  const late = Promise.withResolvers<void>();
+  two.late = late.promise;
+  for (let i = 0; i < 3; i++) two.admitted("ann", "192.0.2.17")?.failed();
+  await later(1000); // nobody waits for these counts any longer
+  two.admitted("ann", "192.0.2.17")?.succeeded();
+  two.admitted("ann", "192.0.2.17")?.failed();
+  two.late = undefined;
+  late.resolve();
+  for (let i = 0; i < 10; i++) await settled();
+  assert.equal(two.throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+});
+
+test("counts anew after the right password, though the others are not told of it yet", async ([one, two]) => {
+  for (let i = 0; i < 5; i++) await one.guess();
+  two.admitted("ann", "192.0.2.17")?.succeeded();
+  assert.equal(await two.guess(), true);
+  assert.equal(two.throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+});
+
+test(
+  "keeps a count for its wait and a window more, so that a long wait is not forgotten",
+  async ([one], later) => {
+    const left = () =>
+      one.database.read(() => rows("SELECT ends FROM failed_login WHERE counted = 'pairs'", {}))
+        .then(([found]) => Number(found?.["ends"]) - one.clock.now);
+    const found: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      assert.equal(await one.guess(), true);
+      found.push(await left() - 3600_000);
+      await later(found.at(-1) ?? 0);
+    }
+    assert.deepEqual(found, [0, 0, 0, 0, 0, 1000, 2000, 4000, 8000]);
+  },
+);
+
+test("tells of a failure once where nobody else counted one", async ([one]) => {
+  const told: ThrottlingNews[] = [];
+  const alone = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => one.clock.now,
+    others: one.shared,
+    learned: (news) => told.push(news),
+  });
+  const attempt = alone.admit(basic("ann", "x"));
+  assert(!(attempt instanceof Promise));
+  attempt.failed();
+  await settled();
+  assert.equal(told.length, 1);
+});
+
+test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
+  for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
+  assert.equal(three.throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
+  assert.equal(one.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
+});
+
+test(
+  "has who passed on one instance known on all, and what failed before forgotten",
+  async ([one, two], later) => {
+    for (let i = 0; i < 3; i++) await two.guess();
+    await later(50);
+    one.admitted("ann", "192.0.2.17")?.succeeded();
+    await later(2000);
+    await later(2000);
+    assert.equal(two.throttle.memory.known.has("192.0.2.17\0ann"), true);
+    for (let i = 0; i < 5; i++) assert.equal(await two.guess(), true);
+  },
+);
+
+test(
+  "goes on by itself while the database is away, and tells what was banned meanwhile",
+  async ([one, two], later) => {
+    one.away = two.away = true;
+    await later(2000);
+    for (let i = 0; i < 6; i++) {
+      await later(1000);
+      assert.equal(await one.guess(), true);
+    }
+    assert.equal(await one.guess(), false);
+    assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
+    assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", true]]);
+    await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
+    await later(15_000); // it looks in vain, and troubles nobody
+    one.away = two.away = false;
+    await later(15_000);
+    await later(100);
+    assert.deepEqual(two.bans().map(({ address }) => address), ["192.0.2.1"]);
+    assert.deepEqual(one.bans().map(({ pending }) => pending), [undefined]);
+    await two.shared.lift({ address: "192.0.2.1" });
+    await later(100);
+    assert.deepEqual(one.bans(), []);
+  },
+);
+
+test(
+  "has an order to forget failures followed by all, and by none that starts later",
+  async ([one, two], later) => {
+    for (let i = 0; i < 7; i++) await two.guess();
+    assert.equal(await two.guess(), false);
+    assert.ok(await one.shared.lift({ user: "ann" }) > 0);
+    await later(100);
+    assert.equal(await two.guess(), true);
+    await later(100);
+    assert.equal(two.told.filter(({ lifted }) => (lifted?.length ?? 0) > 0).length, 1);
+  },
+);
+
+test("writes nothing of a name that whoever reads the database could test guesses with", async ([one, two]) => {
+  const name = "a password in the wrong field";
+  await one.guess(name);
+  await two.guess(name);
+  const [found, other] = await one.database.read(() =>
+    rows("SELECT * FROM failed_login WHERE who_user <> ''", {})
+  );
+  assert.deepEqual(found?.["who_user"], other?.["who_user"]);
+  const written = JSON.stringify([found, other]);
+  for (const text of [name, `192.0.2.17\0${name}`]) {
+    for (const guess of [text, hash("sha256", text, "base64url"), new Digests("").of(text)]) {
+      assert.ok(!written.includes(guess), guess);
+    }
+  }
+});
+
+test("deletes what counts no more", async ([one], later) => {
+  await one.guess();
+  one.admitted("bob", "192.0.2.3")?.succeeded();
+  await one.shared.ban({ user: "ann" }, one.clock.now + 1000);
+  await later(2000);
+  await later(25 * 3600_000);
+  for (const table of ["operator_ban", "failed_login", "known_login"]) {
+    const left = await one.database.read(() => rows(`SELECT * FROM ${table}`, {}));
+    assert.deepEqual(left, [], table);
+  }
+});

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { sample } from "../../src/metrics/series.ts";
+import { Measurements, type Report } from "../../src/workers/measurements.ts";
+
+const COUNTS = [sample("authserver_core_up", {}, 1)];
+
+Deno.test({
+  name: "Measurements finds how long the event loop stood still, and reports all since the last time",
+  sanitizeOps: false, // it runs as long as its room
+  sanitizeResources: false,
+  async fn() {
+    const reports: Report[] = [];
+    let told = () => {};
+    const measurements = new Measurements(() => COUNTS, (report) => {
+      reports.push(report);
+      told();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    measurements.rejected();
+    await new Promise<void>((resolve) => told = resolve);
+    measurements.report();
+    const [first, second] = reports;
+    assert(first && second);
+    assert(Math.max(...first.delaysMs) >= 270, `${first.delaysMs}`);
+    assert(first.delaysMs.length > 5 && first.delaysMs.every((ms) => ms >= 0));
+    assert.deepEqual([first.counts, first.rejections], [COUNTS, 1]);
+    assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
+  },
+});
+
+Deno.test({
+  name: "Measurements tells a stall by own work from one for want of a processor",
+  sanitizeOps: false, // it runs as long as its room
+  sanitizeResources: false,
+  async fn() {
+    /** What is found if from one look to the next a second passes, of which the thread ran so long. */
+    const ownDelay = async (workedMs: number) => {
+      let [now, worked] = [0, 0];
+      const { promise, resolve } = Promise.withResolvers<Report>();
+      new Measurements(() => COUNTS, resolve, {
+        elapsed: () => now,
+        worked: () => worked,
+      });
+      [now, worked] = [1020, workedMs];
+      const { delaysMs, ownDelayMs } = await promise;
+      assert.deepEqual(delaysMs, [1000]);
+      return ownDelayMs;
+    };
+    assert.equal(await ownDelay(30), 30);
+    assert.equal(await ownDelay(1010), 1000, "no longer than whoever waited");
+  },
+});

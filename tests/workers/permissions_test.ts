@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { corePermissions, edgePermissions } from "../../src/workers/permissions.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
+import { createSite } from "../system/running_service.ts";
+
+for (
+  const [address, expected] of [
+    ["192.0.2.1", "192.0.2.1:9000"],
+    ["::1", "[::1]:9000"],
+    ["0.0.0.0", "0.0.0.0:9000"],
+  ] as const
+) {
+  Deno.test(`the edge may listen on ${expected}, and nothing else`, () => {
+    const { net, ...others } = edgePermissions([{ address: address, port: 9000 }]);
+    assert.deepEqual(net, [expected]);
+    assert.deepEqual([...new Set(Object.values(others))], [false]);
+  });
+}
+
+const METHOD = "container.security.rest.authentication";
+const PROXY = {
+  "container.client.http.proxyHost": "proxy.example.org",
+  "container.client.http.proxyPort": "3128",
+};
+
+/** What the core may reach besides its daemon, where a provider is at an address. */
+const PROVIDERS: readonly (readonly [address: string, more: Readonly<Record<string, string>>, string])[] = [
+  ["https://idp.example.org/userinfo", {}, "idp.example.org:443"],
+  ["https://idp.example.org:8443/userinfo", {}, "idp.example.org:8443"],
+  ["https://[2001:db8::1]/userinfo", {}, "[2001:db8::1]:443"],
+  ["http://127.0.0.1/userinfo", {}, "127.0.0.1:80"],
+  ["http://127.0.0.1:8080/userinfo", {}, "127.0.0.1:8080"],
+  ["https://idp.example.org/userinfo", PROXY, "proxy.example.org:3128"],
+  [
+    "https://idp.example.org/userinfo",
+    { ...PROXY, "container.client.http.nonProxyHosts": "*.example.org" },
+    "idp.example.org:443",
+  ],
+  ["http://127.0.0.1/userinfo", PROXY, "127.0.0.1:80"],
+];
+for (const [address, more, expected] of PROVIDERS) {
+  Deno.test(`the core may reach ${expected} for ${address}${"container.client.http.proxyHost" in more ? ", with a proxy" : ""}`, async () => {
+    await using site = await createSite({
+      properties: {
+        [`${METHOD}.order`]: "OAUTH",
+        [`${METHOD}.OAUTH.class`]: "OAuthAuthenticator",
+        [`${METHOD}.OAUTH.address`]: address,
+        [`${METHOD}.OAUTH.identityAssign`]: "email",
+        ...more,
+      },
+    });
+    const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
+    assert(snapshot !== undefined, JSON.stringify(diagnostics));
+    const asked: string[] = [];
+    const { net, write, run, env } = await corePermissions(snapshot.config, (host) => {
+      asked.push(host);
+      return Promise.resolve(["192.0.2.99", "2001:db8::99"]);
+    });
+    const port = expected.slice(expected.lastIndexOf(":") + 1);
+    const daemon = `127.0.0.1:${site.daemon().commandPort}`;
+    const found = (net || []).filter((endpoint) => !endpoint.endsWith(`:${site.daemon().commandPort}`));
+    assert(net !== false && net.includes(daemon));
+    assert.deepEqual(found.sort(), [expected, `192.0.2.99:${port}`, `[2001:db8::99]:${port}`].sort());
+    assert.equal(asked.length, 2);
+    assert.deepEqual([write, run, env], [false, false, false]);
+  });
+}

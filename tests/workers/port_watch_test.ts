@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { PortWatch, takesConnections } from "../../src/workers/port_watch.ts";
+
+Deno.test("takesConnections() tells a listener that serves from one that does not, and from none", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert(typeof address === "object" && address !== null);
+  assert.equal(await takesConnections({ address: "0.0.0.0", port: address.port }), true);
+  await new Promise((resolve) => server.close(resolve));
+  assert.equal(await takesConnections({ address: "127.0.0.1", port: address.port }), false);
+
+  // It listens, so that the system takes connections, but nobody ever accepts them.
+  using deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  assert.equal(await takesConnections({ address: "127.0.0.1", port: deaf.addr.port }, 50), false);
+});
+
+/** Looks whose outcomes a test decides. @returns What the watch told, look by look. */
+async function watched(answers: readonly boolean[], listeners: readonly string[]): Promise<string[]> {
+  const told: string[] = [];
+  const all = new Map(listeners.map((name) => [name, { address: name, port: 1 }]));
+  let look = 0;
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const watch = new PortWatch({
+    current: () => all.get(listeners[look] ?? ""),
+    silent: ({ address }) => told.push(`${address} after ${look + 1}`),
+    ask: () => Promise.resolve(answers[look] ?? true),
+    everyMs: 1,
+  });
+  const timer = setInterval(() => {
+    // What a look does it does in microtasks: they are over before the next timer.
+    if (++look >= answers.length) resolve();
+  }, 1);
+  await over;
+  clearInterval(timer);
+  watch.close();
+  return told;
+}
+
+Deno.test("PortWatch tells of a listener that is silent twice in a row, and of no other", async () => {
+  const same = ["a", "a", "a", "a", "a", "a"];
+  assert.deepEqual(await watched([true, false, true, false, true, true], same), []);
+  assert.deepEqual((await watched([false, false, false, false, true, true], same)).length > 0, true);
+  assert.deepEqual(await watched([false, false], ["a", "b"]), []);
+});

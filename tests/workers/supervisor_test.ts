@@ -1,0 +1,201 @@
+/** Changes of workers come one after the other, each begins with what the one before left; and the end of all. */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { setImmediate } from "node:timers/promises";
+import { ask, type Reply } from "../system/ask.ts";
+import { LogFile } from "../../src/logging/log_file.ts";
+import { metricsPage } from "../../src/workers/metrics_page.ts";
+import { Supervisor } from "../../src/workers/supervisor.ts";
+import { loadSnapshot, type Snapshot } from "../../src/service/assembly/load_snapshot.ts";
+import { createSite, type Site } from "../system/running_service.ts";
+import { workersSoFar, startedWorker } from "../system/worker_spy.ts";
+
+async function snapshotOf(site: Site, changed: (main: string) => string): Promise<Snapshot> {
+  const main = await Deno.readTextFile(site.main);
+  await site.replace("conf/other.properties", changed(main));
+  const { snapshot, diagnostics } = await loadSnapshot(`${site.folder}/conf/other.properties`, {
+    environment: () => undefined,
+  });
+  assert(snapshot !== undefined, JSON.stringify(diagnostics));
+  return snapshot;
+}
+
+/** Turns of the event loop: more than anything needs that could begin at once. */
+async function aWhile() {
+  for (let i = 0; i < 50; i++) await setImmediate();
+}
+
+Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal, and what was asked last is in use", async () => {
+  await using site = await createSite();
+  const snapshot = await snapshotOf(site, (main) => main);
+  const { material } = snapshot;
+  assert(material !== undefined);
+  const at = (host: string) => snapshotOf(site, (main) => main.replace(/(commandHost)=.*/, `$1=${host}`));
+  const slow = await at("slow.invalid");
+  const quick = await at("quick.invalid");
+  const looked: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  const supervisor = await Supervisor.start(snapshot, {
+    logFile: new LogFile(undefined, (text) => void lines.push(text)),
+    resolve: async (host) => {
+      if (host.endsWith(".invalid")) looked.push(host);
+      if (host === "slow.invalid") {
+        begun.resolve();
+        await free.promise;
+      }
+      return ["127.0.0.1"];
+    },
+  });
+  try {
+    const first = supervisor.reload(slow);
+    await begun.promise;
+    const second = supervisor.reload(quick);
+    const renewed = supervisor.renewTls(material);
+    await aWhile();
+    assert.deepEqual(looked, ["slow.invalid"], "the second begins when the first is over");
+    assert(!lines.some((line) => /certificates renewed/.test(line)), "so does a renewal");
+    free.resolve();
+    await Promise.all([first, second, renewed]);
+    assert.deepEqual(looked, ["slow.invalid", "quick.invalid"]);
+    assert.deepEqual(
+      lines.join("").match(/configuration reloaded generation=\d|certificates renewed/g),
+      ["configuration reloaded generation=2", "configuration reloaded generation=3", "certificates renewed"],
+    );
+  } finally {
+    await supervisor.stop();
+  }
+});
+
+Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all it is not ended again", async () => {
+  await using site = await createSite();
+  const snapshot = await snapshotOf(site, (main) => main);
+  const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const [from, lines] = [workersSoFar(), new Array<string>()];
+  const supervisor = await Supervisor.start(snapshot, {
+    logFile: new LogFile(undefined, (text) => void lines.push(text)),
+  });
+  const before = await startedWorker("edge", from);
+  const next = workersSoFar();
+  try {
+    await supervisor.reload(other);
+    await before.ended;
+    await aWhile();
+  } finally {
+    await supervisor.stop();
+  }
+  assert.equal(before.ends, 1);
+  assert((await startedWorker("edge", next)).ends > 0);
+});
+
+/** The answer when there is one: a worker that is replaced takes no connections for a moment. */
+async function answered(port: number, site: Site, path: string): Promise<Reply> {
+  for (;;) {
+    try {
+      // With an agent of its own: it asks to keep the connection.
+      const agent = new Agent({ keepAlive: true });
+      const question = { agent };
+      return await ask(`https://localhost:${port}${path}`, site.authority.certificate, question).finally(() =>
+        agent.destroy()
+      );
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+Deno.test("Supervisor.leave() holds for workers that are replaced, too", async () => {
+  await using site = await createSite();
+  const from = workersSoFar();
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const { port } = supervisor;
+  const accountStatus = async (path: string) => {
+    const { headers, text } = await answered(port, site, path);
+    return [headers.connection, JSON.parse(text).code];
+  };
+  try {
+    assert.deepEqual(await accountStatus("/health/live"), ["keep-alive", undefined]);
+    await supervisor.leave(0);
+    assert.deepEqual(await accountStatus("/health/ready"), ["close", "ERR_DRAINING"]);
+    for (const name of ["edge", "core 1"]) {
+      const next = workersSoFar();
+      (await startedWorker(name, from)).kill();
+      await startedWorker(name === "edge" ? "edge" : "core 2", next);
+      for (let replaced = false; !replaced;) {
+        const [connection, code] = await accountStatus("/health/ready");
+        assert.equal(connection, "close");
+        replaced = code === "ERR_DRAINING"; // ERR_SERVICE_STARTING before
+      }
+    }
+  } finally {
+    await supervisor.stop();
+  }
+});
+
+Deno.test("Supervisor.stop() ends an edge that is about to take the place of another", async () => {
+  await using site = await createSite();
+  const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const next = workersSoFar();
+  const reloading = supervisor.reload(other);
+  const refused = assert.rejects(reloading, /shutting down/);
+  const edge = await startedWorker("edge", next);
+  await supervisor.stop();
+  await refused;
+  await edge.ended;
+});
+
+Deno.test("metricsPage() tells whether there is a core", async () => {
+  await using site = await createSite();
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const page = () => metricsPage(supervisor);
+  assert.match(await page(), /^authserver_core_up 1$/m);
+  await supervisor.stop();
+  assert.match(await page(), /^authserver_core_up 0$/m);
+});
+
+Deno.test("Supervisor.stop() waits until the journal has all audit lines", async () => {
+  await using site = await createSite();
+  const snapshot = await snapshotOf(site, (main) => `${main}container.audit.journal=true\n`);
+  const path = `${site.folder}/journal`;
+  const listener = Deno.listen({ transport: "unix", path });
+  const taken = (async () => {
+    for await (const connection of listener) return await new Response(connection.readable).text();
+  })();
+  const free = Promise.withResolvers<void>();
+  const { connect } = Deno;
+  // A journal that is slow to take anybody.
+  const slow = async () => {
+    await free.promise;
+    return await connect({ transport: "unix", path });
+  };
+  Reflect.set(
+    Deno,
+    "connect",
+    (options: { readonly path?: string }) =>
+      options.path === "/run/systemd/journal/stdout" ? slow() : Reflect.apply(connect, Deno, [options]),
+  );
+  try {
+    const stopping = Promise.withResolvers<void>();
+    const supervisor = await Supervisor.start(snapshot, {
+      logFile: new LogFile(undefined, (text) => / stopped$/m.test(text) && stopping.resolve()),
+    });
+    let over = false;
+    const stopped = supervisor.stop().then(() => over = true);
+    await stopping.promise;
+    await aWhile();
+    assert.equal(over, false);
+    free.resolve();
+    await stopped;
+    assert.match(await taken ?? "", /"event":"start".*\n.*"event":"stop"/);
+  } finally {
+    Reflect.set(Deno, "connect", connect);
+  }
+});
