@@ -1,6 +1,6 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
-import { isHttpError, httpError } from "../model/http_error.ts";
+import { httpError, isHttpError } from "../model/http_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { parsePreferences, type Preferences } from "./preferences.ts";

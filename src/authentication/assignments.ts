@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { isUserAccount } from "../model/account_name.ts";
-import { InvalidFile, type Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
@@ -40,7 +40,14 @@ export class Assignments {
         if (!(error instanceof InvalidExpression) || expression === undefined) throw error;
         const { file, line, key } = expression.origin;
         const expected = `Expected an expression as the manual describes: ${error.message}`;
-        diagnostics.push({ severity: "error", file, line, key, found: expression.text.slice(0, 200), expected });
+        diagnostics.push({
+          severity: "error",
+          file,
+          line,
+          key,
+          found: expression.text.slice(0, 200),
+          expected,
+        });
       }
     };
     this.#identity = compile(config.identity);

@@ -1,8 +1,8 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { httpError, HttpError } from "../model/http_error.ts";
-import type { Authenticator, StepUp, AuthenticationResult } from "./authenticator.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
+import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
 import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
@@ -52,7 +52,9 @@ export async function authenticate(
   const shown = await judgeAuthorization(chain, credentials, listening);
   const decides = shown.kind === "refused" || shown.kind === "undecided";
   const last = shown.kind === "accepted" ? Math.max(0, authenticators.indexOf(shown.by)) : Infinity;
-  const earlier = authenticators.slice(0, decides ? 0 : last).filter((authenticator) => authenticator.looksAtCertificates);
+  const earlier = authenticators.slice(0, decides ? 0 : last).filter((authenticator) =>
+    authenticator.looksAtCertificates
+  );
   const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
   const isLeft = shown.kind === "skipped" && certificate.kind !== "skipped";
   const deciding = isLeft || certificate.kind === "accepted" ? certificate : shown;
@@ -69,7 +71,9 @@ function callerOf(
   if (result.kind === "refused") {
     return unauthenticated(chain, result.reason, diagnosticOf(authorization, result.stepUp));
   }
-  if (authorization.kind !== "none") return unauthenticated(chain, result.reason, diagnosticOf(authorization));
+  if (authorization.kind !== "none") {
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization));
+  }
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
 
@@ -152,7 +156,10 @@ export function challengeOf(
   diagnostic?: TokenDiagnostic,
 ): string {
   const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
-  return challengeHeader({ realm, metadata, diagnostic }, all.flatMap((authenticator) => authenticator.challenges));
+  return challengeHeader(
+    { realm, metadata, diagnostic },
+    all.flatMap((authenticator) => authenticator.challenges),
+  );
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */

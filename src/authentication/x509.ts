@@ -6,7 +6,7 @@ import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
-import type { Authenticator, AuthenticationResult } from "./authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
@@ -45,7 +45,10 @@ export function x509(options: X509Options): Authenticator {
   };
 }
 
-function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): AuthenticationResult {
+function judge(
+  { name, gateway, serverName, clock }: X509Options,
+  credentials: Credentials,
+): AuthenticationResult {
   let dn: string;
   let credential: string | undefined;
   if (gateway === undefined) {

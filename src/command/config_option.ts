@@ -2,7 +2,7 @@ import { KINDS } from "../service/kinds.ts";
 import { dirname, join } from "node:path";
 import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
-import { formatDiagnostic, isError, type Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
 import type { Given } from "./arguments.ts";
 import { CommandFailed } from "./command.ts";

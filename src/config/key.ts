@@ -288,7 +288,9 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   return key(options, "IP addresses and ranges such as 192.0.2.0/24", (found) => {
     const ranges = splitList(found);
     const wrong = ranges.find((range) => !isAddressRange(range));
-    return wrong === undefined ? ranges : httpError(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
+    return wrong === undefined
+      ? ranges
+      : httpError(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
   }, {
     doubt(found) {
       const wide = splitList(found).find(isWideRange);

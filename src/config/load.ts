@@ -1,5 +1,5 @@
 import { compare } from "../model/compare.ts";
-import { isError, type Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, isError } from "../model/diagnostic.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
 import { loadProperties } from "./load_properties.ts";
@@ -10,8 +10,8 @@ import {
   readGateway,
   readIssuedTokens,
   readOutgoing,
-  readThrottling,
   readSecurity,
+  readThrottling,
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_sharing.ts";

@@ -34,7 +34,10 @@ export async function readAuthentication(
 /** Warns where one provider is shown tokens that are for another: it could use them in the name of their users. */
 function checkTokens(
   reader: KeyReader,
-  { authenticators, kinds }: { readonly authenticators: readonly KindConfig[]; readonly kinds: Known["kinds"] },
+  { authenticators, kinds }: {
+    readonly authenticators: readonly KindConfig[];
+    readonly kinds: Known["kinds"];
+  },
 ): void {
   const shown = authenticators.flatMap((authenticator) => {
     const tokens = kindOf(authenticator, kinds.authenticators).takesTokens?.(authenticator);
@@ -75,7 +78,9 @@ function checkLogins(
   const named = authenticators.filter((authenticator) =>
     logins.methods.length === 0 || logins.methods.includes(authenticator.name)
   );
-  const silent = named.filter((authenticator) => kindOf(authenticator, kinds.authenticators).tellsAcr !== true);
+  const silent = named.filter((authenticator) =>
+    kindOf(authenticator, kinds.authenticators).tellsAcr !== true
+  );
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
     const expected = `nobody gets in by ${silent.map(({ name }) => name).join(", ")}, which ` +
       "tell no class of the login, expected methods that do";

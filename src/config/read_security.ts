@@ -1,6 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
 import { CLIENT } from "./keys/client_keys.ts";
-import { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING, SECURITY } from "./keys/security_keys.ts";
+import { BROWSERS, GATEWAY, ISSUED_TOKENS, SECURITY, THROTTLING } from "./keys/security_keys.ts";
 import type { Parts } from "./section_reader.ts";
 
 /** TLS, access rules and further names of the service (rest-api.md 3.5). */

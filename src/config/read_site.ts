@@ -93,7 +93,9 @@ export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
   if (keys === undefined) return undefined;
   const { tls = true, gateway, authentication, kinds } = known;
   const looksAtCertificates = gateway?.enabled !== true &&
-    authentication?.authenticators.some((authenticator) => kindOf(authenticator, kinds.authenticators).looksAtCertificates?.(authenticator)) ===
+    authentication?.authenticators.some((authenticator) =>
+        kindOf(authenticator, kinds.authenticators).looksAtCertificates?.(authenticator)
+      ) ===
       true;
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
   const minTlsVersion = disabled.includes("tlsv1.2") ? "TLSv1.3" : "TLSv1.2";

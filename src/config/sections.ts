@@ -3,7 +3,7 @@ import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
 import { CLIENT } from "./keys/client_keys.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING, SECURITY } from "./keys/security_keys.ts";
+import { BROWSERS, GATEWAY, ISSUED_TOKENS, SECURITY, THROTTLING } from "./keys/security_keys.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
 import { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import {

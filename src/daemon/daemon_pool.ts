@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import { isHttpError, httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
@@ -179,7 +179,9 @@ class DaemonPool implements DaemonGroup {
           };
         }
         if (reply.kind === "no-encryption") {
-          return { next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`) };
+          return {
+            next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`),
+          };
         }
         if (reply.kind === "refused") {
           throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);

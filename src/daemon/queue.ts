@@ -1,4 +1,4 @@
-import { type FairQueueLimits, FairQueue, type Waiter } from "../model/fair_queue.ts";
+import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
 /** A request that waits for its turn. */

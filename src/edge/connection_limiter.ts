@@ -88,7 +88,10 @@ export class ConnectionLimiter {
       stop();
       socket.destroy();
     };
-    const timer = setTimeout(() => speaksForOthers ? httpError(LATE) : gone(), this.#options.limits.handshakeMs);
+    const timer = setTimeout(
+      () => speaksForOthers ? httpError(LATE) : gone(),
+      this.#options.limits.handshakeMs,
+    );
     const stop = () => {
       clearTimeout(timer);
       socket.pause();

@@ -15,7 +15,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Peer } from "../model/peer.ts";
-import { isHttpError, httpError, HttpError } from "../model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { ResponseWriter } from "./response_writer.ts";
@@ -23,7 +23,7 @@ import { Discards } from "./drain_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
 import { bodyOf } from "./upload_stream.ts";
-import { rawErrorResponse, refusal, ErrorResponseCount } from "./error_response.ts";
+import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
@@ -96,7 +96,10 @@ export class HttpsEdge {
       ? createHttpServer(settings)
       : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     this.#connections = new ConnectionWatch(limits, (socket) => {
-      this.#strangers.write("connection cut", { client: this.#connectionLimiter.clientOf(socket), reason: "silent" });
+      this.#strangers.write("connection cut", {
+        client: this.#connectionLimiter.clientOf(socket),
+        reason: "silent",
+      });
     });
     server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
     this.#connectionLimiter = new ConnectionLimiter(options, {
@@ -198,7 +201,10 @@ export class HttpsEdge {
     this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const responseWriter = new ResponseWriter({ request, response, gate, discards: this.#discards }, this.#kept);
+    const responseWriter = new ResponseWriter(
+      { request, response, gate, discards: this.#discards },
+      this.#kept,
+    );
     response.once("close", () => {
       this.#connections.end(socket);
       this.#responses.delete(socket);

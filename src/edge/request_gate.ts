@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { httpError, HttpError } from "../model/http_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import { type BackPressure, backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_line.ts";
 

@@ -20,7 +20,9 @@ const MOST_HEADERS = 1000;
 export function readHead(
   { method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage,
 ): RequestTarget {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") throw httpError("ERR_HTTP_VERSION", `HTTP/${httpVersion}`);
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
+    throw httpError("ERR_HTTP_VERSION", `HTTP/${httpVersion}`);
+  }
   checkLength(rawHeaders);
   checkHost(rawHeaders, httpVersion === "1.1");
   const coding = headers["transfer-encoding"];

@@ -1,4 +1,4 @@
-import { httpError, type HttpError } from "./http_error.ts";
+import { type HttpError, httpError } from "./http_error.ts";
 
 /** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
 const MAX_LENGTH = 2048;
@@ -13,6 +13,26 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
 /** Whether a text has a character that must never reach a daemon. */
 export function hasForbiddenCharacter(text: string): boolean {
   return FORBIDDEN.test(text);
+}
+
+/**
+ * Characters by which a name looks like another one: of no width, for the direction of writing (UAX 9), fillers, and tags; a
+ * joiner (U+200D) only where it joins no pictures.
+ */
+const INVISIBLE =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+
+/** Whether a text has a character that cannot be seen, or that changes the direction of writing. */
+export function hasInvisibleCharacter(text: string): boolean {
+  return withInvisibleShown(text) !== text;
+}
+
+/** The text with each character that cannot be seen, or changes the direction of writing, as `\u{…}`. */
+export function withInvisibleShown(text: string): string {
+  return text.replace(
+    INVISIBLE,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
 }
 
 /**

@@ -463,6 +463,12 @@ export const ERRORS = {
     remedy:
       "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
+  ERR_STORAGE_FULL: {
+    status: 507,
+    text: "The disk to which the file is written is full, or its owner's quota there is used",
+    meaning: "The daemon could not write a file for lack of space, or beyond the disk quota of the account.",
+    remedy: "Make room on the daemon's disk, or raise the quota of the account.",
+  },
   ERR_STRONGER_LOGIN_NEEDED: {
     status: 403,
     text: "This server requires another login: {needed}",
@@ -492,13 +498,6 @@ export const ERRORS = {
     meaning: "The service cannot issue tokens because its own certificate is missing or has expired.",
     remedy: "Configure or renew the certificate of the service.",
   },
-  ERR_TOKEN_RESTRICTIONS: {
-    status: 403,
-    text: "Your token is restricted: {restrictions}",
-    meaning:
-      "The request exceeds the restrictions of the token, or asks for a token with fewer restrictions.",
-    remedy: "Stay within the restrictions, or log in another way.",
-  },
   ERR_TOKEN_LIFETIME: {
     status: 400,
     text:
@@ -517,6 +516,13 @@ export const ERRORS = {
     text: "The token cannot be renewed",
     meaning: "The caller used a token that is not renewable to ask for a new token.",
     remedy: "Log in again, or ask for a renewable token at the first login.",
+  },
+  ERR_TOKEN_RESTRICTIONS: {
+    status: 403,
+    text: "Your token is restricted: {restrictions}",
+    meaning:
+      "The request exceeds the restrictions of the token, or asks for a token with fewer restrictions.",
+    remedy: "Stay within the restrictions, or log in another way.",
   },
   ERR_TOKEN_SUBJECT: {
     status: 400,
@@ -558,8 +564,9 @@ export const ERRORS = {
     status: 429,
     text: "Too many uploads to this share are unfinished, please try again later",
     headers: { "Retry-After": "600" },
-    meaning: "The share has reached its limit of unfinished uploads within one day.",
-    remedy: "Finish interrupted uploads. The service deletes unfinished uploads one day after they began.",
+    meaning: "The share has 500 unfinished uploads. Complete files do not count.",
+    remedy:
+      "Finish interrupted uploads. The service deletes an unfinished upload one day after its last byte.",
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,

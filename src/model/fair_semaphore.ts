@@ -1,4 +1,4 @@
-import { type FairQueueLimits, FairQueue } from "./fair_queue.ts";
+import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /** There was no room to wait in, no turn in time, or the room was needed for others. */
 export class NoPermit extends Error {

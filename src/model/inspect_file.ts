@@ -1,4 +1,4 @@
-import { InvalidFile, type Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "./diagnostic.ts";
 import { readRegularFile } from "./regular_file.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import { NoPermit, FairSemaphore, type SemaphoreWaiter } from "../model/fair_semaphore.ts";
+import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { retryAfterSeconds } from "./retry_after.ts";
@@ -129,7 +129,9 @@ export class RemoteSystem {
     try {
       return await this.#semaphore.run(() => this.#exchange(request, asker, read), asker);
     } catch (error) {
-      if (error instanceof NoPermit) throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
+      if (error instanceof NoPermit) {
+        throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
+      }
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { Secret } from "../model/secret.ts";
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { linkCookie, tryLinkPassword } from "../resource/access/link_password.ts";
 import type { Call } from "../resource/call.ts";

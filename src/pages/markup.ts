@@ -1,3 +1,5 @@
+import { withInvisibleShown } from "../model/absolute_path.ts";
+
 /**
  * Markup whose texts are escaped. Made by {@link markup} (and for style sheets and scripts by {@link Markup.style} and
  * {@link Markup.script}) only, so that no text becomes markup by accident.
@@ -41,9 +43,12 @@ export function markup(strings: TemplateStringsArray, ...values: readonly Conten
   return Markup.join(strings, values);
 }
 
-/** A name that somebody chose: whatever its writing direction, the text around it keeps its own (HTML, 4.5.24). */
+/**
+ * A name that somebody chose: whatever its writing direction, the text around it keeps its own (HTML, 4.5.24). What cannot be
+ * seen in it is shown escaped, so that no name looks like another.
+ */
 export function isolated(name: string): Markup {
-  return markup`<bdi>${name}</bdi>`;
+  return markup`<bdi>${withInvisibleShown(name)}</bdi>`;
 }
 
 function render(content: Content): string {

@@ -1,3 +1,4 @@
+import { withInvisibleShown } from "../model/absolute_path.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "../resource/text_response.ts";
 import { type Content, Markup, markup } from "./markup.ts";
@@ -42,7 +43,7 @@ export function pageFrame(
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="${referrerPolicy(needs)}">
 <link rel="icon" href="${ICON}">
-<title>${title}</title>
+<title>${withInvisibleShown(title)}</title>
 ${Markup.style(STYLE)}
 </head>
 <body>

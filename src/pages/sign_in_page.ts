@@ -3,7 +3,7 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";

@@ -361,6 +361,8 @@ export const TEXTS = {
       done: "Done",
       renamed: "Done, saved as {name}",
       failed: "Failed: {reason}",
+      gone: "the file can no longer be read",
+      again: "Try again",
       taken: "Not uploaded: a file with that name exists",
       replace: "Replace the file",
       replaced: "Done, the existing file was replaced",

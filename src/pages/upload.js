@@ -23,6 +23,14 @@
     return made;
   };
 
+  /** The service forgets after a day what is not whole; so does the browser. */
+  const forgetOld = () => {
+    for (const name of Object.keys(localStorage)) {
+      const [, at] = localStorage.getItem(name)?.split(" ") ?? [];
+      if (name.startsWith("upload ") && !(Date.now() - at < 86400000)) localStorage.removeItem(name);
+    }
+  };
+
   /** Letters and digits by chance; of the same file in the same browser the same ones, so that a new page goes on. */
   const keyOf = (file, path) => {
     const chosen = Array.from(
@@ -31,8 +39,9 @@
     ).join("");
     const name = "upload " + JSON.stringify([form.dataset.to, path, file.size, file.lastModified]);
     try {
-      const known = localStorage.getItem(name);
-      if (known === null) localStorage.setItem(name, chosen);
+      forgetOld();
+      const known = localStorage.getItem(name)?.split(" ")[0];
+      if (known === undefined) localStorage.setItem(name, chosen + " " + Date.now());
       return { key: known ?? chosen, forget: () => localStorage.removeItem(name) };
     } catch {
       return { key: chosen, forget: () => {} };
@@ -50,7 +59,16 @@
   /** @param path With the directories that it comes in. */
   const add = (file, path) => {
     const item = element("li");
-    const upload = { file, path, ...keyOf(file, path), item, tries: 0, paused: false };
+    const upload = {
+      file,
+      path,
+      ...keyOf(file, path),
+      item,
+      tries: 0,
+      paused: false,
+      reached: 0,
+      refused: 0,
+    };
     upload.bar = element("progress");
     upload.bar.max = Math.max(1, file.size);
     upload.bar.value = 0;
@@ -69,6 +87,7 @@
     offer(upload, paused ? says.resume : says.pause, () => pause(upload, !upload.paused));
     upload.state.textContent = paused ? says.paused : says.waiting;
     if (paused) {
+      clearTimeout(upload.stalled);
       upload.request?.abort();
       clearTimeout(upload.timer);
       if (current === upload) current = undefined;
@@ -98,19 +117,36 @@
     const anew = document.getElementById("anew");
     if (anew !== null && !failed) anew.hidden = false;
     document.getElementById("news").textContent = upload.path + ": " + text;
-    if (!failed) upload.forget();
+    upload.forget();
+    clearTimeout(upload.stalled);
     current = undefined;
     next();
   };
 
-  /** Waits longer each time; a connection that is back is used at once. */
+  /** Ends it with the reason, and offers to try once more; the files behind it go on. */
+  const fail = (upload, reason) => {
+    end(upload, fill(says.failed, { reason }), true);
+    offer(upload, says.again, () => {
+      upload.refused = 0;
+      upload.state.className = "quiet";
+      pause(upload, false);
+    });
+  };
+
+  const isReadable = ({ file }) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+
+  /** Waits longer each time; a connection that is back is used at once. A file that is gone does not come back by waiting. */
   const again = (upload) => {
+    clearTimeout(upload.stalled);
     if (upload.paused) return;
     upload.state.textContent = says.lost;
-    const go = () => {
+    const go = async () => {
       clearTimeout(upload.timer);
       removeEventListener("online", go);
-      if (!upload.paused && current === upload) send(upload, "ask");
+      const readable = await isReadable(upload);
+      if (upload.paused || current !== upload) return;
+      if (readable) send(upload, "ask");
+      else fail(upload, says.gone);
     };
     addEventListener("online", go);
     upload.timer = setTimeout(go, Math.min(30, 2 ** upload.tries++) * 500);
@@ -153,6 +189,15 @@
     const { file, path, key } = upload;
     const request = new XMLHttpRequest();
     upload.request = request;
+    // Some proxies swallow bytes and say nothing: what does not move for 30 s is asked about anew.
+    const moves = () => {
+      clearTimeout(upload.stalled);
+      upload.stalled = setTimeout(() => {
+        request.abort();
+        again(upload);
+      }, 30000);
+    };
+    moves();
     request.open("PUT", addressOf(path) + "?upload=" + key);
     request.setRequestHeader("Accept", "application/json");
     if (form.dataset.token !== "") request.setRequestHeader("X-Form-Token", form.dataset.token);
@@ -165,6 +210,7 @@
     } else {
       request.setRequestHeader("Content-Range", "bytes " + first + "-" + (file.size - 1) + "/" + file.size);
       request.upload.onprogress = ({ loaded }) => {
+        moves();
         upload.bar.value = first + loaded;
         upload.state.textContent = fill(says.progress, { sent: size(first + loaded), all: size(file.size) });
       };
@@ -172,6 +218,7 @@
     request.onerror = () => again(upload);
     request.ontimeout = () => again(upload);
     request.onload = () => {
+      clearTimeout(upload.stalled);
       const offset = Number(request.getResponseHeader("Upload-Offset") ?? NaN);
       if (request.status === 201 || request.status === 200) {
         const name = decodeURIComponent(request.getResponseHeader("Upload-Name") ?? "");
@@ -182,18 +229,22 @@
         upload.version = undefined;
         isTaken(upload);
       } else if ((request.status === 202 || request.status === 409) && offset >= 0 && offset < file.size) {
-        if (offset > 0) upload.tries = 0;
+        if (offset > upload.reached) upload.tries = upload.refused = 0;
+        upload.reached = Math.max(upload.reached, offset);
         upload.bar.value = offset;
         send(upload, offset);
-      } else if (request.status === 429 || request.status >= 500 && request.status !== 507) again(upload);
-      else {
+      } else if (
+        (request.status === 429 || request.status >= 500 && request.status !== 507) && ++upload.refused < 3
+      ) {
+        again(upload);
+      } else {
         let reason = "";
         try {
           reason = JSON.parse(request.responseText).errorMessage;
         } catch {
           reason = String(request.status);
         }
-        end(upload, fill(says.failed, { reason }), true);
+        fail(upload, reason);
       }
     };
     request.send(first === "ask" ? null : file.slice(first));

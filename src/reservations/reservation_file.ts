@@ -1,5 +1,5 @@
 import { InvalidJson, type JsonMember, type JsonNode, readMembers } from "../model/json_text.ts";
-import { InvalidFile, type Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { parseRate } from "../model/rate.ts";
 import type { Reservation } from "./reservation.ts";
 import { readTimes } from "./reservation_times.ts";

@@ -49,7 +49,9 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
   const { file, zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
     const { reservations, diagnostics } = readReservationFile(text, { file, zone, now: clock() });
-    for (const diagnostic of diagnostics) log.warn("reservation left out", { diagnostic: formatDiagnostic(diagnostic) });
+    for (const diagnostic of diagnostics) {
+      log.warn("reservation left out", { diagnostic: formatDiagnostic(diagnostic) });
+    }
     return reservations;
   }, { log, missing: [], maxBytes: MAX_RESERVATIONS, intervalMs });
   return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });

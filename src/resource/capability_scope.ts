@@ -1,6 +1,6 @@
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import type { Caller, Capability } from "../model/identity.ts";
-import { isHttpError, httpError } from "../model/http_error.ts";
+import { httpError, isHttpError } from "../model/http_error.ts";
 import { grantedScope } from "../sharing/rules/session_scope.ts";
 import { limitsWithin, type PathLimits } from "./path_limits.ts";
 

@@ -16,7 +16,12 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   const { renewable, limited, lifetime, restrictions } = request;
-  call.audit({ renewable, limited, lifetime, restrictions: restrictions && restrictionsInWords(restrictions) });
+  call.audit({
+    renewable,
+    limited,
+    lifetime,
+    restrictions: restrictions && restrictionsInWords(restrictions),
+  });
   return textResponse(token, PLAIN);
 }
 

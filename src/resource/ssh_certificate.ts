@@ -54,7 +54,9 @@ export async function showCertificate(
   return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let reason = "";
     const queueKey = addressGroup(call.clientAddress);
-    const owner = account === undefined ? undefined : { account, queueKey, known: false, signal: call.signal };
+    const owner = account === undefined
+      ? undefined
+      : { account, queueKey, known: false, signal: call.signal };
     for (const desk of parts.desks) {
       const outcome = await desk.upload(line, owner);
       if (outcome.kind === "refused") {

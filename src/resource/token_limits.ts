@@ -3,7 +3,7 @@ import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
 import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
   includesActivity,
@@ -64,7 +64,9 @@ export async function confinedSession(
   const start = await absoluteStart(file, home);
   if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
-    throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "directories whose names patterns can express" });
+    throw httpError("ERR_TOKEN_RESTRICTIONS", {
+      restrictions: "directories whose names patterns can express",
+    });
   }
   const { includes = ALL, excludes } = limitsWithin(start, limits);
   return {

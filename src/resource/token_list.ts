@@ -1,5 +1,9 @@
 import { restrictionsClaim } from "../authentication/issued_token/restrictions.ts";
-import type { ListedToken, TokenRegistry, TokenOwner } from "../authentication/issued_token/token_registry.ts";
+import type {
+  ListedToken,
+  TokenOwner,
+  TokenRegistry,
+} from "../authentication/issued_token/token_registry.ts";
 import { restrictionsOf } from "../model/identity.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
@@ -33,7 +37,9 @@ export async function revokeToken(
   const id = call.params.get("id") ?? "";
   if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
-  if (!await kept(registry).revoke(ownerOf(call), id)) throw httpError("ERR_NOT_FOUND", { where: "of this id" });
+  if (!await kept(registry).revoke(ownerOf(call), id)) {
+    throw httpError("ERR_NOT_FOUND", { where: "of this id" });
+  }
   return emptyResponse({ status: 204 });
 }
 

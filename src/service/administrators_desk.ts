@@ -14,12 +14,15 @@ import {
 const MOST_FAILURES = 50;
 
 /** The operator's desk, for administrators. */
-export function administratorsDesk(desk: OperatorDesk, { authenticators, throttle, ordered = () => {} }: {
-  readonly authenticators: readonly Authenticator[];
-  readonly throttle: LoginThrottle;
-  /** Told of what was ordered here, for all who have to follow it. */
-  readonly ordered: Ordered | undefined;
-}): AdministratorsDesk {
+export function administratorsDesk(
+  desk: OperatorDesk,
+  { authenticators, throttle, ordered = () => {} }: {
+    readonly authenticators: readonly Authenticator[];
+    readonly throttle: LoginThrottle;
+    /** Told of what was ordered here, for all who have to follow it. */
+    readonly ordered: Ordered | undefined;
+  },
+): AdministratorsDesk {
   const namesOf = async (user: string) => (await ask(desk, { about: "names", user })).names.names;
   return {
     status: async () => (await ask(desk, { about: "status" })).status,

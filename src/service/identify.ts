@@ -14,7 +14,7 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { httpError, HttpError } from "../model/http_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
@@ -85,7 +85,10 @@ export async function identify(
     throw refusalFor(caller, role, parts.chain);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw httpError("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+    throw httpError(
+      "ERR_LOGIN_TOO_NARROW",
+      "what was asked for does not keep to the capabilities of the token",
+    );
   }
   return { ...identified, linkPassword };
 }

@@ -17,7 +17,9 @@ export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
 }): Promise<KnownNames> {
-  const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(canonicalDn);
+  const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
+    canonicalDn,
+  );
   const form = formOf(user);
   if (form === undefined) return { names };
   const reversed = reversedForm(user);

@@ -10,7 +10,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { readTarget } from "../model/request_target.ts";
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";

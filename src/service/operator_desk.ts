@@ -4,7 +4,7 @@ import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
-import type { SeenMark, ReplayCache } from "../model/replay_cache.ts";
+import type { ReplayCache, SeenMark } from "../model/replay_cache.ts";
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../throttling/ban.ts";
@@ -200,7 +200,9 @@ export class OperatorDesk {
         };
       }),
       providers: authenticators.flatMap((authenticator) =>
-        authenticator.status === undefined ? [] : [{ authenticator: authenticator.name, ...authenticator.status() }]
+        authenticator.status === undefined
+          ? []
+          : [{ authenticator: authenticator.name, ...authenticator.status() }]
       ),
       certificate: own,
       bans: throttle.memory.banCounts(),
@@ -224,7 +226,9 @@ export class OperatorDesk {
     const names = await this.#names(user);
     let ended = 0;
     for (const dn of names) {
-      ended += id === undefined ? await registry.revokeAll({ dn }) : Number(await registry.revoke({ dn }, id));
+      ended += id === undefined
+        ? await registry.revokeAll({ dn })
+        : Number(await registry.revoke({ dn }, id));
     }
     return { names, ended };
   }

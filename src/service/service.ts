@@ -7,7 +7,7 @@ import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { SeenMark } from "../model/replay_cache.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
-import { httpError, HttpError } from "../model/http_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Stopwatch } from "../model/clock.ts";
-import { type FairQueueLimits, FairQueue, type Waiter } from "../model/fair_queue.ts";
+import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
 /** How waits grow. */
 export interface WaitPolicy {

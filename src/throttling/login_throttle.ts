@@ -330,7 +330,8 @@ export class LoginThrottle {
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
 /** No turn came. */
-const crowd = () => httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
+const crowd = () =>
+  httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
 /** Whom bans by hand are compared with. */
 function attemptedBy(

@@ -1,4 +1,4 @@
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 
 /** Not before some time. @param scope Whose failures they were, for the log. */
 export function tooManyFailures(waitMs: number, scope: string): HttpError {

@@ -54,7 +54,12 @@ export class Cores {
     this.#parts = parts;
     this.#throttling = new ThrottlingCopy(parts.snapshot().config.throttling);
     const { reports, changes } = parts;
-    this.#restartPolicy = new RestartPolicy({ what: "core", start: () => this.#call(), reports, changes });
+    this.#restartPolicy = new RestartPolicy({
+      what: "core",
+      start: () => this.#call(),
+      reports,
+      changes,
+    });
   }
 
   /** Counts them: 1 after the start, one more after each reload. */
@@ -151,7 +156,9 @@ export class Cores {
     const { snapshot, resolve, reports, changes } = this.#parts;
     const { net } = await corePermissions(snapshot().config, resolve);
     const known = this.#restartPolicy.current?.permissions.net || [];
-    if (this.#restartPolicy.current === undefined || net === false || net.every((host) => known.includes(host))) {
+    if (
+      this.#restartPolicy.current === undefined || net === false || net.every((host) => known.includes(host))
+    ) {
       return;
     }
     reports.log.info("addresses of hosts changed");

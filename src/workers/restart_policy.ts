@@ -15,7 +15,9 @@ interface RestartPolicyParts {
   /** Has another take the place; when it is its turn, and nobody has it by then. */
   readonly start: () => Promise<void>;
   readonly changes: WorkerLifecycle;
-  readonly reports: Pick<WorkerReports, "log"> & { readonly counters: Pick<WorkerReports["counters"], "count"> };
+  readonly reports: Pick<WorkerReports, "log"> & {
+    readonly counters: Pick<WorkerReports["counters"], "count">;
+  };
   /** Waits for so many milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }

@@ -80,7 +80,9 @@ const CORE_MS = 2000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** What the core says of itself, or why it says nothing. */
-export async function coreStatus(supervisor: Supervisor): Promise<CoreStatus | { readonly diagnostic: string }> {
+export async function coreStatus(
+  supervisor: Supervisor,
+): Promise<CoreStatus | { readonly diagnostic: string }> {
   try {
     return (await ask(supervisor, { about: "status" }, CORE_MS)).status;
   } catch (error) {

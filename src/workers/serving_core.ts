@@ -5,7 +5,7 @@ import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
-import { WorkerThread, workerModule } from "./worker_thread.ts";
+import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { CoreNews, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 

@@ -5,7 +5,7 @@ import type { ConnectionLimit } from "./connection_limit.ts";
 import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_snapshot.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import type { Listening } from "./port_watch.ts";
-import { WorkerThread, workerModule } from "./worker_thread.ts";
+import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { FromWorker, ToEdgeWorker } from "./worker_message.ts";
 
 /** Requests under way get so many milliseconds to finish. */

@@ -138,7 +138,9 @@ export class Supervisor {
       const edge = this.#edges.current;
       const leaves = edge?.canServe(snapshot) === true ? undefined : edge;
       const inTheWay = leaves?.isInWayOf(snapshot) === true;
-      const early = edge === undefined || (leaves && !inTheWay) ? await this.#edges.start(snapshot) : undefined;
+      const early = edge === undefined || (leaves && !inTheWay)
+        ? await this.#edges.start(snapshot)
+        : undefined;
       let core: ServingCore;
       try {
         core = await this.#cores.prepare(snapshot, early);

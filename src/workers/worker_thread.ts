@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { CannotStart } from "./cannot_start.ts";
-import { Watchdog, PING_MS, SILENT } from "./watchdog.ts";
+import { PING_MS, SILENT, Watchdog } from "./watchdog.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parsePreferences } from "../../src/attributes/preferences.ts";
-import { isHttpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 
 Deno.test("parsePreferences() reads keys in any case, trims, and lets the last value hold", () => {
   for (

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import { derivedUntil, namedUser, type AccountStatus, accountStatusOf } from "../../src/authentication/account_status.ts";
+import {
+  type AccountStatus,
+  accountStatusOf,
+  derivedUntil,
+  namedUser,
+} from "../../src/authentication/account_status.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { isHttpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
@@ -123,7 +123,9 @@ const TWO_CREDENTIALS: [string, (Answer | [Answer])[], Credentials, Expected][] 
 
 for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
   Deno.test(`authenticate(): ${rule}`, async () => {
-    const authenticators = answers.map((answer) => Array.isArray(answer) ? certificate(answer[0]) : authenticator(answer));
+    const authenticators = answers.map((answer) =>
+      Array.isArray(answer) ? certificate(answer[0]) : authenticator(answer)
+    );
     const asked = ask({ authenticators }, credentials);
     if (typeof expected === "number") await assert.rejects(asked, { status: expected });
     else assert.equal(dnOf(await asked), typeof expected === "object" ? expected.dn : undefined);
@@ -132,7 +134,9 @@ for (const [rule, answers, credentials, expected] of TWO_CREDENTIALS) {
 
 Deno.test("authenticate() gives the owner of a certificate no name that was typed", async () => {
   const typed = basic("victim", "right");
-  const byCertificate = await ask({ authenticators: [certificate(ACCEPT("CN=c")), authenticator(ACCEPT("CN=v"))] }, typed);
+  const byCertificate = await ask({
+    authenticators: [certificate(ACCEPT("CN=c")), authenticator(ACCEPT("CN=v"))],
+  }, typed);
   assertAlike(byCertificate, {
     kind: "authenticated",
     identity: { dn: "CN=c", method: "TEST", via: "T", authTime: "now" },
@@ -195,7 +199,10 @@ Deno.test("authenticate() refuses missing credentials where some are needed", as
 
 Deno.test("authenticate() takes an issued token before any method", async () => {
   const later = authenticator(ACCEPT("CN=2"));
-  const caller = await ask({ issuedTokens: authenticator(ACCEPT("CN=own")), authenticators: [later] }, bearer("x"));
+  const caller = await ask(
+    { issuedTokens: authenticator(ACCEPT("CN=own")), authenticators: [later] },
+    bearer("x"),
+  );
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=own");
   assert.equal(later.shown.length, 0);
 });
@@ -219,7 +226,9 @@ Deno.test("authenticate() goes on to the methods with what is no issued token", 
 });
 
 Deno.test("authenticate() gives every refusal the same face, but for a word about the token that was shown", async () => {
-  const authenticators = (answer: Answer) => [authenticator(answer, ["Basic"]), authenticator(SKIP, ["Bearer"])];
+  const authenticators = (
+    answer: Answer,
+  ) => [authenticator(answer, ["Basic"]), authenticator(SKIP, ["Bearer"])];
   const faces: unknown[] = [];
   for (
     const [chain, credentials] of [
@@ -286,22 +295,28 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
 }
 
 Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
-  await assert.rejects(ask({ authenticators: [authenticator(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
-    assert.deepEqual(error.headers, { "Retry-After": "5" });
-    assert.equal(error.cause, BROKEN);
-    assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
-    return true;
-  });
+  await assert.rejects(
+    ask({ authenticators: [authenticator(BROKEN)] }, basic("ann", "x")),
+    (error: unknown) => {
+      assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+      assert.deepEqual(error.headers, { "Retry-After": "5" });
+      assert.equal(error.cause, BROKEN);
+      assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
+      return true;
+    },
+  );
 });
 
 Deno.test("authenticate() passes on when another system wants to be asked again", async () => {
   const busy = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
-  await assert.rejects(ask({ authenticators: [authenticator(busy)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
-    assert.deepEqual(error.headers, { "Retry-After": "42" });
-    return true;
-  });
+  await assert.rejects(
+    ask({ authenticators: [authenticator(busy)] }, basic("ann", "x")),
+    (error: unknown) => {
+      assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+      assert.deepEqual(error.headers, { "Retry-After": "42" });
+      return true;
+    },
+  );
 });
 
 Deno.test("authenticate() ends with the signal's reason when the caller has gone", async () => {
@@ -319,5 +334,7 @@ Deno.test("authenticate() logs each refusal with its reason and nothing secret",
   await assert.rejects(ask({ authenticators: [authenticator(REFUSE)] }, basic("ann", "hunter2"), { log }), {
     code: "ERR_UNAUTHENTICATED",
   });
-  assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);
+  assert.deepEqual(lines, [
+    "1970-01-01T00:00:00.000Z info  credentials refused authenticator=M reason=wrong",
+  ]);
 });

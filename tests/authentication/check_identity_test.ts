@@ -92,8 +92,7 @@ function* unicode(): Iterable<readonly string[]> {
 
 /** Characters of a group that are not always compared as themselves: only they can make one name of two. */
 function changing(group: readonly string[]): readonly string[] {
-  const form = (characters: readonly string[]) =>
-    canonicalDn(`UID=${escapeNameValue(characters.join("x"))}`);
+  const form = (characters: readonly string[]) => canonicalDn(`UID=${escapeNameValue(characters.join("x"))}`);
   if (form(group) === `uid=${group.join("x")}`) return [];
   return group.filter((character) => form(["", character, ""]) !== `uid=x${character}x`);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
@@ -69,7 +69,10 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   }
 
   test("answers many at once without mixing them up", async (subject) => {
-    const cases: [Credentials, AuthenticationResult["kind"]][] = [[good, "accepted"], [NO_CREDENTIALS, "skipped"]];
+    const cases: [Credentials, AuthenticationResult["kind"]][] = [[good, "accepted"], [
+      NO_CREDENTIALS,
+      "skipped",
+    ]];
     for (const credentials of Object.values(bad)) cases.push([credentials, "refused"]);
     const all = [...cases, ...cases, ...cases];
     const results = await Promise.all(all.map(([credentials]) => ask(subject, credentials)));

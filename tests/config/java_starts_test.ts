@@ -96,7 +96,10 @@ const STARTS: Record<string, JavaStart> = {
       "tokens that others got from this provider log in here",
     ],
     check: ({ authentication: { authenticators: [authenticator] } }) =>
-      assert.equal(authenticator !== undefined && "dnTemplate" in authenticator && authenticator.dnTemplate, "UID=%email"),
+      assert.equal(
+        authenticator !== undefined && "dnTemplate" in authenticator && authenticator.dnTemplate,
+        "UID=%email",
+      ),
   },
   "with an OIDC server on this machine without TLS": {
     lines: [

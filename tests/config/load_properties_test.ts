@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { loadProperties } from "../../src/config/load_properties.ts";
-import { formatDiagnostic, type Diagnostic } from "../../src/model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic } from "../../src/model/diagnostic.ts";
 
 /** Writes files, loads the one named `main`, and shows values and messages. */
 async function load(files: Record<string, string>, environment: Record<string, string> = {}) {

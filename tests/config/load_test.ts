@@ -18,7 +18,7 @@ function fixture(name: string): Promise<string> {
   return Deno.readTextFile(join(import.meta.dirname ?? "", "fixtures", name));
 }
 
-const ANY_LOGIN = { authenticators: [], requiredAcr: [], networks: [] };
+const ANY_LOGIN = { methods: [], requiredAcr: [], networks: [] };
 
 Deno.test("loadConfiguration() reads variant A of the specification", async () => {
   const { config, errors, warnings } = await loadText(await fixture("seed_a.properties"), DATA_FILES);

@@ -65,7 +65,9 @@ for (const bad of ["a=\\u", "a=\\u00", "a=\\u00g0", "a=x\\u004", "a=\\\\\\uzzzz"
   Deno.test(`parseProperties() refuses the escape in ${bad} as Java does, without showing the value`, () => {
     const { entries, diagnostics } = parseProperties(`# 1\n${bad}\nb=1`, "f");
     assert.deepEqual(entries.map(({ key }) => key), ["b"]);
-    assert.deepEqual(diagnostics.map(formatDiagnostic), ["f:2: a: expected four hexadecimal digits after \\u"]);
+    assert.deepEqual(diagnostics.map(formatDiagnostic), [
+      "f:2: a: expected four hexadecimal digits after \\u",
+    ]);
     assert.deepEqual(diagnostics.map(({ severity }) => severity), ["error"]);
   });
 }

@@ -210,7 +210,10 @@ Deno.test("checkPeer() judges anew what it has seen before: by the date, the anc
       diagnostic(sent, { anchors, at: Date.parse("2026-02-01") }) ?? "accepted",
       /<C=EU, O=Demo, CN=Short> has expired/,
     );
-    assert.match(diagnostic(sent, { anchors, at: Date.parse("2019-12-31") }) ?? "accepted", /not valid before/);
+    assert.match(
+      diagnostic(sent, { anchors, at: Date.parse("2019-12-31") }) ?? "accepted",
+      /not valid before/,
+    );
     assert.match(diagnostic(sent, { anchors, expectedDn: "CN=X" }) ?? "accepted", /expected <CN=X>/);
     assert.equal(diagnostic(sent, { anchors, expectedDn: subject }), undefined);
     assert.match(diagnostic(sent, { anchors: [oldRoot.certificate] }) ?? "accepted", /no trusted authority/);

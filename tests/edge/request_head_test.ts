@@ -17,7 +17,10 @@ const AROUND = 4 + 4 + 1 + 1 + 4;
 Deno.test("readHead() takes 16 KiB of headers, and not a byte more", () => {
   const most = "x".repeat(16 * 1024 - AROUND);
   assert.equal(readHead(head("a", most)).path, "/");
-  assert.throws(() => readHead(head("a", `${most}x`)), (error) => isHttpError(error, "ERR_HEADERS_TOO_LARGE"));
+  assert.throws(
+    () => readHead(head("a", `${most}x`)),
+    (error) => isHttpError(error, "ERR_HEADERS_TOO_LARGE"),
+  );
 });
 
 Deno.test("readHead() leaves the length of a token to who reads it, however its header is written", () => {

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import type { ErrorCode } from "../../src/model/errors.ts";
-import { isHttpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 import { LONG, note } from "../long/results.ts";
 import { checkGrowth, type Growth } from "./growth.ts";
 

@@ -106,8 +106,12 @@ Deno.test("FairQueue tells each waiter one thing, keeps its bounds and delays a 
   );
   fc.assert(fc.property(fc.array(move, { maxLength: 100 }), (moves) => {
     const lanes = new FairQueue({ waiting: 8, perKey: 3 });
-    const waiting: { queueKey: string; told: string[]; rounds: Map<string, number>; caller: AbortController }[] =
-      [];
+    const waiting: {
+      queueKey: string;
+      told: string[];
+      rounds: Map<string, number>;
+      caller: AbortController;
+    }[] = [];
     for (const move of moves) {
       if ("join" in move) {
         const queueKey = String(move.join);
@@ -121,7 +125,9 @@ Deno.test("FairQueue tells each waiter one thing, keeps its bounds and delays a 
           called: () => {
             told.push("called");
             for (const other of waiting) other.rounds.set(queueKey, (other.rounds.get(queueKey) ?? 0) + 1);
-            if (first) assert.ok([...own.rounds].every(([name, semaphore]) => name === queueKey || semaphore <= 1));
+            if (first) {
+              assert.ok([...own.rounds].every(([name, semaphore]) => name === queueKey || semaphore <= 1));
+            }
           },
           left: (why) => told.push(why),
         });

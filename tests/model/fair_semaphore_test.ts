@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type SemaphoreLimits, FairSemaphore, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
+import { FairSemaphore, type SemaphoreLimits, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -142,7 +142,10 @@ Deno.test("FairSemaphore passes the turn on when somebody gives up between being
   const seeker = { queueKey: "a", known: false, signal: NEVER };
   const end = Promise.withResolvers<void>();
   const first = semaphore.run(() => end.promise, seeker);
-  const second = semaphore.run(() => Promise.reject(new Error("begun")), { ...seeker, signal: caller.signal });
+  const second = semaphore.run(() => Promise.reject(new Error("begun")), {
+    ...seeker,
+    signal: caller.signal,
+  });
   const third = semaphore.run(() => Promise.resolve("third"), seeker);
   end.resolve();
   first.then(() => caller.abort(new Error("gone")));

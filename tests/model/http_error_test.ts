@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { InvalidName } from "../../src/model/distinguished_name.ts";
 import { STATUS_CODES } from "node:http";
 import { ERRORS } from "../../src/model/errors.ts";
-import { isHttpError, httpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 
 Deno.test("refuse() fills text and headers of a row; reason and cause are for the log", () => {
   const cause = new Error("no");

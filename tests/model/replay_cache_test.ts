@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { PROOFS, type SeenMark, ReplayCache } from "../../src/model/replay_cache.ts";
+import { PROOFS, ReplayCache, type SeenMark } from "../../src/model/replay_cache.ts";
 
 Deno.test("ReplayCache lets a mark count once, whoever shows it, until it could not be used any more", () => {
   let now = 0;

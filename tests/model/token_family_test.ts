@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  isAmong,
-  familyWith,
-  type RevokedTokens,
-  type TokenFamily,
-} from "../../src/model/token_family.ts";
+import { familyWith, isAmong, type RevokedTokens, type TokenFamily } from "../../src/model/token_family.ts";
 
 const NOW = 1_000_000;
 

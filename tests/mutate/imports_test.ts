@@ -25,6 +25,9 @@ Deno.test("Imports.testsOf() finds tests by what they load, through workers and 
   const distances = tests.map(([, distance]) => distance);
   assert.deepEqual(distances, distances.toSorted((a, b) => a - b));
   assert(tests.some(([path]) => path === "tests/system/session_test.ts"), "in this process");
-  assert(tests.some(([path]) => path === "tests/system/process_test.ts"), "in workers of a process of its own");
+  assert(
+    tests.some(([path]) => path === "tests/system/process_test.ts"),
+    "in workers of a process of its own",
+  );
   assert(!tests.some(([path]) => path === "tests/model/address_test.ts"), "not those that never load it");
 });

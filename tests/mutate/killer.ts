@@ -81,7 +81,7 @@ export class Killer {
 }
 
 /**
- * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers are workers of the whole
+ * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Workers run in the whole
  * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
@@ -96,7 +96,15 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "resource/access/file_preview",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),
-  workers: ["workers", "room_deaths", "reload_again", "operator", "process", "certificates", "least_privilege"]
+  workers: [
+    "workers",
+    "worker_deaths",
+    "reload_again",
+    "operator",
+    "process",
+    "certificates",
+    "least_privilege",
+  ]
     .map((name) => `tests/system/${name}_test.ts`),
   resource: ["tests/system/admin_test.ts"],
   service: ["openapi/api_description", "command/diagnosis/whoami_test_command"]

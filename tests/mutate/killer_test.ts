@@ -33,7 +33,9 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
     assert.equal(own.flat().filter((path) => !path.startsWith(folder)).length, elsewhere, file);
     assert(others.flat().length > 0, file);
   }
-  assert.deepEqual(testsInOrder(imports, "src/workers/restart_policy.ts").own[0], ["tests/workers/restart_policy_test.ts"]);
+  assert.deepEqual(testsInOrder(imports, "src/workers/restart_policy.ts").own[0], [
+    "tests/workers/restart_policy_test.ts",
+  ]);
 });
 
 Deno.test("withFirst() moves tests to the front, and adds none", () => {

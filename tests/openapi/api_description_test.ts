@@ -68,7 +68,10 @@ Deno.test("an answer that is not described is told of", () => {
     /media type/,
   );
   assert.match(diagnostics("DELETE", "/things/1/a", 201), /header Location is missing/);
-  assert.match(diagnostics("DELETE", "/things/1/a", 201, { headers: { Location: "/" }, text: "x" }), /a body/);
+  assert.match(
+    diagnostics("DELETE", "/things/1/a", 201, { headers: { Location: "/" }, text: "x" }),
+    /a body/,
+  );
   assert.match(diagnostics("GET", "/nothing", 200), /status 200/);
   assert.match(
     diagnostics("GET", "/nothing", 404, { headers: JSON_TYPE, text: "{}" }),

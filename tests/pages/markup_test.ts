@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Markup, markup } from "../../src/pages/markup.ts";
+import { isolated, Markup, markup } from "../../src/pages/markup.ts";
 
 Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and leaves out what is absent", () => {
   const inner = markup`<b>${"a<b"}</b>`;
@@ -29,4 +29,10 @@ Deno.test("Markup.script() refuses a text that could end its element or nest ano
   for (const text of ["'</script>'", "'<!--'", "'<SCRIPT>'"]) {
     assert.throws(() => Markup.script(text), TypeError, text);
   }
+});
+
+Deno.test("isolated() shows what cannot be seen in a name", () => {
+  assert.equal(isolated("a\u202egpj.exe").toString(), "<bdi>a\\u{202e}gpj.exe</bdi>");
+  assert.equal(isolated("a\u200bb").toString(), "<bdi>a\\u{200b}b</bdi>");
+  assert.equal(isolated("\u05e9\u05dc\u05d5\u05dd").toString(), "<bdi>\u05e9\u05dc\u05d5\u05dd</bdi>");
 });

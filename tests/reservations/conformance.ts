@@ -61,14 +61,21 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
     const limits = () => ["ann", "cid", undefined].map((uid) => registry.limitFor(uid));
     assert.deepEqual(limits(), [0, 0, 0]);
     assert.deepEqual(registry.descriptionsFor("cid"), []);
-    assert.match(registry.descriptionsFor("ann")[0] ?? "", /'night': users=\[ann, ben\] from=Mon Jan 05 20:00/);
+    assert.match(
+      registry.descriptionsFor("ann")[0] ?? "",
+      /'night': users=\[ann, ben\] from=Mon Jan 05 20:00/,
+    );
     time.now = at("20:00");
     assert.deepEqual(limits(), [0, 5242880, 5242880]);
     time.now = at("23:00") - 1;
     assert.deepEqual(limits(), [0, 5242880, 5242880]);
     time.now = at("23:00");
     assert.deepEqual([limits(), registry.list(), registry.descriptionsFor("ann")], [[0, 0, 0], [], []]);
-    assert.deepEqual(await store.list(), { reservations: [reservation], diagnostics: [] }, "it is still listed");
+    assert.deepEqual(
+      await store.list(),
+      { reservations: [reservation], diagnostics: [] },
+      "it is still listed",
+    );
   });
 
   fact("end when they are removed", async ({ store, registry, time, seen }) => {
@@ -124,7 +131,8 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
       for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
         await assert.rejects(
           store.add({ ...NIGHT, name: "new", ...wrong }),
-          (error) => error instanceof InvalidFile && error.diagnostics.every(({ line }) => line === undefined),
+          (error) =>
+            error instanceof InvalidFile && error.diagnostics.every(({ line }) => line === undefined),
         );
       }
       assert.equal((await store.list()).reservations.length, 1);

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
-import { hostZone, NO_RESERVATIONS, openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
+import {
+  hostZone,
+  NO_RESERVATIONS,
+  openReservationRegistry,
+} from "../../src/reservations/reservation_registry.ts";
 import { isTimeZone } from "../../src/reservations/reservation_times.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
@@ -46,8 +50,12 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
 Deno.test("ReservationRegistry limits others while a reservation is active, and forgets it afterwards", async () => {
   await using made = await open({ reservations: [NIGHT] });
   const { registry, time } = made;
-  const look =
-    () => [registry.limitFor("ann"), registry.limitFor("bob"), registry.limitFor(undefined), registry.list().length];
+  const look = () => [
+    registry.limitFor("ann"),
+    registry.limitFor("bob"),
+    registry.limitFor(undefined),
+    registry.list().length,
+  ];
   assert.deepEqual(look(), [0, 0, 0, 1]);
   assert.equal(registry.descriptionsFor("ann").length, 1);
   assert.deepEqual([registry.descriptionsFor("bob"), registry.descriptionsFor(undefined)], [[], []]);

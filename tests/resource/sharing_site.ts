@@ -4,12 +4,13 @@ import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { httpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError } from "../../src/model/http_error.ts";
 import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
 import { PathLocks } from "../../src/resource/access/path_locks.ts";
+import { RunningUses } from "../../src/resource/access/running_uses.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/service/mount.ts";
@@ -60,6 +61,7 @@ export class SharingSite implements AsyncDisposable {
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
     this.records = openRecordStore(`${this.#storeFolder}/records.sqlite`, clock);
+    const store = openShareStore(`${this.#storeFolder}/shares.sqlite`, clock);
     this.parts = {
       servers: new Map([["HPC", {
         name: "HPC",
@@ -73,7 +75,7 @@ export class SharingSite implements AsyncDisposable {
         },
       }]]),
       sessions: new Map([["HPC", site.sessions]]),
-      store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
+      store,
       allowWriteAccess: true,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
@@ -81,10 +83,11 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(() => this.records, clock) },
+      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
       guess: (_who, look) => look(),
       hashing: new ScryptSemaphore(),
       watch: () => () => {},
+      running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
@@ -189,6 +192,7 @@ export class SharingSite implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site[Symbol.asyncDispose]();
+    this.parts.running.close();
     this.parts.store.close();
     this.records.close();
     await Deno.remove(this.#storeFolder, { recursive: true });

@@ -99,7 +99,9 @@ Deno.test("a token is for its servers, and for sessions from its addresses", () 
   checkTokenServer(call, "HPC");
   checkTokenAddresses(call, ["192.0.2.7"]);
   assert.throws(() => checkTokenServer(call, "TWO"), { code: "ERR_TOKEN_RESTRICTIONS" });
-  assert.throws(() => checkTokenAddresses(call, ["192.0.2.7", "198.51.100.1"]), { code: "ERR_TOKEN_RESTRICTIONS" });
+  assert.throws(() => checkTokenAddresses(call, ["192.0.2.7", "198.51.100.1"]), {
+    code: "ERR_TOKEN_RESTRICTIONS",
+  });
 });
 
 Deno.test("shares made with a narrowed token lie within its bounds", async () => {

@@ -5,7 +5,10 @@ import { revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
 import { call } from "./sample_call.ts";
 
 /** What a user asks about a token of this id, with one that has bounds or with other credentials. */
-function asked(id: string, restrictions?: TokenRestrictions): { readonly call: Call; readonly audited: object[] } {
+function asked(
+  id: string,
+  restrictions?: TokenRestrictions,
+): { readonly call: Call; readonly audited: object[] } {
   const audited: object[] = [];
   const token = restrictions && { issuedToken: { issuer: "CN=auth", renewable: true, restrictions } };
   return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, AuthenticationResult } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
@@ -14,10 +14,13 @@ type Answer = AuthenticationResult | Error | Promise<AuthenticationResult>;
 
 const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
 const SKIP: AuthenticationResult = { kind: "skipped" };
-const ACCEPT: AuthenticationResult = { kind: "accepted", identity: { dn: "CN=Eve", method: "TEST", via: "M" } };
+const ACCEPT: AuthenticationResult = {
+  kind: "accepted",
+  identity: { dn: "CN=Eve", method: "TEST", via: "M" },
+};
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
-function authenticator(answer: Answer, looksAtCertificates?: true): Authenticator {
+function method(answer: Answer, looksAtCertificates?: true): Authenticator {
   return {
     name: "M",
     challenges: ["Basic"],
@@ -27,7 +30,7 @@ function authenticator(answer: Answer, looksAtCertificates?: true): Authenticato
   };
 }
 
-/** A service with these methods, where two failures are free. */
+/** A service with these authenticators, where two failures are free. */
 function service(authenticators: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
   const throttle = new LoginThrottle({
@@ -64,7 +67,9 @@ function service(authenticators: readonly Authenticator[], learned = () => {}) {
 }
 
 /** What a caller sees of four guesses in a row. */
-async function guesses(authenticators: readonly Authenticator[]): Promise<readonly Pick<HttpError, "status">[]> {
+async function guesses(
+  authenticators: readonly Authenticator[],
+): Promise<readonly Pick<HttpError, "status">[]> {
   const { show } = service(authenticators);
   const seen: Pick<HttpError, "status" | "code" | "publicMessage" | "headers">[] = [];
   for (let i = 0; i < 4; i++) {
@@ -77,22 +82,22 @@ async function guesses(authenticators: readonly Authenticator[]): Promise<readon
 }
 
 Deno.test("recognise() counts wrong passwords and answers them as alone, whatever else the request shows, in every order", async () => {
-  const alone = await guesses([authenticator(REFUSE)]);
+  const alone = await guesses([method(REFUSE)]);
   assert.deepEqual(alone.map(({ status }) => status), [401, 401, 401, 429]);
   const other = fc.oneof(
-    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => authenticator(answer, true)),
-    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => authenticator(answer)),
+    fc.constantFrom<Answer>(ACCEPT, REFUSE, SKIP, DOWN).map((answer) => method(answer, true)),
+    fc.constantFrom<Answer>(REFUSE, SKIP, DOWN).map((answer) => method(answer)),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(other, { maxLength: 5 }), fc.nat(5), async (others, at) => {
-      assert.deepEqual(await guesses(others.toSpliced(at, 0, authenticator(REFUSE))), alone);
+      assert.deepEqual(await guesses(others.toSpliced(at, 0, method(REFUSE))), alone);
     }),
   );
 });
 
 Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
   for (const answer of [SKIP, DOWN]) {
-    const { throttle, show } = service([authenticator(ACCEPT, true), authenticator(answer)]);
+    const { throttle, show } = service([method(ACCEPT, true), method(answer)]);
     throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
@@ -104,7 +109,7 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
-  const { throttle, show } = service([authenticator(answer.promise)], counted.resolve);
+  const { throttle, show } = service([method(answer.promise)], counted.resolve);
   const caller = new AbortController();
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);

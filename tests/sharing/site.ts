@@ -84,7 +84,7 @@ export class Site implements AsyncDisposable {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<DaemonSession> {
     const scope = mediatedScope(`${this.root}/${path}`);
-    return this.sessions.open({ user: "alice", scope, permission: "READ", ...options }, signal);
+    return this.sessions.open({ user: "alice", scope, permission: "READ", rateLimit: 0, ...options }, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

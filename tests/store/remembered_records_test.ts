@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
-import { isHttpError, httpError } from "../../src/model/http_error.ts";
+import { httpError, isHttpError } from "../../src/model/http_error.ts";
 import type { RecordStore } from "../../src/store/record_store.ts";
 import { RememberedRecords } from "../../src/store/remembered_records.ts";
 import { IN_MEMORY } from "../../src/store/sqlite_database.ts";

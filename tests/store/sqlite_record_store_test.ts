@@ -40,7 +40,10 @@ Deno.test("a store of records whose database fails says so as an error for calle
   const other = new DatabaseSync(`${folder}/records.sqlite`);
   other.exec("DROP TABLE record");
   other.close();
-  await assert.rejects(store.put("token", record("one"), 9), (error) => isHttpError(error, "ERR_RECORD_STORE"));
+  await assert.rejects(
+    store.put("token", record("one"), 9),
+    (error) => isHttpError(error, "ERR_RECORD_STORE"),
+  );
   await assert.rejects(store.purge(), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   store.close();
   await Deno.remove(folder, { recursive: true });

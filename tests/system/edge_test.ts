@@ -7,7 +7,7 @@ import { openTls, readAll } from "../edge/tls_client.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { ALICE, runService, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
 import { SharingSystem } from "./sharing/sharing_system.ts";
-import { workersSoFar, startedWorker } from "./worker_spy.ts";
+import { startedWorker, workersSoFar } from "./worker_spy.ts";
 
 const basic = ([name, password]: readonly [string, string]) => `Basic ${btoa(`${name}:${password}`)}`;
 

@@ -212,7 +212,9 @@ const startProcess: Start = async ({ main, folder }, tell) => {
 
 const startHere: Start = async ({ main }, console) => {
   const diagnostics: string[] = [];
-  const service = await startService(main, (diagnostic) => diagnostics.push(formatDiagnostic(diagnostic)), { console })
+  const service = await startService(main, (diagnostic) => diagnostics.push(formatDiagnostic(diagnostic)), {
+    console,
+  })
     .catch((error) => {
       throw new Error(diagnostics.join("\n"), { cause: error });
     });

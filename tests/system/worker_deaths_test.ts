@@ -1,6 +1,6 @@
 /** Workers that die at the wrong moment, and configurations that cannot be taken over. */
 import assert from "node:assert/strict";
-import { workersSoFar, startedWorker } from "./worker_spy.ts";
+import { startedWorker, workersSoFar } from "./worker_spy.ts";
 import { ask } from "./ask.ts";
 import { ALICE, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
 
@@ -223,7 +223,8 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no ro
   const counted = async () => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return ["core", "edge", "supervisor"].map((worker) =>
-      new RegExp(`^authserver_unhandled_rejections_total\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)?.[1]
+      new RegExp(`^authserver_unhandled_rejections_total\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)
+        ?.[1]
     ).join(" ");
   };
   while (await counted() !== "1 1 0") await new Promise((resolve) => setTimeout(resolve, 50));
@@ -240,7 +241,8 @@ Deno.test("how long edge and core stood still is measured, look by look", async 
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     return ["core", "edge"].map((worker) =>
       Number(
-        new RegExp(`^authserver_core_stall_seconds_count\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)?.[1] ??
+        new RegExp(`^authserver_core_stall_seconds_count\\{worker="${worker}"\\} (\\d+)$`, "m").exec(text)
+          ?.[1] ??
           0,
       )
     );

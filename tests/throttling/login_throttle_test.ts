@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isHttpError, httpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { throttleLogin } from "../../src/throttling/throttle_login.ts";
 import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import {
@@ -266,7 +266,9 @@ Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
 Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
   const { throttle } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
-  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), { code: "ERR_TOO_MANY_AT_ONCE" });
+  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
+    code: "ERR_TOO_MANY_AT_ONCE",
+  });
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });

@@ -8,7 +8,7 @@ import { metricsPage } from "../../src/workers/metrics_page.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { loadSnapshot, type Snapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createSite, type Site } from "../system/running_service.ts";
-import { workersSoFar, startedWorker } from "../system/worker_spy.ts";
+import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
 
 async function snapshotOf(site: Site, changed: (main: string) => string): Promise<Snapshot> {
   const main = await Deno.readTextFile(site.main);

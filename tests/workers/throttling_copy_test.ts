@@ -28,7 +28,11 @@ function followed() {
   return { copy, throttle };
 }
 
-function attempt(throttle: LoginThrottle, credentials: Credentials, outcome: "succeeded" | "failed"): void {
+function attempt(
+  throttle: LoginThrottle,
+  credentials: Credentials,
+  outcome: "succeeded" | "failed",
+): void {
   try {
     const admitted = throttle.admit(credentials);
     assert(!(admitted instanceof Promise));

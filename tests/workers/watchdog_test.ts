@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Watchdog, PING_MS } from "../../src/workers/watchdog.ts";
+import { PING_MS, Watchdog } from "../../src/workers/watchdog.ts";
 
 /** Ticks until the worker counts as dead, at most so many. */
 function ticksToDeath(

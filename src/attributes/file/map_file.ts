@@ -1,5 +1,5 @@
 import { InvalidJson } from "../../model/json_text.ts";
-import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { InvalidXml } from "../../model/xml_text.ts";
 import { jsonEntries } from "./json_map.ts";

@@ -1,6 +1,6 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
-import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
 import { ROLES } from "../access_rules.ts";

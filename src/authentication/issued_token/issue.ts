@@ -12,7 +12,7 @@ import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
 import { familyClaims, shownToken } from "./registered_token.ts";
-import { restrictionsClaim, readRestrictions } from "./restrictions.ts";
+import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -68,10 +68,15 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
 }
 
 /** @throws {ERR_TOKEN_RESTRICTIONS} If more is asked for than there was. */
-function restrictionsWithin(before: TokenRestrictions = {}, asked: TokenRestrictions = {}): TokenRestrictions {
+function restrictionsWithin(
+  before: TokenRestrictions = {},
+  asked: TokenRestrictions = {},
+): TokenRestrictions {
   const restrictions = narrowed(before, asked);
   if (typeof restrictions !== "string") return restrictions;
-  throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: `it can be narrowed, and ${restrictions} would widen it` });
+  throw httpError("ERR_TOKEN_RESTRICTIONS", {
+    restrictions: `it can be narrowed, and ${restrictions} would widen it`,
+  });
 }
 
 /** Issues tokens that stand for a caller, signed with the server's private key. */
@@ -224,7 +229,9 @@ export class TokenIssuer {
   #renewableUntil({ issuedToken }: Identity, now: number): number {
     const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
-    if (!issuedToken.renewable) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    if (!issuedToken.renewable) {
+      throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    }
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 

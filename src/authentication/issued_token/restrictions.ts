@@ -1,7 +1,12 @@
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isAddressRange } from "../../model/address.ts";
-import { httpError, HttpError } from "../../model/http_error.ts";
-import { ACTIVITIES, type Activity, isNarrow, type TokenRestrictions } from "../../model/token_restrictions.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
+import {
+  ACTIVITIES,
+  type Activity,
+  isNarrow,
+  type TokenRestrictions,
+} from "../../model/token_restrictions.ts";
 
 /** Most directories, and most servers, that a token can be narrowed to. */
 const MAX_ITEMS = 16;
@@ -25,7 +30,9 @@ export function readRestrictions(query: URLSearchParams): TokenRestrictions {
       address: single("address"),
     });
   } catch (error) {
-    if (error instanceof InvalidRestrictions) throw httpError("ERR_INVALID_TOKEN_REQUEST", { text: error.message });
+    if (error instanceof InvalidRestrictions) {
+      throw httpError("ERR_INVALID_TOKEN_REQUEST", { text: error.message });
+    }
     throw error;
   }
 }
@@ -38,7 +45,9 @@ export function restrictionsInWords({ paths, activity, servers, address }: Token
 }
 
 /** The bounds as a token's claim `bounds` has them; undefined if there are none. */
-export function restrictionsClaim(restrictions: TokenRestrictions | undefined): Record<string, unknown> | undefined {
+export function restrictionsClaim(
+  restrictions: TokenRestrictions | undefined,
+): Record<string, unknown> | undefined {
   if (restrictions === undefined || !isNarrow(restrictions)) return undefined;
   const { paths, activity, servers, address } = restrictions;
   return { path: paths, activity, server: servers, address };
@@ -108,7 +117,9 @@ function checkedDirectory(text: string): string {
     if (error instanceof HttpError) throw new InvalidRestrictions(expected);
     throw error;
   }
-  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) throw new InvalidRestrictions(expected);
+  if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) {
+    throw new InvalidRestrictions(expected);
+  }
   return path;
 }
 
@@ -125,5 +136,7 @@ function checkedActivity(value: unknown): Activity {
 
 function checkedRange(value: unknown): string {
   if (typeof value === "string" && isAddressRange(value)) return value;
-  throw new InvalidRestrictions("address: expected an address or a range such as 192.0.2.0/24 or 2001:db8::/32");
+  throw new InvalidRestrictions(
+    "address: expected an address or a range such as 192.0.2.0/24 or 2001:db8::/32",
+  );
 }

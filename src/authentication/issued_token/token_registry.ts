@@ -3,12 +3,18 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
-import { isHttpError, httpError } from "../../model/http_error.ts";
+import { httpError, isHttpError } from "../../model/http_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
 import type { Issuer } from "./issuer.ts";
-import { type RegisteredToken, type ShownToken, tokenOf, tokenRecord, type TokenUse } from "./registered_token.ts";
+import {
+  type RegisteredToken,
+  type ShownToken,
+  tokenOf,
+  tokenRecord,
+  type TokenUse,
+} from "./registered_token.ts";
 
 /**
  * Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names, with

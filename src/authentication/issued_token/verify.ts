@@ -10,7 +10,7 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
-import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { isPersonalName } from "../personal_name.ts";
@@ -69,7 +69,10 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
   }
 
-  async authenticate({ authorization, clientAddress }: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
+  async authenticate(
+    { authorization, clientAddress }: Credentials,
+    signal: AbortSignal,
+  ): Promise<AuthenticationResult> {
     if (authorization.kind !== "bearer" || authorization.route !== "issued") {
       return { kind: "skipped" };
     }

@@ -187,7 +187,13 @@ export class KeySet implements IssuerKeys {
 
   /** On our own behalf: nobody's credential, and nobody's turn. */
   #asker(): Asker {
-    return { queueKey: "keys", known: true, credential: "keys", address: "keys", signal: this.#closing.signal };
+    return {
+      queueKey: "keys",
+      known: true,
+      credential: "keys",
+      address: "keys",
+      signal: this.#closing.signal,
+    };
   }
 
   #planNext(ms: number): void {

@@ -8,7 +8,13 @@ import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, AuthenticationResult } from "../authenticator.ts";
+import type {
+  AuthenticationResult,
+  Authenticator,
+  BrowserLogin,
+  StepUp,
+  TokenIssuer,
+} from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variable, Variables } from "../expression/value.ts";

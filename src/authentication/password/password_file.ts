@@ -4,10 +4,10 @@ import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { NamedUser, AccountStatus } from "../account_status.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
@@ -24,7 +24,9 @@ export async function passwordFile(
   const check = new PasswordCheck();
   const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
-    for (const diagnostic of table.diagnostics) log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
+    for (const diagnostic of table.diagnostics) {
+      log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
+    }
     return table;
   });
   const watched = await watchFile(file, parse, { log });

@@ -29,9 +29,11 @@ export function parsePasswordLine(line: string): PasswordLine {
   if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
   const dn = rest.join(":").trim();
   const diagnostic = nameDiagnostic(dn);
-  return diagnostic === undefined
-    ? { kind: "entry", user, hash: stored, dn }
-    : { kind: "disabled", user, expected: `expected a distinguished name after the third colon: ${diagnostic}` };
+  return diagnostic === undefined ? { kind: "entry", user, hash: stored, dn } : {
+    kind: "disabled",
+    user,
+    expected: `expected a distinguished name after the third colon: ${diagnostic}`,
+  };
 }
 
 /** Why a text is no name of a user, or `undefined` if it is one. */

@@ -1,5 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
-import { NoPermit, FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
+import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 
 /**
  * Hashes at the same time: two cores' work, one more that only known users may have, and the memory of each. So however long

@@ -4,17 +4,17 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { httpError, type HttpError } from "../../model/http_error.ts";
+import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { NamedUser, AccountStatus } from "../account_status.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import {
   type CertificateOptions,
@@ -138,7 +138,10 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
-  async accountStatusOf({ dn, uid, login = uid, credential }: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
+  async accountStatusOf(
+    { dn, uid, login = uid, credential }: NamedUser,
+    signal: AbortSignal,
+  ): Promise<AccountStatus> {
     if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
     const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
     if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };

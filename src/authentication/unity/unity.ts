@@ -6,7 +6,7 @@ import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_htt
 import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { refusalIn } from "../provider_answers.ts";
 import { authnRequest } from "./authn_request.ts";

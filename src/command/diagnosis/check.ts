@@ -61,7 +61,10 @@ export const check = defineCommand({
   const found = await inspect(file);
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
-  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({ ...diagnostic, fix: fixOf(diagnostic) }));
+  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
+    ...diagnostic,
+    fix: fixOf(diagnostic),
+  }));
   const snapshot = hidden.length === 0 ? found.snapshot : undefined;
   const permissions = given.flag("permissions") && snapshot !== undefined
     ? await permissionLists(snapshot)
@@ -82,7 +85,9 @@ export const check = defineCommand({
     online,
   };
   for (const diagnostic of given.flag("json") ? [] : diagnostics) {
-    io.stderr(`${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`);
+    io.stderr(
+      `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`,
+    );
   }
   const starts = snapshot !== undefined;
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);

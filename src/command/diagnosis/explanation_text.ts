@@ -2,8 +2,8 @@ import { restrictionsInWords } from "../../authentication/issued_token/restricti
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
 import type {
-  Explanation,
   AuthenticatorStep,
+  Explanation,
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explanation.ts";
@@ -46,7 +46,9 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities 
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
     capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
-    issuedToken?.restrictions === undefined ? undefined : `narrowed to ${restrictionsInWords(issuedToken.restrictions)}`,
+    issuedToken?.restrictions === undefined
+      ? undefined
+      : `narrowed to ${restrictionsInWords(issuedToken.restrictions)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

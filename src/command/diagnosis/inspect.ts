@@ -1,5 +1,5 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";

@@ -2,7 +2,7 @@ import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { namesInOtherOrder } from "../names_in_other_order.ts";
-import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
 import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
 import { readReservationFile } from "../../reservations/reservation_file.ts";
@@ -83,7 +83,11 @@ async function inspectReservations(
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
   return await inspectFile(file, (text) => {
-    const { diagnostics } = readReservationFile(text, { file, zone: timeZone ?? hostZone(), now: Date.now() });
+    const { diagnostics } = readReservationFile(text, {
+      file,
+      zone: timeZone ?? hostZone(),
+      now: Date.now(),
+    });
     return diagnostics.map((diagnostic) => ({ ...diagnostic, severity: "warning" }));
   }, MAX_RESERVATIONS);
 }

@@ -16,7 +16,7 @@ import { signToken } from "./ssh/sign_token.ts";
 /** Members of `Explanation`. */
 const EXPLANATION_MEMBERS = {
   "authenticators[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
-  "authenticators[].authenticator?": "Name of the method",
+  "authenticators[].authenticator?": "Name of the authenticator",
   "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
   "authenticators[].reason?": "Why it refused or failed",
   "caller.dn?": "Distinguished name of the user",

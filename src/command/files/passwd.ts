@@ -221,7 +221,9 @@ async function fileOf(given: Places): Promise<string> {
   const environment = (name: string) => Deno.env.get(name);
   const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
   const [named, another] = (readable.authentication?.authenticators ?? []).flatMap((authenticator) =>
-    authenticator.kind in passwordFile.classes ? kindOf(authenticator, KINDS.authenticators).files?.(authenticator) ?? [] : []
+    authenticator.kind in passwordFile.classes
+      ? kindOf(authenticator, KINDS.authenticators).files?.(authenticator) ?? []
+      : []
   );
   if (another !== undefined && another !== named) {
     throw new WrongUsage(`Expected --file, one of those that ${main} names: ${named}, ${another}`);
@@ -231,7 +233,9 @@ async function fileOf(given: Places): Promise<string> {
 
 function checkName(dn: string): void {
   const diagnostic = /[\p{Cc}\p{Cs}]/u.test(dn) ? "it has control characters" : nameDiagnostic(dn.trim());
-  if (diagnostic !== undefined) throw new WrongUsage(`Expected a distinguished name behind --dn: ${diagnostic}`);
+  if (diagnostic !== undefined) {
+    throw new WrongUsage(`Expected a distinguished name behind --dn: ${diagnostic}`);
+  }
 }
 
 function refuseKnown(text: string | undefined, file: string, user: string): void {

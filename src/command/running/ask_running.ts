@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { loadControl } from "../../config/load_control.ts";
-import { formatDiagnostic, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
 import type { ControlRequest } from "../../workers/control/control_request.ts";
 import { controlSockets, formerControlSockets } from "../../workers/control/control_sockets.ts";

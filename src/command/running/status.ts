@@ -18,7 +18,8 @@ const STATUS_MEMBERS = {
   "lastReload.at": "Time of the last reload",
   "lastReload.ok": "Whether the reload succeeded; if not, the previous configuration stays in use",
   "lastReload.diagnostics[]": "Errors of the last reload",
-  "coreDiagnostic?": "Reason why the core does not answer; the members that depend on the core are then missing",
+  "coreDiagnostic?":
+    "Reason why the core does not answer; the members that depend on the core are then missing",
   "servers[].name": "Logical server",
   "servers[].usable": "Whether the server can open a session",
   "servers[].instances[].instance": "Number of the daemon in its group, from 1",

@@ -4,7 +4,7 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
-import { formatDiagnostic, isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { CannotStart } from "../../workers/cannot_start.ts";
 import { ownControlSocket } from "../../workers/control/control_sockets.ts";
 import type { OperatedParts } from "../../workers/control/operate.ts";
@@ -80,7 +80,9 @@ export async function startService(
     host: site.host,
     port: supervisor.port,
   });
-  diagnostics.forEach((diagnostic) => supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) }));
+  diagnostics.forEach((diagnostic) =>
+    supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
+  );
   const watched = { config: snapshot.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);

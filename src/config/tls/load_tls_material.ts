@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";

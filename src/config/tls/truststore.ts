@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
@@ -67,7 +67,10 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
     );
   }
   const all = [...anchors.values()];
-  const revoked = await loadRevocation(config, all, { now, report: (diagnostic) => diagnostics.push(diagnostic) });
+  const revoked = await loadRevocation(config, all, {
+    now,
+    report: (diagnostic) => diagnostics.push(diagnostic),
+  });
   return {
     anchors: all,
     revocation: revoked?.revocation,

@@ -10,7 +10,7 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
 import { FileSeries } from "./file_series.ts";
 import { sendBody } from "./send_body.ts";
-import { nothingThere } from "./session_errors.ts";
+import { nothingThere, SessionEnded } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** What a session is made from. */
@@ -148,15 +148,17 @@ export class DaemonSession {
    * @param body Read when the daemon waits for it, and not before.
    * @param options.first Where it begins, default 0; above, `length` must be known.
    * @param options.length Announced length, if there is one.
+   * @param options.most Bytes that may come, by default the announced length; an upload of more ends before it goes beyond.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
    */
   async upload(
     path: string,
     body: Body,
-    { first = 0, length, progress }: {
+    { first = 0, length, most = length, progress }: {
       readonly first?: number;
       readonly length?: number;
+      readonly most?: number;
       readonly progress: (bytes: number) => void;
     },
   ): Promise<void> {
@@ -176,7 +178,9 @@ export class DaemonSession {
         throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
       }
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, progress);
+      const sent = await sendBody(body, data, this.#parts.times, { most, progress }).catch((error) =>
+        this.#whyEnded(error)
+      );
       if (length !== undefined && sent !== length) {
         throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
       }
@@ -188,6 +192,13 @@ export class DaemonSession {
     } finally {
       data.close();
     }
+  }
+
+  /** Throws what the daemon says of an upload whose data it no longer takes, such as that its disk is full. */
+  async #whyEnded(error: unknown): Promise<never> {
+    if (!(error instanceof SessionEnded)) throw error;
+    const reply = await this.#control.readReply().catch(() => undefined);
+    throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   }
 
   /** Makes a directory in one that is there. */

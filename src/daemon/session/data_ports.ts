@@ -1,5 +1,5 @@
 import { isIPv4 } from "node:net";
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";

@@ -1,5 +1,5 @@
 import type { Stopwatch } from "../../model/clock.ts";
-import { httpError, type HttpError } from "../../model/http_error.ts";
+import { type HttpError, httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
 /** A reply on the control connection (daemon-protocol.md 5.1). */
@@ -98,6 +98,9 @@ export class ReplyReader {
 /** The error that an unexpected reply stands for. Codes are coarse and texts hold internals: both go to the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
+  if (/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i.test(text)) {
+    return httpError("ERR_STORAGE_FULL", message);
+  }
   return code === 534 || code === 550
     ? httpError("ERR_ACCESS_REFUSED", message)
     : httpError("ERR_DAEMON_SESSION", message);

@@ -5,7 +5,7 @@ import type { SessionTimes } from "./session_times.ts";
 
 /**
  * Sends a request body to the daemon, a chunk at a time and no faster than it takes them.
- * @returns Bytes sent.
+ * @param options.most Bytes that are sent at most. @returns Bytes sent.
  * @throws What the body throws, if the client went away, and the reason of the connection's signal, also while nothing comes;
  * the caller must then treat the upload as failed.
  */
@@ -13,7 +13,7 @@ export async function sendBody(
   body: Body,
   data: GuardedSocket,
   { dataIdleMs, clientIdleMs }: SessionTimes,
-  progress: (bytes: number) => void,
+  { most = Infinity, progress }: { readonly most?: number; readonly progress: (bytes: number) => void },
 ): Promise<number> {
   let sent = 0;
   const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
@@ -21,6 +21,9 @@ export async function sendBody(
     while (reader !== undefined) {
       const chunk = await nextChunk(reader, clientIdleMs, data.signal);
       if (chunk === undefined) break;
+      if (sent + chunk.length > most) {
+        throw httpError("ERR_UPLOAD_INCOMPLETE", `more than the ${most} bytes came that may`);
+      }
       await data.write(chunk, dataIdleMs);
       sent += chunk.length;
       progress(sent);

@@ -1,6 +1,6 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { SessionQuota, type SessionQuotaOptions } from "./session_quota.ts";
 import { ControlConnection } from "./control_connection.ts";
@@ -27,6 +27,8 @@ export interface OwnSession {
   readonly group?: string;
   readonly scope: SessionScope;
   readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
+  /** Bytes per second; 0: no limit. */
+  readonly rateLimit: number;
   /** That physical instance and no other, counted from 1. */
   readonly instance?: number;
 }
@@ -83,7 +85,7 @@ interface Listening {
 }
 
 /** What all sessions of this service's own have in common. */
-const SINGLE_STREAM = { persistent: false, streams: 1, compress: false, rateLimit: 0 };
+const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 
 /** Sessions an account may have if the daemon has not said yet; what it ships with. */
 const USUAL_LIMIT = 8;
@@ -157,12 +159,12 @@ export class SessionClient {
   /** A candidate whose port is known. One that nobody told is learnt from a session that is never begun. */
   async #listening(
     { instance, address }: Candidate,
-    { user, group, scope, permission }: OwnSession,
+    { user, group, scope, permission, rateLimit }: OwnSession,
     signal: AbortSignal,
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const order = { ...SINGLE_STREAM, user, group, ...scope, permission };
+    const order = { ...SINGLE_STREAM, user, group, ...scope, permission, rateLimit };
     const told = await this.daemons.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, {
       instance,
       signal,
@@ -200,7 +202,7 @@ export class SessionClient {
   async #logIn(
     first: ControlConnection,
     { instance, host, port }: Listening,
-    { user, group, scope, permission }: OwnSession,
+    { user, group, scope, permission, rateLimit }: OwnSession,
   ): Promise<ControlConnection> {
     const { socket } = first;
     let control = first;
@@ -214,6 +216,7 @@ export class SessionClient {
         clientAddresses: configured.length > 0 ? configured : [canonicalAddress(local) ?? local],
         ...scope,
         permission,
+        rateLimit,
       }, { instance, signal: socket.signal });
       if (grant.port !== port) {
         socket.close();

@@ -1,4 +1,4 @@
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 
 /** The daemon ended the session, or the connection broke, where something else was due. */
 export class SessionEnded extends HttpError {

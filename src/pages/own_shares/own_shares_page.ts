@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { httpError, type HttpError } from "../../model/http_error.ts";
+import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
 import { makeShare } from "../../resource/share/create_share.ts";

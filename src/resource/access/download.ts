@@ -1,7 +1,6 @@
 import { nameOf } from "../../model/absolute_path.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { type Entry, isWritable } from "../../daemon/session/entry.ts";
 import { grants } from "../../sharing/access_level.ts";
@@ -18,6 +17,7 @@ import { directoryListing, localTime } from "./directory_listing.ts";
 import { filePreview } from "./file_preview.ts";
 import type { ShareViews } from "./listing.ts";
 import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
+import { openShareSession } from "./share_session.ts";
 import { type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
@@ -51,7 +51,12 @@ export async function download(
     : await useShare(call, opened.share, { kind: "HTTP-download", path: opened.path }, parts);
   let session: DaemonSession | undefined;
   try {
-    session = await openReadSession(opened, use?.signal ?? call.signal);
+    session = await openShareSession(
+      call,
+      opened,
+      { path: opened.path, permission: "READ" },
+      use?.signal ?? call.signal,
+    );
     const entry = await session.datedEntry(opened.path);
     if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
       throw nothingThere("not a file or directory as asked for");
@@ -87,17 +92,6 @@ function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
 function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
   const { usesLeft = Infinity } = share;
   return isWritable(entry) && usesLeft > 1 && grants(granted(share, parts), "WRITE");
-}
-
-/** A session that can read this one path. */
-function openReadSession({ server, share, path }: OpenedShare, signal: AbortSignal): Promise<DaemonSession> {
-  return server.sessions.open({
-    user: share.uid,
-    group: share.gid,
-    scope: mediatedScope(path),
-    permission: "READ",
-    instance: server.instance,
-  }, signal);
 }
 
 async function fileResponse(

@@ -1,5 +1,5 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { isHttpError, httpError } from "../../model/http_error.ts";
+import { httpError, isHttpError } from "../../model/http_error.ts";
 
 /**
  * The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good.

@@ -1,8 +1,7 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { isHttpError, httpError } from "../../model/http_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
@@ -11,17 +10,17 @@ import { isShareId } from "../../sharing/share_id.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { readJson } from "../request_body.ts";
-import { lowestLimit } from "../rate_limit.ts";
 import { statusText } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { targetsOnServer } from "../share/names.ts";
 import { membersOf, parseName, text } from "../share/share_fields.ts";
-import { type SharedServer, sharedServer } from "../share/shared_server.ts";
+import { sharedServer } from "../share/shared_server.ts";
 import { refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { checkTokenUse, tokenPermission } from "../token_limits.ts";
 import { checkOwner, checkUser } from "./opened_share.ts";
 import { checkLinkPassword } from "./link_password.ts";
+import { shareSession } from "./share_session.ts";
 import { useShare } from "./use_of_share.ts";
 
 /**
@@ -53,8 +52,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {
     const grant = await server.facts.daemons.openSession({
-      user: share.uid,
-      group: share.gid,
+      ...shareSession(call, server, share),
       clientAddresses: [call.clientAddress],
       ...scope,
       permission: tokenPermission(
@@ -66,7 +64,6 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       streams: request.streamCount,
       compress: request.compress,
       encryption: request.encryption,
-      rateLimit: callersLimit(call, server),
     }, { instance: server.instance, signal: call.signal });
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
@@ -125,15 +122,4 @@ async function meantShare(
     throw httpError("ERR_SHARE_NOT_FOUND");
   }
   throw refusal(call.caller, "This path is shared with somebody else", parts);
-}
-
-/** Rate limit and reservations are those of the caller, not of the owner; a caller needs no account here. */
-function callersLimit({ user, log }: Call, { name, facts }: SharedServer): number {
-  try {
-    const { uid, rateLimit } = attributesOnServer(user, name, { log });
-    return lowestLimit(rateLimit, facts.reservations.limitFor(uid));
-  } catch (error) {
-    if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
-    return lowestLimit(facts.reservations.limitFor(undefined));
-  }
 }

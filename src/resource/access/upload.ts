@@ -1,7 +1,6 @@
 import type { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
-import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
@@ -11,6 +10,7 @@ import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
 import { existingFile } from "./existing_file.ts";
 import { openedShare } from "./opened_share.ts";
+import { openShareSession } from "./share_session.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
 
@@ -37,13 +37,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   let begun = false;
   let bytes = 0;
   try {
-    session = await server.sessions.open({
-      user: share.uid,
-      group: share.gid,
-      scope: mediatedScope(path),
-      permission: "WRITE",
-      instance: server.instance,
-    }, use.signal);
+    session = await openShareSession(call, opened, { path, permission: "WRITE" }, use.signal);
     endTurn = await parts.uploads.semaphore.take(server.name, path, use.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());

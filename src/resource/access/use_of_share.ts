@@ -7,7 +7,7 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** A use of a share that has begun: it counts, unless it is given back before anything was sent. */
 export interface UseOfShare {
-  /** Ends it: the request is given up, or the operator has banned who makes it. */
+  /** Ends it: the request is given up, the operator has banned who makes it, or the share does not permit it any more. */
   readonly signal: AbortSignal;
   /** Nothing came of it: the share is as before. */
   giveBack(): Promise<void>;
@@ -23,7 +23,7 @@ export async function useShare(
   call: Call,
   share: Share,
   { kind, path }: { readonly kind: UseKind; readonly path: string },
-  { store, transferred, watch }: SharingParts,
+  { store, transferred, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
@@ -32,18 +32,29 @@ export async function useShare(
   const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
   call.audit(facts);
   call.log.info("share used", facts);
-  const banned = new AbortController();
-  const unwatch = watch(call, (reason) => {
-    call.log.warn("share use ended by a ban", facts);
-    banned.abort(reason);
-  });
+  const ended = new AbortController();
+  const watches = kind === "UFTP" ? [] : [
+    watch(call, (reason) => {
+      call.log.warn("share use ended by a ban", facts);
+      ended.abort(reason);
+    }),
+    running.add({
+      share,
+      address,
+      end: (why) => {
+        call.log.warn("share use ended with its share", { ...facts, why });
+        ended.abort(httpError("ERR_SHARE_NOT_FOUND", why));
+      },
+    }),
+  ];
+  const unwatch = () => watches.forEach((end) => end());
   const giveBack = async () => {
     unwatch();
     await store.giveBack(claim);
     call.log.info("share use given back", facts);
   };
   return {
-    signal: AbortSignal.any([call.signal, banned.signal]),
+    signal: AbortSignal.any([call.signal, ended.signal]),
     giveBack,
     finish: async (result) => {
       unwatch();

@@ -88,7 +88,9 @@ function outcome(
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;
-  if (isNarrow(restrictionsOf(caller))) throw httpError("ERR_FORBIDDEN", "a narrowed token administers nothing");
+  if (isNarrow(restrictionsOf(caller))) {
+    throw httpError("ERR_FORBIDDEN", "a narrowed token administers nothing");
+  }
   if (!administers(call)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));
   if (other !== undefined) {

@@ -58,6 +58,7 @@ export async function checkedPath(
     group: account.gid,
     scope: mediatedScope(withoutSlash(wanted)),
     permission: "INFO",
+    rateLimit: 0,
     instance: server.instance,
   }, signal);
   try {

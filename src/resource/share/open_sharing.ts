@@ -9,8 +9,8 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import type { RecordStore } from "../../store/record_store.ts";
 import { PathLocks } from "../access/path_locks.ts";
+import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -38,8 +38,6 @@ export interface SharingOptions extends
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
-  /** What is kept beside the shares. */
-  readonly records: () => RecordStore | undefined;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -80,10 +78,11 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.accountStatus, log),
-    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(options.records, clock) },
+    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,
     hashing: new ScryptSemaphore(),
     watch: options.watch,
+    running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
@@ -97,6 +96,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     ...parts,
     close: () => {
       clearInterval(timer);
+      parts.running.close();
       store.close();
     },
   };

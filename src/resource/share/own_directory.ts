@@ -41,6 +41,7 @@ export async function ownDirectory(call: Call, path: string, parts: SharingParts
     group: account.gid,
     scope: mediatedScope(directory),
     permission: "INFO",
+    rateLimit: 0,
     instance: server.instance,
   }, call.signal);
   try {

@@ -4,7 +4,7 @@ import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
 

@@ -1,5 +1,5 @@
 import type { Caller } from "../../model/identity.ts";
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 
 /** A known caller who may not do this. @param text What is not allowed. */
 export function notPermitted(text: string): HttpError {

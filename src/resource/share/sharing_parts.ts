@@ -7,6 +7,7 @@ import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { PathLocks } from "../access/path_locks.ts";
+import type { RunningUses } from "../access/running_uses.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
@@ -45,6 +46,8 @@ export interface SharingParts {
     call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },
     end: (reason: unknown) => void,
   ) => () => void;
+  /** Ends transfers in progress with their shares. */
+  readonly running: RunningUses;
   /** Long lists on their way to their readers. */
   readonly unread: UnreadAnswers;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */

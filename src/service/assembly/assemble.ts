@@ -8,7 +8,7 @@ import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { PROOFS, type SeenMark, ReplayCache } from "../../model/replay_cache.ts";
+import { PROOFS, ReplayCache, type SeenMark } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
@@ -30,7 +30,7 @@ import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
 import { openServers } from "./open_servers.ts";
-import { joinOthers, openClock, type SharedKnown, type Cluster } from "./open_cluster.ts";
+import { type Cluster, joinOthers, openClock, type SharedKnown } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -120,27 +120,25 @@ async function open(
   const externalUrl = externalUrlAt(config.site, port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const database = await openDatabase(config, { own, log, clock, keep });
-  const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
-  const sharedClock = await openClock(database, following);
-  const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
-  const daemons = new Daemons({ known, learned: told.daemonLearned, clusterMembers: cluster?.clusterMembers });
+  const shared = await openShared(options, { own, log, clock, keep, told });
+  const { database, following, sharedClock, cluster } = shared;
+  const { clusterMembers } = cluster ?? {};
+  const daemons = new Daemons({ known, learned: told.daemonLearned, clusterMembers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
-  const shared = { ...here, clock: sharedClock };
   const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const throttle = await openLoginThrottle(config, authenticators, { log, clock, learned: told.learned, cluster });
-  const sharing = openDataSharing(config, { servers, attributes, throttle, ...who, ...shared });
+  const throttle = await openLoginThrottle(config, authenticators, { log, clock, ...told, cluster });
+  const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
+  const sharing = openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, proofs, sharing, registry, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns, desk, ordered: told.ordered });
-  const health = cluster?.health;
-  const resources = { servers, tokens, registry, sharing, cluster: health, ...ofAuthenticators };
+  const about = { own, groups, authenticators, kinds, clock, externalUrl, cluster: cluster?.health };
   return {
     config,
     externalUrl,
@@ -154,8 +152,8 @@ async function open(
     servers,
     cluster,
     routes: routesOf({
-      ...resources,
-      facts: serviceFacts(options, { own, groups, authenticators, kinds, clock, externalUrl, cluster: health }),
+      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, ...ofAuthenticators },
+      facts: serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -168,6 +166,22 @@ async function open(
     renewTls: (renewed) => renewTls(renewed, own, outgoing),
     close,
   };
+}
+
+/** Opens the database that instances share, if there is one, and joins them. */
+async function openShared(
+  options: ServiceOptions,
+  { own, log, clock, keep, told }: Pick<Surroundings, "log" | "clock"> & {
+    readonly own: OwnCertificate;
+    readonly keep: Kept["keep"];
+    readonly told: Pick<Surroundings, "sharedLearned" | "learned">;
+  },
+) {
+  const database = await openDatabase(options.config, { own, log, clock, keep });
+  const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
+  const sharedClock = await openClock(database, following);
+  const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
+  return { database, following, sharedClock, cluster };
 }
 
 /** All attribute sources, combined. */

@@ -4,7 +4,7 @@ import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { isError, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
@@ -65,7 +65,9 @@ export async function loadSnapshot(
   };
   return {
     ...loaded,
-    snapshot: config && !all.some(isError) ? { config, material, assertionIssuers: issuers.anchors } : undefined,
+    snapshot: config && !all.some(isError)
+      ? { config, material, assertionIssuers: issuers.anchors }
+      : undefined,
     diagnostics: all,
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],

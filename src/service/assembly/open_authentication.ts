@@ -9,7 +9,7 @@ import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_tok
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createAuthenticators } from "../../authentication/registry.ts";
-import { type AskAccountStatus, derivedUntil, accountStatusOf } from "../../authentication/account_status.ts";
+import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
@@ -79,7 +79,8 @@ export async function openAuthentication(
   const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
   const created = await openAuthenticators(config, parts, records);
   const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
-  const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(authenticators, user, signal, sharedClock);
+  const accountStatus: AskAccountStatus = (user, signal) =>
+    accountStatusOf(authenticators, user, signal, sharedClock);
   const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, sharedClock() / 1000);
   const issuing = {
     records,
@@ -98,7 +99,9 @@ export async function openAuthentication(
       authenticators,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
-      metadata: authenticators.some(({ issuer }) => issuer !== undefined) ? externalUrl + METADATA_PATH : undefined,
+      metadata: authenticators.some(({ issuer }) => issuer !== undefined)
+        ? externalUrl + METADATA_PATH
+        : undefined,
     },
     accountStatus,
     tokens,
@@ -189,11 +192,26 @@ async function openIssued(
   };
   const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
   const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
-  const registry = openRegistry(records, { log, clock, readOnly, longest, revoked, config: sharing.database });
+  const registry = openRegistry(records, {
+    log,
+    clock,
+    readOnly,
+    longest,
+    revoked,
+    config: sharing.database,
+  });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
     tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, registry }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, accountStatus, registry, clock, log }),
+    verifier: issuedToken({
+      tls: own.material,
+      trustedIssuers,
+      hmacSecret,
+      accountStatus,
+      registry,
+      clock,
+      log,
+    }),
     registry,
   };
 }
@@ -213,7 +231,8 @@ function openRegistry(
     graceMs: config.outageGraceSeconds * 1000,
     shortMs: config.outageTokenSeconds * 1000,
   };
-  return records && new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
+  return records &&
+    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
 }
 
 /** What of a shared database must be known while it is away. */

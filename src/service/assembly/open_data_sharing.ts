@@ -11,18 +11,16 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
-import type { RecordStore } from "../../store/record_store.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
 /** Data sharing, if some server has it; the database is made when it is not there. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, accountStatus, records, chain, observer, log, clock, keep }: {
+  { servers, attributes, throttle, database, accountStatus, chain, observer, log, clock, keep }: {
     readonly database: Database | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly accountStatus: AskAccountStatus;
-    readonly records: () => RecordStore | undefined;
     readonly throttle: LoginThrottle;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
@@ -44,7 +42,6 @@ export function openDataSharing(
     maxPerUser,
     attributes,
     accountStatus,
-    records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
       return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);

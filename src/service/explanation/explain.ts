@@ -82,7 +82,9 @@ async function explainWith(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
-    const refused = identity === undefined ? authenticators.find(({ reason }) => reason !== undefined) : undefined;
+    const refused = identity === undefined
+      ? authenticators.find(({ reason }) => reason !== undefined)
+      : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
     return { authenticators, caller: identity, sources, servers: [], refusal };
   }
@@ -121,7 +123,9 @@ async function identityOf(
   if (login !== undefined) {
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
     const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
-    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) => authenticator.namesOf?.(login) ?? []);
+    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) =>
+      authenticator.namesOf?.(login) ?? []
+    );
     if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../../model/error_body.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { httpError, HttpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import { markup } from "../../pages/markup.ts";
 import { pageResponse } from "../../pages/page.ts";
 import { TEXTS } from "../../pages/texts.ts";

@@ -41,7 +41,9 @@ export function originOf(
 
 function oneAddress(text: string): string {
   const address = canonicalAddress(text.trim());
-  if (address === undefined) throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
+  if (address === undefined) {
+    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
+  }
   return address;
 }
 

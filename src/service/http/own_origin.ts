@@ -14,5 +14,8 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
   const origin = headers.get("Origin");
   const { origin: own, protocol } = new URL(base);
   if (origin !== null && (origin === own || origin === `${protocol}//${headers.get("Host")}`)) return;
-  throw httpError("ERR_FOREIGN_PAGE", origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin");
+  throw httpError(
+    "ERR_FOREIGN_PAGE",
+    origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin",
+  );
 }

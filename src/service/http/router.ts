@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { httpError, type HttpError } from "../../model/http_error.ts";
+import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
@@ -85,7 +85,9 @@ export class Router {
     if (fixed !== undefined) return fixed;
     const best = this.#candidates(path);
     const found = best.find(({ route }) => route.method === wanted);
-    if (found === undefined) throw httpError("ERR_METHOD_NOT_ALLOWED", { allowed: methodsOf(best).join(", ") });
+    if (found === undefined) {
+      throw httpError("ERR_METHOD_NOT_ALLOWED", { allowed: methodsOf(best).join(", ") });
+    }
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
-import { InvalidFile, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";

@@ -2,7 +2,7 @@ import { type Copied, insertRow } from "../../store/copy_rows.ts";
 import { type Database, row, rows } from "../../store/database.ts";
 
 /**
- * Copies all shares, each with its uses or not at all; those that are there already stay as they are, with what was used of
+ * Copies all shares, each with its uses or not at all, and the uploads to them; those that are there already stay as they are, with what was used of
  * them since.
  * @throws {DatabaseFailure}
  */
@@ -24,6 +24,9 @@ export async function copyShares(from: Database, to: Database): Promise<Copied> 
       return true;
     });
     if (isNew) added++;
+  }
+  for (const upload of await from.read(() => rows("SELECT * FROM share_upload", {}))) {
+    await to.change(() => insertRow("share_upload", upload));
   }
   return { added, present: ids.length - added };
 }

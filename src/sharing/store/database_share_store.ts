@@ -2,10 +2,11 @@ import { httpError } from "../../model/http_error.ts";
 import { type Database, DatabaseFailure, type Row, type Values, type Work } from "../../store/database.ts";
 import { row, rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
-import type { Quota, Share, ShareDraft, Use, UseStart } from "../share.ts";
+import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { newShareId } from "../share_id.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
+import { UploadStore } from "./upload_store.ts";
 import type { Claim, Part, ShareChange, ShareStore } from "./share_store.ts";
 
 type Statement = keyof typeof SQL;
@@ -13,9 +14,11 @@ type Statement = keyof typeof SQL;
 /** Shares in a database that has their tables. */
 export class DatabaseShareStore implements ShareStore {
   readonly #database: Database;
+  readonly uploads: UploadStore;
 
   constructor(database: Database) {
     this.#database = database;
+    this.uploads = new UploadStore(database);
   }
 
   put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
@@ -131,18 +134,6 @@ export class DatabaseShareStore implements ShareStore {
   finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
     return this.#change(function* () {
       yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
-    });
-  }
-
-  reserve(server: string, id: string, { files, bytes }: Required<Quota>): Promise<boolean> {
-    return this.#change(function* () {
-      return (yield* first("reserve", { server, id, files, bytes })) !== undefined;
-    });
-  }
-
-  release(server: string, id: string, { files, bytes }: Required<Quota>): Promise<void> {
-    return this.#change(function* () {
-      yield* all("release", { server, id, files, bytes });
     });
   }
 

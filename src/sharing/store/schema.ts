@@ -67,5 +67,27 @@ export const SHARE_SCHEMA: Schema = {
    ALTER TABLE share ADD COLUMN quota_bytes INTEGER CHECK (quota_bytes >= 0);
    ALTER TABLE share ADD COLUMN received_files INTEGER NOT NULL DEFAULT 0 CHECK (received_files >= 0);
    ALTER TABLE share ADD COLUMN received_bytes INTEGER NOT NULL DEFAULT 0 CHECK (received_bytes >= 0);`,
+    `CREATE TABLE share_upload (
+     server TEXT NOT NULL,
+     share TEXT NOT NULL,
+     key TEXT NOT NULL,
+     uid TEXT NOT NULL,
+     gid TEXT,
+     part TEXT NOT NULL,
+     name TEXT NOT NULL,
+     total INTEGER,
+     files INTEGER NOT NULL,
+     bytes INTEGER NOT NULL,
+     target TEXT,
+     kept INTEGER NOT NULL,
+     holder TEXT,
+     held_until INTEGER NOT NULL,
+     wanted INTEGER NOT NULL,
+     touched INTEGER NOT NULL,
+     PRIMARY KEY (server, share, key)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX share_upload_unfinished ON share_upload (server, share) WHERE kept = 0;
+   CREATE INDEX share_upload_target ON share_upload (server, target) WHERE kept = 0;
+   CREATE INDEX share_upload_touched ON share_upload (touched);`,
   ],
 };

@@ -19,6 +19,16 @@ const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLo
 /** Whether a target is more than one user: everybody, or a group. */
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
 
+/** How long a request holds an upload without renewing that, in milliseconds. */
+export const UPLOAD_LEASE_MS = 15_000;
+
+/** How long an upload is kept after the last byte, in seconds: a day. */
+const UPLOAD_KEPT = 24 * 3600;
+
+const IS_DUE = `touched <= :now - ${UPLOAD_KEPT} AND (holder IS NULL OR held_until < :clock)`;
+
+const THIS_UPLOAD = `server = :server AND share = :id AND key = :key`;
+
 /** Usable shares of other owners from before a moment, with people in common. Who is in a group, nobody knows here. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
@@ -109,6 +119,33 @@ export const SQL = {
   unrecord: `DELETE FROM share_use WHERE key = :key RETURNING key`,
   finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
+  uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
+  unfinishedUploads:
+    `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,
+  insertUpload:
+    `INSERT INTO share_upload (server, share, key, uid, gid, part, name, total, files, bytes, kept, holder, held_until, wanted, touched)
+     VALUES (:server, :id, :key, :uid, :gid, :part, :name, :total, :files, :bytes, 0, :holder, :clock + ${UPLOAD_LEASE_MS}, 0, :now)
+     ON CONFLICT DO NOTHING RETURNING *`,
+  holdUpload: `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
+     WHERE ${THIS_UPLOAD} AND (holder IS NULL OR holder = :holder OR held_until < :clock) RETURNING *`,
+  holdDueUpload:
+    `UPDATE share_upload SET holder = :holder, held_until = :clock + ${UPLOAD_LEASE_MS}, wanted = 0
+     WHERE ${THIS_UPLOAD} AND ${IS_DUE} RETURNING *`,
+  wantUpload: `UPDATE share_upload SET wanted = 1 WHERE ${THIS_UPLOAD} RETURNING key`,
+  renewUpload: `UPDATE share_upload SET held_until = :clock + ${UPLOAD_LEASE_MS}, touched = :now
+     WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING wanted`,
+  leaveUpload:
+    `UPDATE share_upload SET holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
+  resizeUpload:
+    `UPDATE share_upload SET files = :files, bytes = :bytes WHERE ${THIS_UPLOAD} AND holder = :holder RETURNING key`,
+  nameUpload:
+    `UPDATE share_upload SET target = :target WHERE ${THIS_UPLOAD} AND holder = :holder AND NOT EXISTS (
+       SELECT 1 FROM share_upload AS other WHERE other.server = :server AND other.target = :target AND other.kept = 0
+       AND NOT (other.share = :id AND other.key = :key)) RETURNING key`,
+  keepUpload:
+    `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} RETURNING key`,
+  forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING files, bytes, kept`,
+  dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
   purge: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share
        WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :now - ${KEEP_USED_UP}) LIMIT ${PURGED_AT_A_TIME})
      RETURNING id`,

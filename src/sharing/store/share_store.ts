@@ -1,4 +1,4 @@
-import type { Making, Quota, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
 
 /** A use that was granted: to be given back if nothing came of it, or finished. */
 export interface Claim {
@@ -67,13 +67,6 @@ export interface ShareStore {
   giveBack(claim: Claim): Promise<void>;
   /** Completes the record of a use. */
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
-  /**
-   * Counts what is about to be brought, atomically: of any number of uploads in parallel none goes beyond the quota.
-   * @returns Whether there is room for it. False too if there is no such share.
-   */
-  reserve(server: string, id: string, more: Required<Quota>): Promise<boolean>;
-  /** Gives back of what was reserved what did not come. */
-  release(server: string, id: string, less: Required<Quota>): Promise<void>;
   /** The latest uses of a share, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
   /** Every share that is not expired, for the operator; of one server or of all. */

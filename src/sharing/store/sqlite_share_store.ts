@@ -2,12 +2,11 @@ import type { Clock } from "../../model/clock.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { DatabaseShareStore } from "./database_share_store.ts";
 import { SHARE_SCHEMA } from "./schema.ts";
-import type { ShareStore } from "./share_store.ts";
 
 /**
  * Opens the share store in an SQLite file, which is made if it is not there.
  * @throws {UnknownDatabase} If the file is not ours, or newer than this service.
  */
-export function openShareStore(file: string, clock: Clock): ShareStore {
+export function openShareStore(file: string, clock: Clock): DatabaseShareStore {
   return new DatabaseShareStore(new SqliteDatabase(file, SHARE_SCHEMA, clock));
 }

@@ -252,7 +252,10 @@ async function begin(
   { id, manner: { alone, asyncCommit = false } }: Change<unknown>,
   deadline: Deadline,
 ): Promise<void> {
-  const settings = [`statement_timeout = ${deadline.left()}`, ...asyncCommit ? ["synchronous_commit = off"] : []];
+  const settings = [
+    `statement_timeout = ${deadline.left()}`,
+    ...asyncCommit ? ["synchronous_commit = off"] : [],
+  ];
   const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
   if (alone !== undefined) {
     steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [alone]));

@@ -1,5 +1,5 @@
 import { DatabaseAway } from "../database.ts";
-import { NoPermit, FairSemaphore } from "../../model/fair_semaphore.ts";
+import { FairSemaphore, NoPermit } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
 import { meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";

@@ -1,7 +1,13 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import { INSTANCE_TABLES, KNOWN_LOGIN_TOLD, THROTTLING_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
+import {
+  INSTANCE_TABLES,
+  KNOWN_LOGIN_TOLD,
+  RESERVATION_TABLES,
+  THROTTLING_TABLES,
+  UPLOAD_TABLES,
+} from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
@@ -131,6 +137,7 @@ const STEPS: readonly Step[] = [{
 }, {
   worksWith: 3,
   sql: `${KNOWN_LOGIN_TOLD}
+   ${UPLOAD_TABLES}
    CREATE OR REPLACE FUNCTION tell_change() RETURNS trigger LANGUAGE plpgsql AS $$
      BEGIN
        IF EXISTS (SELECT FROM changed) THEN PERFORM pg_notify('${CHANGES_CHANNEL}', TG_TABLE_NAME); END IF;

@@ -142,7 +142,9 @@ export class SharedThrottling {
     if (memory === undefined) return;
     const pending = pendingOf(memory);
     const now = memory.steady();
-    if (pending.length > 0) await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
+    if (pending.length > 0) {
+      await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
+    }
     await this.#read(pending);
   }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import {
+  readRestrictions,
   restrictionsClaim,
   restrictionsFromClaim,
   restrictionsInWords,
-  readRestrictions,
 } from "../../../src/authentication/issued_token/restrictions.ts";
 import { readTokenRequest } from "../../../src/authentication/issued_token/issue.ts";
 

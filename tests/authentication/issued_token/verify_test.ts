@@ -384,7 +384,9 @@ Deno.test("issuedToken() holds the very credential and the moment of the login a
     asked.push([user.credential, user.proved]);
     return Promise.resolve({ kind: "cannot tell" });
   };
-  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), { accountStatus });
+  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), {
+    accountStatus,
+  });
   assert.deepEqual([identity.credential, identity.proved], ["fingerprint", NOW - 60]);
   assert.deepEqual(asked, [["fingerprint", NOW - 60]]);
   for (const bad of [{ cred: 1 }, { cred: "" }, { proved: "now" }]) {

@@ -4,7 +4,7 @@ import type { ProviderSession, Renewal } from "../../../src/authentication/authe
 import { UNREACHABLE_S } from "../../../src/authentication/sign_in/provider_logins.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { isHttpError, httpError } from "../../../src/model/http_error.ts";
+import { httpError, isHttpError } from "../../../src/model/http_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
@@ -111,7 +111,8 @@ Deno.test("SignIns keep a browser for 15 minutes after the last word of a provid
   using at = site();
   const signIns = at.instance();
   const token = await at.begin(signIns);
-  at.provider.answer = () => Promise.reject(httpError("ERR_REMOTE_UNAVAILABLE", { seconds: 1, reason: "away" }));
+  at.provider.answer = () =>
+    Promise.reject(httpError("ERR_REMOTE_UNAVAILABLE", { seconds: 1, reason: "away" }));
   at.state.now += UNREACHABLE_S - 1;
   assert.ok(await signIns.find(token, signal));
   at.state.now += 1;

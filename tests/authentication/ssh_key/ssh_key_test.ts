@@ -1,4 +1,4 @@
-import { isHttpError, HttpError } from "../../../src/model/http_error.ts";
+import { HttpError, isHttpError } from "../../../src/model/http_error.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";

@@ -138,7 +138,9 @@ export const hostileHeads: Measurement = {
     const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
     if (snapshot === undefined) throw new Error(diagnostics.map(({ expected }) => expected).join("\n"));
     const log = createLogger(() => {}, { threshold: "info" });
-    const service = await createService({ ...snapshot, generation: 1, upSince: Date.now(), port: 0 }, { log });
+    const service = await createService({ ...snapshot, generation: 1, upSince: Date.now(), port: 0 }, {
+      log,
+    });
     try {
       return await worstOf(service);
     } finally {

@@ -170,7 +170,14 @@ Deno.test("whoami-test --json is the explanation as data", async () => {
   const { status, out } = await run(["CN=Alice,O=Demo,C=EU", "--json", "--server", "TWO"]);
   assert.equal(status, 0);
   const explanation = JSON.parse(out);
-  assert.deepEqual(Object.keys(explanation), ["methods", "caller", "sources", "user", "mayAsk", "servers"]);
+  assert.deepEqual(Object.keys(explanation), [
+    "authenticators",
+    "caller",
+    "sources",
+    "user",
+    "mayAsk",
+    "servers",
+  ]);
   assert.deepEqual(explanation.servers, [{
     server: "TWO",
     uid: "alice",

@@ -129,7 +129,10 @@ Deno.test("init --system writes a configuration of the system, a unit and what b
   });
   const main = `${root.path}/etc/authserver/container.properties`;
   assert.doesNotMatch(await Deno.readTextFile(main), /^[^#\n]*=(?:conf|logs|data)\b/m);
-  const { config, diagnostics } = await loadConfiguration(main, { kinds: KINDS, environment: () => undefined });
+  const { config, diagnostics } = await loadConfiguration(main, {
+    kinds: KINDS,
+    environment: () => undefined,
+  });
   const beyond = diagnostics.filter(({ expected }) => !expected.includes("/etc/authserver/"));
   assert.deepEqual(beyond.map(formatDiagnostic), []);
   assert.equal(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import type { Quota } from "../../../src/sharing/share.ts";
-import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
+import type { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
 
@@ -26,14 +26,14 @@ authservice.server.B.ssl=false
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly main = `${this.folder}/container.properties`;
-  #store: ShareStore | undefined;
+  #store: DatabaseShareStore | undefined;
 
   constructor(sharing = "share.servers=A B\npersistence.directory={folder}/data\n") {
     Deno.mkdirSync(`${this.folder}/data`);
     Deno.writeTextFileSync(this.main, CONFIGURATION + sharing.replaceAll("{folder}", this.folder));
   }
 
-  get store(): ShareStore {
+  get store(): DatabaseShareStore {
     return this.#store ??= openShareStore(`${this.folder}/data/shares.sqlite`, Date.now);
   }
 
@@ -110,7 +110,17 @@ Deno.test("share show tells how much was brought, of how much, where files can b
   await using place = new Place();
   const brought = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
     const { id } = await place.store.put("A", { ...DRAFT, ...draft });
-    await place.store.reserve("A", id, { files: 1, bytes: 10 });
+    await place.store.uploads.begin({
+      server: "A",
+      share: id,
+      key: "k",
+      uid: "ann",
+      part: "/k.part",
+      name: "k",
+      files: 1,
+      bytes: 10,
+      kept: false,
+    }, "a request");
     return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
   assert.equal(await brought({ path: "/r/" }), "not possible");

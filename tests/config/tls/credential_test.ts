@@ -43,7 +43,9 @@ async function load(path: string, settings: Settings = {}, now = NOW) {
   await Deno.remove(folder, { recursive: true });
   return {
     ...loaded,
-    messages: loaded.diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replaceAll(`${folder}/`, "")),
+    messages: loaded.diagnostics.map((diagnostic) =>
+      formatDiagnostic(diagnostic).replaceAll(`${folder}/`, "")
+    ),
   };
 }
 

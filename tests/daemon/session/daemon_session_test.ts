@@ -451,7 +451,7 @@ const FAULTS: [SessionFault, Operation, ErrorCode | "any"][] = [
   [{ kind: "no-226" }, "download", "ERR_DAEMON_SESSION_TIMEOUT"],
   [{ kind: "no-226" }, "upload", "ERR_DAEMON_SESSION_TIMEOUT"],
   [{ kind: "no-226" }, "list", "ERR_DAEMON_SESSION_TIMEOUT"],
-  [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", "ERR_STORAGE_FULL"],
   [{ kind: "reply", to: "RETR", reply: "550 not readable" }, "download", "ERR_ACCESS_REFUSED"],
 ];
 

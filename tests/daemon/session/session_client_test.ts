@@ -42,6 +42,7 @@ Deno.test("SessionClient goes to the next daemon when one cannot be reached", as
       user: "alice",
       scope: mediatedScope(`${site.root}/d/`),
       permission: "READ",
+      rateLimit: 0,
     }, NEVER);
     assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
   }
@@ -51,7 +52,12 @@ Deno.test("SessionClient goes to the next daemon when one cannot be reached", as
 Deno.test("SessionClient keeps to the instance that was named", async () => {
   await using site = await Site.open();
   const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });
-  const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
+  const wanted = {
+    user: "alice",
+    scope: mediatedScope(`${site.root}/d/`),
+    permission: "READ",
+    rateLimit: 0,
+  } as const;
   await assert.rejects(client.open({ ...wanted, instance: 1 }, NEVER), {
     code: "ERR_LISTEN_SOCKET_UNREACHABLE",
   });
@@ -80,6 +86,7 @@ Deno.test("SessionClient follows the daemon to the port that it reports", async 
       user: "alice",
       scope: mediatedScope(`${site.root}/d/`),
       permission: "READ",
+      rateLimit: 0,
     }, NEVER);
     assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
   }
@@ -108,7 +115,12 @@ Deno.test("SessionClient learns from the daemon a port that nobody has configure
       return daemons.openSession(order, options);
     },
   }, { times: SHORT_TIMES });
-  const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
+  const wanted = {
+    user: "alice",
+    scope: mediatedScope(`${site.root}/d/`),
+    permission: "READ",
+    rateLimit: 0,
+  } as const;
   for (const total of [2, 3]) {
     using session = await client.open(wanted, NEVER);
     assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
@@ -128,7 +140,12 @@ Deno.test("SessionClient names the configured address instead of its own", async
       return site.group.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, options);
     },
   }, { clientAddresses: ["192.0.2.9"] });
-  (await client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER))
+  (await client.open({
+    user: "alice",
+    scope: mediatedScope(`${site.root}/d/`),
+    permission: "READ",
+    rateLimit: 0,
+  }, NEVER))
     .close();
   assert.deepEqual(orders, [["192.0.2.9"]]);
 });
@@ -162,7 +179,10 @@ Deno.test("SessionClient never shows the one-time secret", async () => {
     }),
   }, { times: SHORT_TIMES });
   await assert.rejects(
-    client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER),
+    client.open(
+      { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ", rateLimit: 0 },
+      NEVER,
+    ),
     (error) => error instanceof Error && !Deno.inspect(error).includes("wrongSecret"),
   );
 });

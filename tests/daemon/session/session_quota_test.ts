@@ -4,7 +4,9 @@ import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 
-function sessionQuota(options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {}) {
+function sessionQuota(
+  options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {},
+) {
   const time = { now: 1000 };
   const made = new SessionQuota({ ...options, elapsed: () => time.now, limit: () => options.limit ?? 2 });
   return {

@@ -29,7 +29,6 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       place: directory,
-      records: () => undefined,
       watch: () => () => {},
       guess: (_who, look) => look(),
       attributes: SOURCE,

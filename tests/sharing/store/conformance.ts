@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
 import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { Upload, UploadStore } from "../../../src/sharing/store/upload_store.ts";
 import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 
@@ -30,8 +31,24 @@ export const MADE: Making = {
 
 const AT_HOME: Making = { ...MADE, atHome: true };
 
+function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: number }): Upload {
+  return {
+    server: "HPC",
+    share,
+    key,
+    uid: "alice",
+    part: `/data/d/${key}.part`,
+    name: key,
+    files: 1,
+    bytes,
+    kept: false,
+  };
+}
+
+type TestedStore = ShareStore & { readonly uploads: UploadStore };
+
 interface Opened {
-  readonly store: ShareStore;
+  readonly store: TestedStore;
   close(): Promise<void> | void;
 }
 
@@ -39,7 +56,7 @@ interface Opened {
 export function testShareStore(name: string, create: (clock: Clock) => Promise<Opened> | Opened): void {
   const fact = (
     title: string,
-    check: (store: ShareStore, time: { now: number }) => Promise<void>,
+    check: (store: TestedStore, time: { now: number }) => Promise<void>,
   ) => {
     Deno.test(`${name} ${title}`, async () => {
       const time = { now: 1_700_000_000_000 };
@@ -80,19 +97,108 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual([renewed.id, renewed.access, renewed.quota], [id, "WRITE", undefined]);
   });
 
-  fact("lets nobody beyond a quota, however many try at once", async (store) => {
-    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 5, bytes: 100 } });
-    const tries = await Promise.all(
-      Array.from({ length: 40 }, () => store.reserve("HPC", id, { files: 1, bytes: 10 })),
-    );
-    assert.equal(tries.filter((granted) => granted).length, 5);
-    await store.release("HPC", id, { files: 2, bytes: 20 });
-    assert.deepEqual((await store.get("HPC", id))?.received, { files: 3, bytes: 30 });
-    assert.equal(await store.reserve("HPC", id, { files: 1, bytes: 71 }), false);
-    assert.equal(await store.reserve("HPC", id, { files: 1, bytes: 70 }), true);
-    assert.equal(await store.reserve("HPC", "none", { files: 1, bytes: 0 }), false);
-    const { id: open } = await store.put("HPC", { ...DRAFT, path: "/data/e/", access: "DROP" });
-    assert.equal(await store.reserve("HPC", open, { files: 1, bytes: 2 ** 50 }), true);
+  fact(
+    "lets no upload beyond a quota, however many begin at once, and gives back what each took, once",
+    async (store) => {
+      const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 5, bytes: 100 } });
+      const { uploads } = store;
+      const received = async () => (await store.get("HPC", id))?.received;
+      const begun = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, i) => uploads.begin(uploadOf(id, `k${i}`, { bytes: 10 }), "me")),
+      );
+      const keys = begun.flatMap((each) => each.status === "fulfilled" ? each.value?.key ?? [] : []);
+      assert.equal(keys.length, 5);
+      for (const each of begun) {
+        if (each.status === "rejected") {
+          assert.equal(each.reason.code, "ERR_QUOTA_USED");
+        }
+      }
+      const [first = "", second = ""] = keys;
+      await Promise.all(
+        Array.from({ length: 3 }, () => uploads.forget({ server: "HPC", share: id, key: first })),
+      );
+      assert.deepEqual(await received(), { files: 4, bytes: 40 });
+      const held = { server: "HPC", share: id, key: second };
+      await assert.rejects(uploads.resize(held, "me", { files: 3, bytes: 10 }), { code: "ERR_QUOTA_USED" });
+      await assert.rejects(uploads.resize(held, "me", { files: 1, bytes: 71 }), { code: "ERR_QUOTA_USED" });
+      await assert.rejects(uploads.resize(held, "other", { files: 1, bytes: 1 }), {
+        code: "ERR_UPLOAD_INCOMPLETE",
+      });
+      await uploads.resize(held, "me", { files: 2, bytes: 4 });
+      assert.deepEqual(await received(), { files: 5, bytes: 34 });
+      await uploads.forget(held);
+      assert.deepEqual(await received(), { files: 3, bytes: 30 });
+      assert.equal(await uploads.begin(uploadOf(id, keys[2] ?? "", {}), "other"), undefined, "it has begun");
+      assert.deepEqual(await received(), { files: 3, bytes: 30 }, "nothing is taken twice");
+      await assert.rejects(uploads.begin(uploadOf("none", "k", {}), "me"), { code: "ERR_QUOTA_USED" });
+    },
+  );
+
+  fact("bounds the uploads under way, and not those that have ended", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
+    const { uploads } = store;
+    for (let i = 0; i < 501; i++) {
+      await uploads.begin(uploadOf(id, `done${i}`, {}), "me");
+      await uploads.finish({ server: "HPC", share: id, key: `done${i}` }, true);
+    }
+    for (let i = 0; i < 500; i++) await uploads.begin(uploadOf(id, `open${i}`, {}), "me");
+    await assert.rejects(uploads.begin(uploadOf(id, "more", {}), "me"), { code: "ERR_TOO_MANY_UPLOADS" });
+    assert.deepEqual((await store.get("HPC", id))?.received, { files: 1001, bytes: 0 });
+  });
+
+  fact("has one request hold an upload, until it lets go or no longer renews that", async (store, time) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
+    const { uploads } = store;
+    const key = { server: "HPC", share: id, key: "k" };
+    assert.equal(await uploads.hold(key, "a"), undefined, "nothing has begun");
+    await uploads.begin(uploadOf(id, "k", {}), "a");
+    assert.equal(await uploads.renew(key, "a"), true);
+    assert.equal(await uploads.hold(key, "b"), "busy");
+    assert.equal(await uploads.renew(key, "a"), false, "another request wants it");
+    await uploads.leave(key, "a");
+    assertAlike(await uploads.hold(key, "b"), uploadOf(id, "k", {}));
+    time.now += 16_000;
+    assertAlike(await uploads.hold(key, "c"), uploadOf(id, "k", {}));
+    assert.equal(await uploads.renew(key, "b"), false, "it was lost");
+    await uploads.leave(key, "b");
+    assert.equal(await uploads.hold(key, "d"), "busy", "only the holder lets go");
+  });
+
+  fact("gives a path to one unfinished upload, whatever shares lead there", async (store) => {
+    const { id: outer } = await store.put("HPC", { ...DRAFT, access: "DROP" });
+    const { id: inner } = await store.put("HPC", { ...DRAFT, path: "/data/d/in/", access: "DROP" });
+    const { uploads } = store;
+    await uploads.begin(uploadOf(outer, "a", {}), "a");
+    await uploads.begin(uploadOf(inner, "b", {}), "b");
+    const [a, b] = [{ server: "HPC", share: outer, key: "a" }, { server: "HPC", share: inner, key: "b" }];
+    const named = await Promise.all([
+      uploads.name(a, "a", "/data/d/in/x"),
+      uploads.name(b, "b", "/data/d/in/x"),
+    ]);
+    assert.deepEqual(named, [true, false]);
+    assert.equal(await uploads.name(b, "a", "/data/d/in/y"), false, "it is not held");
+    await uploads.name(a, "a", undefined);
+    assert.equal(await uploads.name(b, "b", "/data/d/in/x"), true);
+    await uploads.finish(b, true);
+    assert.equal(await uploads.name(a, "a", "/data/d/in/x"), true, "what is there is the daemon's to say");
+    const kept = await uploads.hold(b, "c");
+    assert.equal(typeof kept === "object" && kept.target, "/data/d/in/x");
+  });
+
+  fact("counts the age of an upload from its last byte", async (store, time) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP" });
+    const { uploads } = store;
+    const key = { server: "HPC", share: id, key: "k" };
+    await uploads.begin(uploadOf(id, "k", {}), "a");
+    time.now += 23 * 3_600_000;
+    assert.equal(await uploads.renew(key, "a"), true);
+    time.now += 23 * 3_600_000;
+    assert.deepEqual(await uploads.due(), []);
+    assert.equal(await uploads.holdDue(key, "cleaner"), undefined);
+    time.now += 2 * 3_600_000;
+    assert.deepEqual((await uploads.due()).map((each) => each.key), ["k"]);
+    await uploads.hold(key, "b");
+    assert.equal(await uploads.holdDue(key, "cleaner"), undefined, "a request has it");
   });
 
   fact("keeps servers apart (D19)", async (store) => {

@@ -8,7 +8,7 @@ import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
 import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
-import type { CertificateDesk, CertificateOwner, AuthenticationResult } from "../../authenticator.ts";
+import type { AuthenticationResult, CertificateDesk, CertificateOwner } from "../../authenticator.ts";
 import type { AuthorizedKey } from "../authorized_keys.ts";
 import { nameFromTemplate } from "../dn_template.ts";
 import type { KeyTrial } from "../key_trial.ts";

@@ -1,11 +1,25 @@
+import { Buffer } from "node:buffer";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
 import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { TimeSlicer } from "../../../model/time_slicing.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
+/** How much goes into an archive. */
+interface ArchiveRestrictions {
+  readonly entries: number;
+  readonly depth: number;
+  /** Bytes that all names take together, each with the directories before it: they are in memory until the end. */
+  readonly names: number;
+}
+
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
-export const ARCHIVE_RESTRICTIONS = { entries: 50_000, depth: 64 } as const;
+export const ARCHIVE_RESTRICTIONS: ArchiveRestrictions = {
+  entries: 50_000,
+  depth: 64,
+  names: 8 * 1024 * 1024,
+};
 
 /** File in an archive that tells what is not in it. */
 const MISSING = "NOT COMPLETE.txt";
@@ -29,9 +43,10 @@ interface FoundEntry {
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
-  readonly #restrictions: { readonly entries: number; readonly depth: number };
+  readonly #restrictions: ArchiveRestrictions;
   readonly #waiting: Waiting[] = [];
   #worker: number;
+  #workerForNames: number;
   /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
@@ -42,12 +57,13 @@ export class SharedTree {
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
-    restrictions: { readonly entries: number; readonly depth: number } = ARCHIVE_RESTRICTIONS,
+    restrictions: Partial<ArchiveRestrictions> = {},
   ) {
     this.#session = session;
     this.#limits = limits;
-    this.#restrictions = restrictions;
-    this.#worker = restrictions.entries;
+    this.#restrictions = { ...ARCHIVE_RESTRICTIONS, ...restrictions };
+    this.#worker = this.#restrictions.entries;
+    this.#workerForNames = this.#restrictions.names;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -76,19 +92,30 @@ export class SharedTree {
   }
 
   /** Entries of a directory that go in, each with its name there. */
-  async #list({ path }: Waiting): Promise<readonly FoundEntry[]> {
+  async #list(directory: Waiting): Promise<readonly FoundEntry[]> {
+    const { path, name: before, depth } = directory;
     const found: Entry[] = [];
-    const { complete, unreadable } = await this.#session.list(path, (entry) => {
+    const take = (entry: Entry) => {
       const { name, kind } = entry;
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#worker === 0) this.#miss(`more than ${this.#restrictions.entries} files and directories`);
-      else {
+      else if (this.#worker === 0) {
+        this.#miss(`more than ${this.#restrictions.entries} files and directories`);
+      } else if (this.#workerForNames < Buffer.byteLength(before) + Buffer.byteLength(name)) {
+        this.#miss(`names that together are longer than ${this.#restrictions.names} bytes`);
+      } else {
         this.#worker--;
+        this.#workerForNames -= Buffer.byteLength(before) + Buffer.byteLength(name);
         found.push(entry);
       }
+    };
+    const listing = await this.#session.list(path, take).catch((error) => {
+      if (depth === 1 || !isLeftOut(error)) throw error;
+      this.#miss("directories that cannot be read");
+      return { complete: true, unreadable: 0 };
     });
+    const { complete, unreadable } = listing;
     if (unreadable > 0) this.#miss("names with control characters", unreadable);
     if (!complete) this.#miss("directories that are too long");
     return await withNames(found);
@@ -107,8 +134,13 @@ export class SharedTree {
     );
     try {
       for (const { entry: { size, modified }, part } of found) {
-        const open = size > 0 ? () => series.next() : undefined;
-        yield { name: `${directory.name}${part}`, size, modified, open };
+        const name = `${directory.name}${part}`;
+        if (size === 0) yield { name, size, modified };
+        else {
+          const content = await begun(series.next());
+          if (content !== undefined) yield { name, size, modified, open: () => content };
+          else this.#miss("files that cannot be read");
+        }
       }
     } finally {
       series.close();
@@ -123,6 +155,36 @@ export class SharedTree {
     const reasons = Array.from(this.#missing, ([reason, times]) => `${times} x ${reason}\n`);
     const text = new TextEncoder().encode(`Not in this archive:\n\n${reasons.join("")}`);
     return { name, size: text.length, open: () => chunks(text) };
+  }
+}
+
+/** Reports whether the daemon has refused to show or open something, and can be asked for the next. */
+function isLeftOut(error: unknown): boolean {
+  return isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_ACCESS_REFUSED");
+}
+
+/** The bytes of a file, once the first are there; undefined if the daemon refuses to open it: a name may not be what it seems. */
+async function begun(
+  bytes: AsyncIterable<Uint8Array<ArrayBuffer>>,
+): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  try {
+    const first = await iterator.next();
+    return all(first, iterator);
+  } catch (error) {
+    if (!isLeftOut(error)) throw error;
+    return undefined;
+  }
+}
+
+async function* all<T>(
+  first: IteratorResult<T, unknown>,
+  rest: AsyncIterator<T, unknown>,
+): AsyncGenerator<T, void> {
+  try {
+    for (let next = first; next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
   }
 }
 

@@ -1,49 +1,78 @@
+import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Logger } from "../../../logging/logger.ts";
+import { parentOf } from "../../../model/absolute_path.ts";
 import { isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
+import type { Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
-import type { Upload } from "./unfinished_uploads.ts";
 
 /** What unfinished uploads are deleted with. */
-type DeletingParts = Pick<SharingParts, "sessions" | "store" | "uploads">;
+type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
-/** Time that a daemon has for one, in milliseconds. */
+/** Time that a daemon has for each upload, in milliseconds. */
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Deletes what came of a file that does not come whole, and gives back the room that was taken for it. Of one that came
- * whole nothing is left but that it did.
+ * Deletes what came of a file that does not come whole, and gives back what it took of the quota. The caller holds the upload.
+ * @returns Whether the file has its name already: then it stays.
  * @throws What sessions throw; it is then tried again another time.
  */
-export async function deletePart(upload: Upload, { sessions, store, uploads }: DeletingParts): Promise<void> {
-  const { server, share, uid, gid, part, total = 0, reserved = total, kept } = upload;
+export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
+  const { server, uid, gid, part } = upload;
+  const { store } = uploads.unfinished;
   const client = sessions.get(server);
-  if (kept === undefined && client !== undefined) {
+  if (!upload.kept && client !== undefined) {
     using session = await client.open({
       user: uid,
       group: gid,
-      scope: mediatedScope(part),
+      scope: mediatedScope(parentOf(part)),
       permission: "FULL",
+      rateLimit: 0,
     }, AbortSignal.timeout(MAX_WAIT_MS));
-    try {
-      await session.entry(part);
-      await session.remove(part);
-    } catch (error) {
-      if (!isHttpError(error, "ERR_NOT_FOUND")) throw error;
+    if (await hasItsName(session, upload)) {
+      await store.finish(upload, false);
+      return true;
     }
+    if (await sizeOf(session, part) !== undefined) await session.remove(part);
   }
-  if (await uploads.unfinished.forget(upload) && kept === undefined) {
-    await store.release(server, share, { files: 1, bytes: reserved });
+  await store.forget(upload);
+  return false;
+}
+
+/** Deletes all uploads to which nothing has come for a day, and that no request holds. */
+export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void> {
+  const { store } = parts.uploads.unfinished;
+  for (;;) {
+    const due = await store.due();
+    let deleted = 0;
+    for (const { server, share, key, uid } of due) {
+      const holder = crypto.randomUUID();
+      try {
+        const upload = await store.holdDue({ server, share, key }, holder);
+        if (upload === undefined) continue;
+        await deletePart(upload, parts);
+        deleted++;
+      } catch (error) {
+        log.warn("unfinished upload not deleted", { server, uid, error });
+      }
+    }
+    if (deleted === 0) return;
   }
 }
 
-/** Deletes all whose time is over. */
-export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void> {
-  for (const upload of await parts.uploads.unfinished.due()) {
-    try {
-      await deletePart(upload, parts);
-    } catch (error) {
-      log.warn("unfinished upload not deleted", { server: upload.server, uid: upload.uid, error });
-    }
+/** Reports whether an earlier request has given the file its name and could not note that. */
+export async function hasItsName(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
+  if (target === undefined || await sizeOf(session, part) !== undefined) return false;
+  const size = await sizeOf(session, target);
+  return size !== undefined && (total === undefined || size === total);
+}
+
+/** Bytes of what is at a path; undefined if nothing is. */
+export async function sizeOf(session: DaemonSession, path: string): Promise<number | undefined> {
+  try {
+    return (await session.entry(path)).size;
+  } catch (error) {
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
+    throw error;
   }
 }

@@ -1,28 +1,29 @@
 import { Buffer } from "node:buffer";
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { HeaderList } from "../../../model/header_list.ts";
 import type { Body, HttpResponse } from "../../../model/http_message.ts";
-import { isHttpError, httpError } from "../../../model/http_error.ts";
-import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
+import { httpError, isHttpError } from "../../../model/http_error.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { checkShownToken, FORM_TOKEN } from "../../form.ts";
-import { withoutSlash } from "../../../model/absolute_path.ts";
+import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 import { notPermitted } from "../../share/sharing_errors.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
 import { existingFile } from "../existing_file.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
-import { useShare } from "../use_of_share.ts";
+import { openShareSession } from "../share_session.ts";
+import { type UseOfShare, useShare } from "../use_of_share.ts";
 import { allowsWriting, validatorsOf } from "../validators.ts";
-import { deletePart } from "./delete_part.ts";
+import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
+import { deletePart, hasItsName, sizeOf } from "./delete_part.ts";
 import { droppedName, firstFree, nthName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
-import type { Upload } from "./unfinished_uploads.ts";
+import type { HeldUpload } from "./unfinished_uploads.ts";
 import { parseUploadRange, type UploadRange } from "./upload_range.ts";
 
 /** A file that was brought, under the name that it got. */
@@ -61,17 +62,35 @@ export async function dropUpload(
     throw invalidRequest("Content-Range: expected with upload=<key>");
   }
   const place: Place = share.access === "DROP" ? "free" : { conditions: call.request.headers };
-  const brought = { name, key: key ?? randomKey(), range, body: call.request.body, place };
+  const brought = {
+    name,
+    key: key ?? randomKey(),
+    keyed: key !== undefined,
+    range,
+    body: call.request.body,
+    place,
+  };
+  const result = await bringOrGiveUp(call, opened, brought, parts);
+  return "name" in result
+    ? emptyResponse({
+      status: result.replaced ? 200 : 201,
+      headers: { "Upload-Name": encodeURIComponent(result.name.toWellFormed()) },
+    })
+    : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+}
+
+/** Brings a file or a piece of it; what cannot go on by a key is deleted, unless it is there already. */
+async function bringOrGiveUp(
+  call: Call,
+  opened: OpenedShare,
+  brought: Brought,
+  parts: SharingParts,
+): ReturnType<typeof bring> {
   try {
-    const result = await bring(call, opened, brought, parts);
-    return "name" in result
-      ? emptyResponse({
-        status: result.replaced ? 200 : 201,
-        headers: { "Upload-Name": encodeURIComponent(result.name.toWellFormed()) },
-      })
-      : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+    return await bring(call, opened, brought, parts);
   } catch (error) {
-    if (key === undefined) await giveUp(call, share, brought.key, parts);
+    const kept = brought.keyed ? undefined : await giveUp(call, opened.share, brought.key, parts);
+    if (kept !== undefined) return kept;
     throw error;
   }
 }
@@ -101,118 +120,178 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
     }
     const name = droppedName(`${below}${file.name}`);
     if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");
-    const brought = { name, key: randomKey(), range, body: file.body, place };
-    try {
-      const result = await bring(call, opened, brought, parts);
-      if ("name" in result) names.push(result.name);
-    } catch (error) {
-      await giveUp(call, share, brought.key, parts);
-      throw error;
-    }
+    const brought = { name, key: randomKey(), keyed: false, range, body: file.body, place };
+    const result = await bringOrGiveUp(call, opened, brought, parts);
+    if ("name" in result) names.push(result.name);
   }
   return names;
 }
 
-/** Deletes what cannot go on, since nobody knows its key; if that fails, it is deleted when its time is over. */
-async function giveUp({ log }: Call, share: Share, key: string, parts: SharingParts): Promise<void> {
+/**
+ * Deletes what cannot go on, since nobody knows its key; if that fails, it is deleted when its time is over.
+ * @returns The file, if it has got its name all the same.
+ */
+async function giveUp(
+  { log }: Call,
+  share: Share,
+  key: string,
+  parts: SharingParts,
+): Promise<DroppedFile | undefined> {
   try {
-    const upload = await parts.uploads.unfinished.find(share, key);
-    if (upload !== undefined) await deletePart(upload, parts);
+    const upload = await parts.uploads.unfinished.store.hold(uploadId(share, key), crypto.randomUUID());
+    if (upload === undefined || upload === "busy") return undefined;
+    return await deletePart(upload, parts) ? { name: keptName(upload, share) } : undefined;
   } catch (error) {
     log.warn("unfinished upload not deleted", { server: share.server, uid: share.uid, error });
   }
 }
 
-/** Brings a file or a piece of it. */
+/** A file or a piece of it, as a request brings it. */
+interface Brought {
+  readonly name: string;
+  readonly key: string;
+  /** Whether the client knows the key, and may ask for the file again. */
+  readonly keyed: boolean;
+  readonly range: UploadRange;
+  readonly body: Body;
+  readonly place: Place;
+}
+
+/** Brings a file or a piece of it. What the upload began with decides what may come, whatever this request says. */
 async function bring(
   call: Call,
-  { server, share }: OpenedShare,
-  { name, key, range, body, place }: {
-    readonly name: string;
-    readonly key: string;
-    readonly range: UploadRange;
-    readonly body: Body;
-    readonly place: Place;
-  },
+  opened: OpenedShare,
+  brought: Brought,
   parts: SharingParts,
 ): Promise<DroppedFile | { readonly received: number }> {
-  const { unfinished } = parts.uploads;
-  return await unfinished.alone(share, key, async (stopped) => {
-    const known = await unfinished.find(share, key);
-    if (known?.kept !== undefined) return { name: known.kept };
-    const isNew = known === undefined;
-    if (range.kind === "question" && isNew && place === "free") return { received: 0 };
-    const use = await useShare(call, share, { kind: "HTTP-upload", path: `${share.path}${name}` }, parts);
-    const signal = AbortSignal.any([use.signal, stopped]);
+  const { share, limits } = opened;
+  const { key, keyed, range, place } = brought;
+  return await parts.uploads.unfinished.alone(uploadId(share, key), !keyed, async (held) => {
+    const known = held.upload;
+    if (known?.kept) return { name: keptName(known, share) };
+    if (range.kind === "question" && known === undefined && place === "free") return { received: 0 };
+    const path = `${share.path}${known?.name ?? brought.name}`;
+    if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");
+    const use = await useShare(call, share, { kind: "HTTP-upload", path }, parts);
+    let result: DroppedFile | { readonly received: number } = { received: 0 };
     let received = 0;
-    let kept: DroppedFile | undefined;
     try {
-      using session = await server.sessions.open({
-        user: share.uid,
-        group: share.gid,
-        scope: mediatedScope(share.path),
-        permission: "WRITE",
-        instance: server.instance,
-      }, signal);
+      const signal = AbortSignal.any([use.signal, held.signal]);
+      using session = await openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal);
       // What would not get its name in the end need not come.
-      if (isNew && place !== "free") await replaced(session, `${share.path}${name}`, place, parts);
-      if (isNew && range.kind === "question") return { received: 0 };
-      const upload = known ?? await begin(share, { name, key, range }, parts);
-      if (isNew) await makeDirectories(session, share, { name, signal }, parts);
-      received = await write(session, upload, { range, body }, !isNew);
-      if (range.kind !== "whole" && received !== upload.total) return { received };
-      kept = await giveName(session, upload, { share, place, signal }, parts);
-      return kept;
+      if (known === undefined && place !== "free") await replaced(session, path, place, parts);
+      if (known === undefined && range.kind === "question") return { received };
+      const upload = known ?? await begin(session, held, share, brought, parts);
+      if (known !== undefined && await hasItsName(session, known)) {
+        await noteFinished(call, held, keyed, parts);
+        return result = { name: keptName(known, share) };
+      }
+      received = await write(session, upload, { share, ...brought }, known !== undefined);
+      const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
+      if (!isWhole) return { received };
+      result = await giveName(session, held, { call, share, place, keyed, signal }, parts);
+      return result;
     } finally {
-      await (kept === undefined ? use.giveBack() : use.finish({ bytes: received, complete: true }));
+      await endUse(call, use, "name" in result ? received : undefined);
     }
   });
 }
 
-/** Takes room for a file, and remembers it. */
+/** Ends a use. What came of it is there: a database that is away does not change that. */
+async function endUse({ log }: Call, use: UseOfShare, bytes: number | undefined): Promise<void> {
+  try {
+    await (bytes === undefined ? use.giveBack() : use.finish({ bytes, complete: true }));
+  } catch (error) {
+    log.error("share use not recorded", { error });
+  }
+}
+
+/** Takes room for a file, and remembers it. It is kept in a directory that is there: only what comes whole makes others. */
 async function begin(
+  session: DaemonSession,
+  held: HeldUpload,
   share: Share,
-  { name, key, range }: { readonly name: string; readonly key: string; readonly range: UploadRange },
-  { store, uploads: { unfinished } }: SharingParts,
+  { name, range }: Brought,
+  { uploads: { unfinished } }: SharingParts,
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
   if (reserved === undefined && share.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
-  const worker = { files: 1, bytes: reserved ?? 0 };
-  if (!await store.reserve(share.server, share.id, worker)) throw httpError("ERR_QUOTA_USED");
-  try {
-    const part = `${share.path}${name}.${key}.part`;
-    return await unfinished.begin(share, { key, name, total, reserved, part });
-  } catch (error) {
-    await store.release(share.server, share.id, worker);
-    throw error;
+  const { directory } = await deepestDirectory(session, share, name);
+  const part = `${directory}${nameOf(name)}.${held.id.key}.part`;
+  const { uid, gid } = share;
+  const planned = {
+    ...held.id,
+    uid,
+    gid,
+    part,
+    name,
+    total,
+    files: 1,
+    bytes: reserved ?? 0,
+    kept: false,
+  };
+  held.upload = await unfinished.store.begin(planned, held.holder);
+  if (held.upload === undefined) {
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
   }
+  return held.upload;
 }
 
-/** Makes the directories that a file comes in, as far as they are not there. Each takes room as a file does. */
-async function makeDirectories(
+/** The deepest directory of a name that is there, and how many are missing below it. */
+async function deepestDirectory(
   session: DaemonSession,
   share: Share,
-  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
-  { uploads, store }: SharingParts,
-): Promise<void> {
+  name: string,
+): Promise<{ readonly directory: string; readonly missing: number }> {
   const directories = name.split("/").slice(0, -1);
-  if (directories.length === 0) return;
-  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
+  let directory = share.path;
+  for (const [i, next] of directories.entries()) {
+    if (!await isDirectoryThere(session, `${directory}${next}`)) {
+      return { directory, missing: directories.length - i };
+    }
+    directory += `${next}/`;
+  }
+  return { directory, missing: 0 };
+}
+
+/** @throws {ERR_INVALID_REQUEST} If something else is there. */
+async function isDirectoryThere(session: DaemonSession, path: string): Promise<boolean> {
   try {
-    let path = share.path;
-    for (const directory of directories) {
-      path += `${directory}/`;
-      const kind = await kindOf(session, path);
-      if (kind === "directory") continue;
-      if (kind !== undefined) throw invalidRequest("There is a file where a directory is to be");
-      const worker = { files: 1, bytes: 0 };
-      if (!await store.reserve(share.server, share.id, worker)) throw httpError("ERR_QUOTA_USED");
+    if ((await session.entry(path)).kind === "directory") return true;
+  } catch (error) {
+    if (isHttpError(error, "ERR_NOT_FOUND")) return false;
+    throw error;
+  }
+  throw invalidRequest("There is a file where a directory is to be");
+}
+
+/**
+ * Takes what a whole file needs of the quota, as far as that was not known before, and makes the directories that it comes in;
+ * each takes room as a file does.
+ */
+async function settle(
+  session: DaemonSession,
+  { id, holder, upload }: HeldUpload,
+  { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
+  { uploads: { semaphore, unfinished: { store } } }: SharingParts,
+): Promise<void> {
+  if (upload === undefined) return;
+  const endTurn = await semaphore.take(share.server, share.path, signal);
+  try {
+    const { directory, missing } = await deepestDirectory(session, share, upload.name);
+    const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
+    // A request before this one may have made directories already.
+    const files = Math.max(upload.files, 1 + missing);
+    if (files !== upload.files || bytes !== upload.bytes) await store.resize(id, holder, { files, bytes });
+    let path = directory;
+    for (const next of upload.name.slice(directory.length - share.path.length).split("/").slice(0, -1)) {
+      path += `${next}/`;
       try {
         await session.makeDirectory(path);
       } catch (error) {
-        await store.release(share.server, share.id, worker);
-        throw error;
+        // Another instance may have made it meanwhile.
+        if (!await isDirectoryThere(session, withoutSlash(path))) throw error;
       }
     }
   } finally {
@@ -220,33 +299,33 @@ async function makeDirectories(
   }
 }
 
-/** What is at the path of a directory; undefined if nothing is. */
-async function kindOf(session: DaemonSession, path: string) {
-  try {
-    return (await session.entry(withoutSlash(path))).kind;
-  } catch (error) {
-    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
-    throw error;
-  }
-}
-
 /** Writes what a request brings behind what is there. @returns Bytes that are there then. */
 async function write(
   session: DaemonSession,
-  { part, total }: Upload,
-  { range, body }: { readonly range: UploadRange; readonly body: Body },
+  { part, total, bytes }: Upload,
+  { share, range, body }: Pick<Brought, "range" | "body"> & { readonly share: Share },
   known: boolean,
 ): Promise<number> {
-  const there = known ? await sizeOf(session, part) : 0;
+  const size = known ? await sizeOf(session, part) ?? 0 : 0;
+  const there = total !== undefined && size > total ? 0 : size;
   if (range.kind === "question") return there;
   if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
     throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
   }
+  if (
+    range.kind === "whole" && known && range.length !== undefined && range.length !== (total ?? range.length)
+  ) {
+    throw invalidRequest("The upload began with another length");
+  }
   const first = range.kind === "piece" ? range.first : 0;
+  const most = range.kind === "piece"
+    ? range.length
+    : total ?? (share.quota?.bytes === undefined ? Infinity : bytes);
   let sent = 0;
   await session.upload(part, body, {
     first,
     length: range.length,
+    most,
     progress: (bytes) => {
       sent = bytes;
     },
@@ -254,37 +333,79 @@ async function write(
   return first + sent;
 }
 
-/** Gives a file that is whole its name. One at a time in a directory, so that none replaces another unseen. */
+/** How often a name is looked for when others take it first. */
+const MOST_TRIES = 50;
+
+/**
+ * Gives a file that is whole its name: notes the name, for all instances, then renames the file, then notes that it has. So no
+ * file replaces another unseen, and a request that comes after a failure finds out what was done.
+ */
 async function giveName(
   session: DaemonSession,
-  upload: Upload,
-  { share, place, signal }: { readonly share: Share; readonly place: Place; readonly signal: AbortSignal },
+  held: HeldUpload,
+  { call, share, place, keyed, signal }: {
+    readonly call: Call;
+    readonly share: Share;
+    readonly place: Place;
+    readonly keyed: boolean;
+    readonly signal: AbortSignal;
+  },
   parts: SharingParts,
 ): Promise<DroppedFile> {
-  const { uploads, store } = parts;
-  const { total, reserved, part, name } = upload;
-  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
-  try {
-    const isTaken = async (n: number) => await sizeOf(session, `${share.path}${nthName(name, n)}`, -1) >= 0;
-    const existing = place !== "free" && await replaced(session, `${share.path}${name}`, place, parts);
+  const { uploads: { semaphore, unfinished: { store } } } = parts;
+  const { id, holder, upload } = held;
+  if (upload === undefined) throw new TypeError("nothing was brought");
+  const taken = new Set<number>();
+  const pathOf = (n: number) => `${share.path}${nthName(upload.name, n)}`;
+  const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = place === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    if (total === undefined) {
-      const size = await sizeOf(session, part);
-      if (reserved === undefined) await store.reserve(share.server, share.id, { files: 0, bytes: size });
-      else await store.release(share.server, share.id, { files: 0, bytes: reserved - size });
+    const endTurn = await semaphore.take(share.server, pathOf(n), signal);
+    let isRenaming = false;
+    try {
+      const isNoted = await store.name(id, holder, pathOf(n));
+      if (!isNoted || (place === "free" && await isTaken(n))) {
+        taken.add(n);
+        if (place !== "free") await new Promise((resolve) => setTimeout(resolve, 100));
+        continue;
+      }
+      const existing = place !== "free" && await replaced(session, pathOf(n), place, parts);
+      await settle(session, held, { share, signal }, parts);
+      signal.throwIfAborted();
+      isRenaming = true;
+      await session.rename(upload.part, pathOf(n));
+      await noteFinished(call, held, keyed, parts);
+      return { name: nthName(upload.name, n), replaced: existing };
+    } catch (error) {
+      if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
+        await store.name(id, holder, undefined).catch(() => false);
+      }
+      throw error;
+    } finally {
+      endTurn();
     }
-    const kept = nthName(name, n);
-    await session.rename(part, `${share.path}${kept}`);
-    await uploads.unfinished.finish(upload, kept);
-    return { name: kept, replaced: existing };
-  } finally {
-    endTurn();
+  }
+  throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
+}
+
+/** Notes that a file has its name. If that fails, whoever looks at the upload next finds out by the name that was noted. */
+async function noteFinished(
+  { log }: Call,
+  held: HeldUpload,
+  keyed: boolean,
+  { uploads: { unfinished } }: SharingParts,
+): Promise<void> {
+  held.over = true;
+  try {
+    await unfinished.store.finish(held.id, keyed);
+  } catch (error) {
+    log.error("finished upload not recorded", { error });
   }
 }
 
 /**
- * Whether a file is there that would be replaced.
+ * Reports whether a file is there that would be replaced.
  * @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions do not allow that, or it is no file.
  */
 async function replaced(
@@ -298,14 +419,15 @@ async function replaced(
   throw httpError("ERR_PRECONDITION_FAILED");
 }
 
-/** Bytes of what is at a path, whatever that is. @param none If nothing is. */
-async function sizeOf(session: DaemonSession, path: string, none = 0): Promise<number> {
-  try {
-    return (await session.entry(path)).size;
-  } catch (error) {
-    if (isHttpError(error, "ERR_NOT_FOUND")) return none;
-    throw error;
-  }
+/** Readers of the directory see the digest; to go on with an upload takes the key. */
+function uploadId({ server, id }: Share, key: string): UploadId {
+  const digest = createHash("sha256").update(`${server}/${id}/${key}`).digest("hex").slice(0, 32);
+  return { server, share: id, key: digest };
+}
+
+/** The name that a file got, below the share. */
+function keptName({ target, name }: Upload, { path }: Share): string {
+  return target === undefined ? name : target.slice(path.length);
 }
 
 /** @throws {ERR_INVALID_REQUEST} */

@@ -1,4 +1,4 @@
-import { hasForbiddenCharacter } from "../../../model/absolute_path.ts";
+import { hasForbiddenCharacter, hasInvisibleCharacter } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 
 /** Bytes of a name at most, so that what is added to it fits into what file systems allow (255). */
@@ -25,7 +25,11 @@ export function droppedName(name: string): string {
     if (new TextEncoder().encode(part).length > MOST_BYTES) {
       throw invalidRequest(`A name is longer than ${MOST_BYTES} bytes`);
     }
-    if (hasForbiddenCharacter(part)) throw invalidRequest("A name has characters for control");
+    if (hasForbiddenCharacter(part) || hasInvisibleCharacter(part)) {
+      throw invalidRequest(
+        "A name has characters that cannot be seen, or that change the direction of writing",
+      );
+    }
   }
   return name;
 }

@@ -1,99 +1,45 @@
-import type { RecordStore } from "../../../store/record_store.ts";
-import type { Clock } from "../../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../../model/clock.ts";
+import { realTime, type Schedule } from "../../../model/schedule.ts";
 import { httpError } from "../../../model/http_error.ts";
-import type { Share } from "../../../sharing/share.ts";
+import { UPLOAD_LEASE_MS } from "../../../sharing/store/share_sql.ts";
+import type { Upload, UploadId, UploadStore } from "../../../sharing/store/upload_store.ts";
 
-/** Kind of the records, one for each file that is being brought, or was within a day. */
-const KIND = "upload";
+/** How often a request renews its hold of an upload, in milliseconds. */
+const RENEW_MS = 3_000;
 
-/** How long what was interrupted is kept, in seconds: a day. */
-const KEPT = 24 * 3600;
+/** How often a request asks for an upload that a request on another instance holds, in milliseconds. */
+const ASK_MS = 250;
 
-/** How long a record lasts beyond that, in seconds, so that a daemon that is down can still be asked to delete. */
-const MORE = 7 * 24 * 3600;
-
-/** Unfinished uploads of a share at most. */
-const MOST = 500;
-
-/** A file that is being brought. */
-export interface Upload {
-  /** Chosen by whoever brings it. */
-  readonly key: string;
-  readonly server: string;
-  readonly share: string;
-  /** Account that brings it, the owner's of the share. */
-  readonly uid: string;
-  readonly gid?: string;
-  /** Absolute path at which it is kept until it is whole. */
-  readonly part: string;
-  /** Name it is to have, with the directories that it comes in. */
-  readonly name: string;
-  /** Bytes; absent: unknown. */
-  readonly total?: number;
-  /** Bytes for which room was taken, if these are others. */
-  readonly reserved?: number;
-  /** Name that it got, once it is whole. */
-  readonly kept?: string;
-  /** From when on it is deleted, in seconds since the epoch. */
-  readonly due: number;
+/** An upload as one request holds it. */
+export interface HeldUpload {
+  readonly id: UploadId;
+  readonly holder: string;
+  /** Aborted when another request takes the upload, or the hold is lost. */
+  readonly signal: AbortSignal;
+  /** What is known of it; absent: it has not begun. */
+  upload: Upload | undefined;
+  /** Set once nothing is left to let go of. */
+  over: boolean;
 }
 
-/** What is known of files that are being brought to shares. */
+/** Has one request at a time work on an upload, on all instances together. */
 export class UnfinishedUploads {
-  readonly #records: () => RecordStore | undefined;
-  readonly #clock: Clock;
-  /** Those that a request brings right now. */
+  /** Uploads that requests of this process bring right now. */
   readonly #running = new Map<string, { readonly stop: AbortController; readonly over: Promise<void> }>();
 
-  constructor(records: () => RecordStore | undefined, clock: Clock) {
-    this.#records = records;
-    this.#clock = clock;
-  }
-
-  /** @throws {ERR_RECORD_STORE} */
-  async find(share: Share, key: string): Promise<Upload | undefined> {
-    const record = await this.#store().get(KIND, recordKey(share.server, share.id, key));
-    return record && readUpload(record.content);
-  }
-
-  /** @throws {ERR_TOO_MANY_UPLOADS | ERR_RECORD_STORE} */
-  async begin(
-    share: Share,
-    upload: Pick<Upload, "key" | "part" | "name" | "total" | "reserved">,
-  ): Promise<Upload> {
-    const store = this.#store();
-    if ((await store.list(KIND, ownerKey(share.server, share.id))).length >= MOST) {
-      throw httpError("ERR_TOO_MANY_UPLOADS");
-    }
-    const { server, id, uid, gid } = share;
-    const begun = { ...upload, server, share: id, uid, gid, due: this.#now() + KEPT };
-    await this.#keep(begun);
-    return begun;
-  }
-
-  /** It is whole; whoever has not heard of that can ask for a day. */
-  async finish(upload: Upload, kept: string): Promise<void> {
-    await this.#keep({ ...upload, kept });
-  }
-
-  /** Forgets one; whether it was there: of several that delete it, one has done it. */
-  async forget({ server, share, key }: Upload): Promise<boolean> {
-    return await this.#store().remove(KIND, recordKey(server, share, key));
-  }
-
-  /** Those whose time is over. */
-  async due(): Promise<readonly Upload[]> {
-    const all = await this.#records()?.list(KIND) ?? [];
-    return all.flatMap(({ content }) => readUpload(content) ?? []).filter(({ due }) => due <= this.#now());
-  }
+  constructor(
+    readonly store: UploadStore,
+    readonly schedule: Schedule = realTime,
+    readonly elapsed: Stopwatch = stopwatch,
+  ) {}
 
   /**
-   * Runs what brings a part of a file, after whoever brings another part of it has been stopped: a request whose
+   * Runs what brings a part of a file, after a request that brings another part of it has been stopped: a request whose
    * connection was lost may not know it yet.
-   * @param work Is told to stop by the signal.
+   * @param isNew Whether nobody else can know the upload.
    */
-  async alone<T>(share: Share, key: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const name = recordKey(share.server, share.id, key);
+  async alone<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
+    const name = `${id.server}/${id.share}/${id.key}`;
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {
       other.stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
       await other.over;
@@ -101,80 +47,59 @@ export class UnfinishedUploads {
     const stop = new AbortController();
     const { promise: over, resolve } = Promise.withResolvers<void>();
     this.#running.set(name, { stop, over });
+    const held: HeldUpload = {
+      id,
+      holder: crypto.randomUUID(),
+      signal: stop.signal,
+      upload: undefined,
+      over: false,
+    };
+    const renewed = this.#keepHold(held, stop);
     try {
-      return await work(stop.signal);
+      if (!isNew) held.upload = await this.#hold(held);
+      return await work(held);
     } finally {
+      renewed.end();
+      // If it fails, the hold ends by itself.
+      if (held.upload !== undefined && !held.over) await this.store.leave(id, held.holder).catch(() => {});
       this.#running.delete(name);
       resolve();
     }
   }
 
-  async #keep(upload: Upload): Promise<void> {
-    const { server, share, key, due } = upload;
-    await this.#store().put(KIND, {
-      key: recordKey(server, share, key),
-      owner: ownerKey(server, share),
-      made: this.#now(),
-      ends: due + MORE,
-      content: upload,
-    }, 2 * MOST);
+  async #hold({ id, holder, signal }: HeldUpload): Promise<Upload | undefined> {
+    for (let waited = 0; waited <= 2 * UPLOAD_LEASE_MS; waited += ASK_MS) {
+      const upload = await this.store.hold(id, holder);
+      if (upload !== "busy") return upload;
+      await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
+      signal.throwIfAborted();
+    }
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
   }
 
-  #store(): RecordStore {
-    const store = this.#records();
-    if (store === undefined) throw httpError("ERR_RECORD_STORE", "nothing is kept: no persistence.directory");
-    return store;
+  /** Renews the hold until it is ended; stops the request in time if that cannot be done. */
+  #keepHold(held: HeldUpload, stop: AbortController): { end(): void } {
+    let since = this.elapsed();
+    let isOver = false;
+    let cancel = () => {};
+    const lost = (why: string) => stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", why));
+    const renew = async () => {
+      const asked = this.elapsed();
+      try {
+        if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = asked;
+        else if (!held.over) lost("another request has it");
+      } catch {
+        // The database is away; while the hold lasts, the request goes on.
+      }
+      if (this.elapsed() - since > UPLOAD_LEASE_MS - 2 * RENEW_MS) lost("the hold could not be renewed");
+      if (!isOver) cancel = this.schedule(RENEW_MS, renew);
+    };
+    cancel = this.schedule(RENEW_MS, renew);
+    return {
+      end: () => {
+        isOver = true;
+        cancel();
+      },
+    };
   }
-
-  #now(): number {
-    return Math.floor(this.#clock() / 1000);
-  }
-}
-
-function ownerKey(server: string, share: string): string {
-  return `${server}/${share}`;
-}
-
-function recordKey(server: string, share: string, key: string): string {
-  return `${server}/${share}/${key}`;
-}
-
-/** What {@link UnfinishedUploads} has kept; undefined if it is something else. */
-function readUpload(content: unknown): Upload | undefined {
-  if (typeof content !== "object" || content === null) return undefined;
-  const member = (name: keyof Upload): unknown => Reflect.get(content, name);
-  const text = (name: keyof Upload) => {
-    const value = member(name);
-    return typeof value === "string" ? value : undefined;
-  };
-  const number = (name: keyof Upload) => {
-    const value = member(name);
-    return typeof value === "number" ? value : undefined;
-  };
-  const [key, server, share, uid, part, name, due] = [
-    text("key"),
-    text("server"),
-    text("share"),
-    text("uid"),
-    text("part"),
-    text("name"),
-    number("due"),
-  ];
-  if (
-    key === undefined || server === undefined || share === undefined || uid === undefined ||
-    part === undefined || name === undefined || due === undefined
-  ) return undefined;
-  return {
-    key,
-    server,
-    share,
-    uid,
-    part,
-    name,
-    due,
-    gid: text("gid"),
-    total: number("total"),
-    reserved: number("reserved"),
-    kept: text("kept"),
-  };
 }

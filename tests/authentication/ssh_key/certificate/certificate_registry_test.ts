@@ -34,7 +34,8 @@ async function withRegistry(check: (told: Told) => Promise<void>): Promise<void>
     close: () => {},
   };
   const records = openRecordStore(`${folder}/records.sqlite`, clock);
-  const open = () => new CertificateRegistry({ records, authorities, revoked: undefined, clock, log: SILENT });
+  const open = () =>
+    new CertificateRegistry({ records, authorities, revoked: undefined, clock, log: SILENT });
   try {
     await check({
       registry: open(),
@@ -50,7 +51,8 @@ async function withRegistry(check: (told: Told) => Promise<void>): Promise<void>
   }
 }
 
-const idsOf = async (registry: CertificateRegistry, user: string) => (await registry.of(user)).map(({ keyId }) => keyId);
+const idsOf = async (registry: CertificateRegistry, user: string) =>
+  (await registry.of(user)).map(({ keyId }) => keyId);
 
 Deno.test("CertificateRegistry keeps a certificate for each of its principals until it ends", () =>
   withRegistry(async ({ registry, reopened, at }) => {

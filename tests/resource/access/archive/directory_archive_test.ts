@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
 import { ARCHIVE_RESTRICTIONS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
 import { createLogger } from "../../../../src/logging/logger.ts";
+import { httpError } from "../../../../src/model/http_error.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 /** Takes an archive apart by its central directory, as every program does that unpacks. */
@@ -146,15 +147,17 @@ Deno.test("SharedTree keeps to its bounds, and names in a last file what it leav
   }
   const namesWithin = async (restrictions: { readonly entries: number; readonly depth: number }) => {
     const session = await site.site.session("tree/");
-    const entries = await Array.fromAsync(
-      new SharedTree(session, [], restrictions).entries(`${site.root}/tree/`, "tree"),
-    );
+    let names = 0;
+    let text = "";
+    for await (
+      const { name, open } of new SharedTree(session, [], restrictions).entries(`${site.root}/tree/`, "tree")
+    ) {
+      names++;
+      const pieces = await Array.fromAsync(await open?.() ?? []);
+      if (name === "tree/(2) NOT COMPLETE.txt") text = await new Blob(pieces).text();
+    }
     session.close();
-    const note = entries.find(({ name }) => name === "tree/(2) NOT COMPLETE.txt");
-    const text = (await Array.fromAsync(await note?.open?.() ?? [])).map((bytes) =>
-      new TextDecoder().decode(bytes)
-    );
-    return { names: entries.length, text: text.join("") };
+    return { names, text };
   };
   assert.deepEqual(await namesWithin({ entries: 9, depth: 9 }), { names: 9, text: "" });
   assert.deepEqual(await namesWithin({ entries: 9, depth: 2 }), {
@@ -207,4 +210,62 @@ Deno.test("an archive whose reader goes away lets the daemon go", async () => {
   await site.site.allClosed();
   const shown = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
   assert.equal(shown.share.uses[0].complete, false);
+});
+
+Deno.test("what cannot be read or is not what it seems is left out of an archive, which says so and ends well", async () => {
+  await using site = await SharingSite.open();
+  await Deno.mkdir(`${site.root}/d/closed`);
+  await Deno.chmod(`${site.root}/d/closed`, 0o311);
+  await Deno.writeTextFile(`${site.root}/d/two\nlines`, "x");
+  await Deno.writeTextFile(`${site.root}/d/forged\nsize=5;type=file;perm=r; ghost`, "x");
+  await Deno.writeTextFile(`${site.root}/d/last`, "still here");
+  const members = await archiveOf(site, `${await site.share("d/")}?`);
+  assert.equal(members.get("d/last"), "still here");
+  assert.equal(members.get("d/ten.txt"), "0123456789");
+  assert.ok(!members.has("d/ghost") && !members.has("d/two") && !members.has("d/forged"));
+  const note = members.get("d/NOT COMPLETE.txt") ?? "";
+  assert.match(note, /1 x names with control characters/);
+  assert.match(note, /3 x files that cannot be read/);
+  if (Deno.uid() !== 0) assert.match(note, /1 x directories that cannot be read/);
+});
+
+Deno.test("a directory that the daemon does not list is left out of an archive, unless it is the one that was asked for", async () => {
+  const entry = (name: string) => ({ name, kind: "directory", size: 0, permissions: "le" }) as const;
+  const list = (path: string, take: (found: ReturnType<typeof entry>) => void) => {
+    if (path !== "/d/") {
+      return Promise.reject(httpError("ERR_NOT_FOUND", { where: "here", reason: "MLSD refused" }));
+    }
+    take(entry("closed"));
+    return Promise.resolve({ complete: true, unreadable: 0 });
+  };
+  const series = () => Promise.resolve({ next: () => emptyBytes(), close: () => {} });
+  const names = async (path: string) => {
+    const found: string[] = [];
+    for await (const { name } of new SharedTree({ list, series }, []).entries(path, "d")) found.push(name);
+    return found;
+  };
+  assert.deepEqual(await names("/d/"), ["d/", "d/closed/", "d/NOT COMPLETE.txt"]);
+  await assert.rejects(names("/e/"), { code: "ERR_NOT_FOUND" });
+});
+
+async function* emptyBytes(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {}
+
+Deno.test("the names of an archive take so many bytes of memory and no more", async () => {
+  const long = "n".repeat(3000);
+  const list = (
+    _path: string,
+    take: (found: { name: string; kind: "file"; size: number; permissions: string }) => void,
+  ) => {
+    for (let i = 0; i < 49_900; i++) take({ name: `${long}${i}`, kind: "file", size: 0, permissions: "r" });
+    return Promise.resolve({ complete: true, unreadable: 0 });
+  };
+  const series = () => Promise.resolve({ next: () => emptyBytes(), close: () => {} });
+  let bytes = 0;
+  let last = "";
+  for await (const { name } of new SharedTree({ list, series }, []).entries("/d/", "d")) {
+    bytes += name.length;
+    last = name;
+  }
+  assert.equal(last, "d/NOT COMPLETE.txt");
+  assert.ok(bytes < ARCHIVE_RESTRICTIONS.names + 100, `${bytes}`);
 });

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
 import { SharingSite } from "../../sharing_site.ts";
@@ -42,7 +43,10 @@ async function drop(fields: Record<string, unknown> = {}) {
   };
   const shared = async () => (await (await site.ask("alice", "GET", `share/HPC/${id}`)).json()).share;
   const names = () => Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).toSorted();
-  return { site, id, put, shared, names, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
+  /** Name of a file with {@link KEY} until it is whole: its key is nowhere to be seen. */
+  const part = (name: string) =>
+    `${name}.${createHash("sha256").update(`HPC/${id}/${KEY}`).digest("hex").slice(0, 32)}.part`;
+  return { site, id, put, shared, names, part, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
 }
 
 Deno.test("files are brought to a share for uploads, and none takes the place of another", async () => {
@@ -139,7 +143,7 @@ Deno.test("a folder comes file by file, with its directories, and takes the plac
   assert.deepEqual(begun, [202, { received: 2 }]);
   assert.equal((await at.put("other/f", { body: "x" }))[0], 507);
   assert.deepEqual([...Deno.readDirSync(root)].map(({ name }) => name).toSorted(), [
-    "new",
+    at.part("f"),
     "run 7",
     "sub",
     "ten.txt",
@@ -174,7 +178,7 @@ Deno.test("a file comes in pieces, and what was interrupted goes on where it end
   await assert.rejects(at.put("f", { body: cut, length: 6, range: "4-9/10", key: KEY }), /connection lost/);
   await at.site.site.allClosed();
   assert.deepEqual(await at.put("f", ask), [202, { received: 6 }]);
-  assert.deepEqual(at.names(), [`f.${KEY}.part`, "sub", "ten.txt"]);
+  assert.deepEqual(at.names(), [at.part("f"), "sub", "ten.txt"]);
   const wrong = await at.put("f", { body: "89", range: "8-9/10", key: KEY });
   assert.deepEqual([wrong[0], wrong[1].code], [409, "ERR_UPLOAD_OFFSET"]);
   assert.equal((await at.shared()).uses.length, 0, "it is a use once it is whole");
@@ -196,7 +200,7 @@ Deno.test("who goes on with an upload stops the request that still has it", asyn
   }, { highWaterMark: 0 });
   const first = at.put("f", { body: silent, length: 4, range: "0-3/4", key: KEY });
   await begun;
-  while (!at.names().includes(`f.${KEY}.part`)) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (!at.names().includes(at.part("f"))) await new Promise((resolve) => setTimeout(resolve, 1));
   const goOn = async () => {
     const [, { received = 0 }] = await at.put("f", { range: "*/4", key: KEY, length: 0 });
     return await at.put("f", { body: "0123".slice(received), range: `${received}-3/4`, key: KEY });
@@ -265,7 +269,7 @@ Deno.test("an interrupted upload is kept for a day and then deleted, and its roo
   assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
   at.site.time.ahead = 23.9 * 3_600_000;
   await deleteDue(at.site.parts, SILENT);
-  assert.deepEqual(at.names(), [`f.${KEY}.part`, "sub", "ten.txt"]);
+  assert.deepEqual(at.names(), [at.part("f"), "sub", "ten.txt"]);
   assert.equal((await at.put("g", { body: "x" }))[0], 507);
   at.site.time.ahead = 24.1 * 3_600_000;
   await deleteDue(at.site.parts, SILENT);

@@ -90,3 +90,34 @@ Deno.test("firstFree() finds a name that nothing has where some between were tak
     assert.ok(found !== undefined && !isTaken(found), `${found}`);
   }
 });
+
+Deno.test("no name has characters that cannot be seen or that turn the direction of writing; pictures may be joined", () => {
+  const hidden = [
+    "\u202e",
+    "\u2066",
+    "\u200b",
+    "\u200f",
+    "\ufeff",
+    "\u00ad",
+    "\u061c",
+    "\u2060",
+    "\u3164",
+    "\u{e0041}",
+    "\u200d",
+  ];
+  for (const character of hidden) {
+    for (const name of [`a${character}gpj.exe`, `${character}/a`, `a${character}`]) {
+      assert.throws(() => droppedName(name), { code: "ERR_INVALID_REQUEST" }, JSON.stringify(name));
+    }
+  }
+  for (
+    const name of [
+      "\u{1f468}\u200d\u{1f469}.jpg",
+      "\u{1f468}\u{1f3fd}\u200d\u{1f680}",
+      "\u65e5\u672c \u00e4\u0308.txt",
+      "\u05e9\u05dc\u05d5\u05dd",
+    ]
+  ) {
+    assert.equal(droppedName(name), name);
+  }
+});

@@ -1,0 +1,98 @@
+import type { Clock } from "../../model/clock.ts";
+import { addressInRange } from "../../model/address.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
+import { isExpired, type Share } from "../../sharing/share.ts";
+import type { ShareStore } from "../../sharing/store/share_store.ts";
+
+/** How often the shares of transfers in progress are looked at, in milliseconds: a share that ends elsewhere ends them so soon. */
+const LOOK_MS = 2_000;
+
+/** A transfer in progress. */
+interface Running {
+  /** As it was when the transfer was permitted. */
+  readonly share: Share;
+  readonly address: string;
+  readonly end: (why: string) => void;
+}
+
+/** Ends transfers whose share has ended, or no longer permits them, whichever instance or command changed that. */
+export class RunningUses {
+  /** By share. */
+  readonly #running = new Map<string, Set<Running>>();
+  #cancel: (() => void) | undefined;
+
+  constructor(
+    readonly store: Pick<ShareStore, "get">,
+    readonly clock: Clock,
+    readonly schedule: Schedule = realTime,
+  ) {}
+
+  /** Watches a transfer. @param running.end Called at most once. @returns To be called when it is over. */
+  add(running: Running): () => void {
+    const key = `${running.share.server}/${running.share.id}`;
+    const others = this.#running.get(key) ?? new Set();
+    this.#running.set(key, others.add(running));
+    this.#lookLater();
+    return () => {
+      others.delete(running);
+      if (others.size > 0 || this.#running.get(key) !== others) return;
+      this.#running.delete(key);
+      if (this.#running.size === 0) this.close();
+    };
+  }
+
+  /** Looks at the shares of all transfers once. While the database is away, only known ends count. */
+  async look(): Promise<void> {
+    for (const running of [...this.#running.values()]) {
+      const [first] = running;
+      if (first === undefined) continue;
+      const { server, id } = first.share;
+      const answer = await this.store.get(server, id).then((share) => ({ share }), () => undefined);
+      for (const each of [...running]) {
+        const why = answer === undefined
+          ? whyExpired(each.share, this.clock)
+          : whyEnded(each, answer.share, this.clock);
+        if (why === undefined || !running.delete(each)) continue;
+        each.end(why);
+      }
+    }
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #lookLater(): void {
+    if (this.#cancel !== undefined) return;
+    const cancel = this.schedule(LOOK_MS, async () => {
+      await this.look();
+      if (this.#cancel !== cancel) return;
+      this.#cancel = undefined;
+      if (this.#running.size > 0) this.#lookLater();
+    });
+    this.#cancel = cancel;
+  }
+}
+
+function whyExpired(share: Share, clock: Clock): string | undefined {
+  return isExpired(share, clock()) ? "the share has expired" : undefined;
+}
+
+/** Why a share does not permit a transfer any more that it permitted; undefined if it does. */
+function whyEnded(
+  { share: before, address }: Running,
+  now: Share | undefined,
+  clock: Clock,
+): string | undefined {
+  if (now === undefined) return "the share has ended";
+  if (now.password !== before.password) return "the share has another password";
+  const members = ["path", "access", "target", "owner", "uid", "gid"] as const;
+  const changed = members.find((member) => now[member] !== before[member]);
+  if (changed !== undefined) return `the share has another ${changed}`;
+  const { sources } = now;
+  if (sources.length > 0 && !sources.some((range) => addressInRange(address, range))) {
+    return "the share is not for this address any more";
+  }
+  return whyExpired(now, clock);
+}

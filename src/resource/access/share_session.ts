@@ -1,0 +1,42 @@
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { isHttpError } from "../../model/http_error.ts";
+import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import type { Share } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
+import { lowestLimit } from "../rate_limit.ts";
+import type { SharedServer } from "../share/shared_server.ts";
+
+/**
+ * Under which account a session for a share runs, and how fast, whether this service opens it for a request or hands it to the
+ * caller. The account is that of the owner; rate limit and reservation are those of the caller, who needs no account here.
+ */
+export function shareSession(
+  { user, log }: Pick<Call, "user" | "log">,
+  { name, facts: { reservations } }: SharedServer,
+  { uid, gid }: Pick<Share, "uid" | "gid">,
+): { readonly user: string; readonly group: string | undefined; readonly rateLimit: number } {
+  const account = { user: uid, group: gid };
+  try {
+    const caller = attributesOnServer(user, name, { log });
+    return { ...account, rateLimit: lowestLimit(caller.rateLimit, reservations.limitFor(caller.uid)) };
+  } catch (error) {
+    if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
+    return { ...account, rateLimit: lowestLimit(reservations.limitFor(undefined)) };
+  }
+}
+
+/** Opens a session of this service for one path of a share. @param path A directory ends in a slash. */
+export function openShareSession(
+  call: Call,
+  { server, share }: { readonly server: SharedServer; readonly share: Share },
+  { path, permission }: { readonly path: string; readonly permission: "READ" | "WRITE" },
+  signal: AbortSignal,
+): Promise<DaemonSession> {
+  return server.sessions.open({
+    ...shareSession(call, server, share),
+    scope: mediatedScope(path),
+    permission,
+    instance: server.instance,
+  }, signal);
+}

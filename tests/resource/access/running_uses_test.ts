@@ -1,0 +1,146 @@
+/** Transfers in progress end with what permitted them. */
+import assert from "node:assert/strict";
+import { RunningUses } from "../../../src/resource/access/running_uses.ts";
+import { SharingSite } from "../sharing_site.ts";
+
+/** More than all buffers on the way take. */
+const BIG = 64 * 1024 ** 2;
+
+async function setting() {
+  const site = await SharingSite.open();
+  const file = await Deno.create(`${site.root}/d/big`);
+  await file.truncate(BIG);
+  file.close();
+  const running = new RunningUses(site.parts.store, site.parts.clock, () => () => {});
+  site.parts = { ...site.parts, running };
+  return { site, running, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
+}
+
+/** Begins to take a body. @returns Takes the rest; whether all of it came. */
+async function begun(response: Response): Promise<() => Promise<boolean>> {
+  assert.equal(response.status, 200);
+  const reader = response.body?.getReader();
+  let length = (await reader?.read())?.value?.length ?? 0;
+  return async () => {
+    try {
+      for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
+        length += next.value.length;
+      }
+      return length >= BIG;
+    } catch {
+      return false;
+    }
+  };
+}
+
+type Ending = readonly [what: string, end: (site: SharingSite, id: string) => Promise<unknown> | void];
+
+const change = (fields: Record<string, unknown>): Ending[1] => async (site, id) => {
+  const response = await site.ask("alice", "PUT", `share/HPC/${id}`, { body: fields });
+  assert.equal(response.status, 200, await response.text());
+};
+
+const ENDINGS: readonly Ending[] = [
+  [
+    "that its owner ends",
+    async (site, id) => await (await site.ask("alice", "DELETE", `share/HPC/${id}`)).text(),
+  ],
+  ["that another instance or the operator removes", (site, id) => site.parts.store.remove("HPC", id)],
+  ["that expires", (site) => void (site.time.ahead = 2 * 3_600_000)],
+  [
+    "that gets a password",
+    (site, id) => site.parts.store.change("HPC", id, { password: "of others" }),
+  ],
+  ["that is for other addresses from then on", change({ sources: ["192.0.2.0/24"] })],
+  ["that is given to another account", (site, id) =>
+    site.parts.store.amend("HPC", id, {
+      owner: "cn=bob",
+      target: "cn=anonymous,o=unknown,ou=unknown",
+      uid: "bob",
+      gid: undefined,
+      path: `${site.root}/d/`,
+    })],
+];
+for (const [what, end] of ENDINGS) {
+  Deno.test(`downloads, archives and uploads in progress end with a share ${what}`, async () => {
+    await using at = await setting();
+    const { site, running } = at;
+    const id = await site.share("d/", { access: "WRITE", lifetime: 3600 });
+    const file = await begun(await site.ask("anonymous", "GET", `access/HPC/${id}/big`));
+    const archive = await begun(await site.ask("anonymous", "GET", `access/HPC/${id}/?view=zip`));
+    const { promise: writing, resolve } = Promise.withResolvers<void>();
+    const silent = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          resolve();
+          controller.enqueue(new TextEncoder().encode("01"));
+          return new Promise<void>((resolve) => setTimeout(resolve, 50)); // clients that are silent are given up
+        },
+      }, { highWaterMark: 0 });
+    const put = site.ask("anonymous", "PUT", `access/HPC/${id}/new`, {
+      body: silent(),
+      headers: { "Content-Length": "900000" },
+    });
+    await writing;
+    await running.look();
+    await end(site, id);
+    await running.look();
+    const response = await put;
+    assert.equal(response.status, 404);
+    assert.match(await response.text(), /ERR_SHARE_NOT_FOUND/);
+    assert.deepEqual(await Promise.all([file(), archive()]), [false, false]);
+    await site.site.allClosed();
+  });
+}
+
+Deno.test("transfers go on while their share is as it was, or has another note or end, and while the database is away", async () => {
+  await using at = await setting();
+  const { site, running } = at;
+  const id = await site.share("d/", { onetime: true });
+  const rest = await begun(await site.ask("anonymous", "GET", `access/HPC/${id}/big`));
+  await running.look();
+  await change({ note: "other", lifetime: 3600 })(site, id);
+  await running.look();
+  assert.equal(await rest(), true);
+});
+
+Deno.test("while the database is away, a transfer ends when its share is known to expire", async () => {
+  let now = 0;
+  const ended: string[] = [];
+  const away = new RunningUses({ get: () => Promise.reject(new Error("away")) }, () => now, () => () => {});
+  await using site = await SharingSite.open();
+  const share = await site.parts.store.get("HPC", await site.share("d/"));
+  assert.ok(share !== undefined);
+  const over = away.add({ share: { ...share, expires: 100 }, address: "::1", end: (why) => ended.push(why) });
+  await away.look();
+  assert.deepEqual(ended, []);
+  now = 101_000;
+  await away.look();
+  await away.look();
+  assert.deepEqual(ended, ["the share has expired"]);
+  over();
+});
+
+Deno.test("the shares of transfers are looked at again and again as long as there are any", async () => {
+  await using site = await SharingSite.open();
+  const share = await site.parts.store.get("HPC", await site.share("d/"));
+  assert.ok(share !== undefined);
+  const tasks: (() => unknown)[] = [];
+  let cancelled = 0;
+  let looks = 0;
+  const get = () => {
+    looks++;
+    return Promise.resolve(share);
+  };
+  const uses = new RunningUses({ get }, () => 0, (ms, task) => {
+    assert.equal(ms, 2000);
+    tasks.push(task);
+    return () => cancelled++;
+  });
+  const over = [1, 2].map(() => uses.add({ share, address: "::1", end: () => assert.fail() }));
+  await tasks[0]?.();
+  await tasks[1]?.();
+  assert.deepEqual([tasks.length, looks], [3, 2], "one question for both");
+  for (const each of over) each();
+  assert.equal(cancelled, 1);
+});

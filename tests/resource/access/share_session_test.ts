@@ -1,0 +1,58 @@
+/** A share is as fast by HTTP as by UFTP, under the same account, whoever uses it. */
+import assert from "node:assert/strict";
+import { SharingSite, type Who } from "../sharing_site.ts";
+
+interface Row {
+  readonly who: Who;
+  readonly own?: string;
+  /** For accounts by name, and for everybody else. */
+  readonly reservation: (uid: string | undefined) => number;
+  readonly expected: string;
+}
+
+const ROWS: readonly Row[] = [
+  { who: "anonymous", reservation: () => 0, expected: "0" },
+  { who: "anonymous", reservation: () => 1000, expected: "1000" },
+  { who: "bob", reservation: (uid) => uid === undefined ? 1000 : 0, expected: "1000" },
+  { who: "carol", reservation: (uid) => uid === "carol" ? 0 : 1000, expected: "0" },
+  { who: "carol", reservation: () => 2000, expected: "2000" },
+  { who: "alice", own: "500", reservation: () => 0, expected: "500" },
+  { who: "alice", own: "500", reservation: () => 2000, expected: "500" },
+  { who: "alice", own: "5000", reservation: () => 2000, expected: "2000" },
+];
+
+for (const { who, own, reservation, expected } of ROWS) {
+  const what = `${who}, limit ${own ?? "none"}, reservation ${reservation(who)} or ${reservation(undefined)}`;
+  Deno.test(`a session for a share has one rate limit and account, whoever opens it: ${what}`, async () => {
+    await using site = await SharingSite.open();
+    const server = site.parts.servers.get("HPC");
+    assert.ok(server !== undefined);
+    const reservations = { ...server.reservations, limitFor: reservation };
+    site.parts = { ...site.parts, servers: new Map([["HPC", { ...server, reservations }]]) };
+    if (own !== undefined) site.attributes = { rateLimit: own };
+    const [id, drop] = [
+      await site.share("d/", { access: "WRITE" }),
+      await site.share("d/sub/", { access: "DROP" }),
+    ];
+    const ways: Record<string, () => Promise<Response>> = {
+      uftp: () => site.ask(who, "POST", `access/HPC/${id}`, { body: { serverPath: `${site.root}/d/` } }),
+      download: () => site.ask(who, "GET", `access/HPC/${id}/ten.txt`),
+      archive: () => site.ask(who, "GET", `access/HPC/${id}/?view=zip`),
+      listing: () => site.ask(who, "GET", `access/HPC/${id}/`),
+      upload: () => site.ask(who, "PUT", `access/HPC/${id}/new`, { body: "x" }),
+      drop: () =>
+        site.ask(who, "PUT", `access/HPC/${drop}/new`, { body: "x", headers: { "Content-Length": "1" } }),
+    };
+    for (const [way, ask] of Object.entries(ways)) {
+      const response = await ask();
+      assert.ok(response.ok, `${way}: ${response.status}`);
+      await response.text();
+      const values = site.site.daemon.requests.findLast(({ values }) => values?.has("file"))?.values;
+      assert.deepEqual(
+        [values?.get("user"), values?.get("group"), values?.get("rateLimit") ?? "0"],
+        ["alice", "users", expected],
+        way,
+      );
+    }
+  });
+}
