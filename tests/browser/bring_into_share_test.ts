@@ -149,7 +149,7 @@ Deno.test({
     await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
     await page.until(over(2));
     assert.equal(way.state.cut, 1);
-    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, kept as x (2).dat"]);
+    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, saved as x (2).dat"]);
     assert.equal(await digestOf(`${there}/large.bin`), digest);
     assert.deepEqual(surprises(page), []);
 

@@ -118,13 +118,13 @@ Deno.test({
       "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
     );
     assert.deepEqual(states, [
-      ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here",
+      ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again",
       "<img src=x onerror=alert(1)>.txt Done",
       "empty Done",
       "large.bin Done",
       "run 7/a.csv Done",
       "run 7/figures/b.svg Done",
-      "ten.txt Done, kept as ten (2).txt",
+      "ten.txt Done, saved as ten (2).txt",
     ]);
     await look(guest, "uploaded");
     const there = `${sharing.data}/d`;
@@ -196,7 +196,7 @@ Deno.test({
     await lookWithoutScript(guest, "help");
     await guest.go(incoming);
     await guest.send("Open", { password: "pass word" });
-    assert.match(await text(guest), /Only text, please[^]*With JavaScript/);
+    assert.match(await text(guest), /Only text, please[^]*Enable JavaScript/);
     assert.equal(await guest.evaluate("document.querySelector('#upload').hidden"), true);
     await lookWithoutScript(guest, "no-script");
     const file = await Deno.makeTempFile({ suffix: ".txt" });
