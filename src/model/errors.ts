@@ -442,7 +442,7 @@ export const ERRORS = {
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
     text:
-      "Someone else already shares this path or a parent of it with the same people; you can only share paths in your own home directory here",
+      "Someone else already shares this path, or one above or below it, with the same people; you can only share such paths in your own home directory",
     meaning:
       "The new share would take precedence over another owner's earlier share for the same recipients.",
     remedy:
