@@ -19,13 +19,13 @@ const KEYS: ReadonlyMap<string, keyof Preferences> = new Map([
 ]);
 
 /**
- * Reads the values of the header `X-UNICORE-User-Preferences`; of a key given twice the last value holds. Keys have no
+ * Reads the values of the header `X-UNICORE-User-Preferences`; of a key given twice the last value holds. Nothing between commas does not count. Keys have no
  * case, blanks around keys and values do not count, supplementary groups are joined with `+`.
  * @throws {ERR_INVALID_PREFERENCES | ERR_UNKNOWN_PREFERENCE}
  */
 export function parsePreferences(headers: readonly string[]): Preferences {
   const preferences: { -readonly [K in keyof Preferences]: Preferences[K] } = {};
-  const parts = headers.filter((header) => header.trim() !== "").flatMap((header) => header.split(","));
+  const parts = headers.flatMap((header) => header.split(",")).filter((part) => part.trim() !== "");
   for (const part of parts) {
     const [name = "", value = "", ...more] = part.split(":").map((text) => text.trim());
     if (name === "" || value === "" || more.length > 0) throw httpError("ERR_INVALID_PREFERENCES");

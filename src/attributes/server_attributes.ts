@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { groupNames, isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { patternsOf } from "../model/pattern_list.ts";
 import { parseRate } from "../model/rate.ts";
 import { httpError } from "../model/http_error.ts";
@@ -53,7 +53,10 @@ export function attributesOnServer(
 
   const uid = configured("xlogin") ?? local.uid;
   if (uid === undefined) throw httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
-  const gid = groups[0] ?? requestedGroup ?? local.group;
+  const others = requestedGroup === undefined || requestedGroup === local.group
+    ? [local.group ?? [], local.furtherGroups ?? []].flat()
+    : [requestedGroup];
+  const [gid, ...furtherGroups] = groups.length > 0 ? groups : others;
   if (isPrivilegedAccount(uid)) {
     throw httpError(
       "ERR_ACCOUNT_REFUSED",
@@ -61,7 +64,7 @@ export function attributesOnServer(
     );
   }
   checkName(uid, "xlogin");
-  if (gid !== undefined) checkName(gid, "group");
+  if (gid !== undefined) [gid, ...furtherGroups].forEach((name) => checkName(name, "group"));
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
@@ -79,7 +82,7 @@ export function attributesOnServer(
   return {
     uid,
     gid,
-    furtherGroups: groups.slice(1),
+    furtherGroups,
     availableGroups,
     rateLimit: rateLimit(server, configured("rateLimit")),
     includes,
@@ -96,11 +99,11 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
 }
 
-/** Groups separated by colons, as the daemon takes them: the first is the primary one. @throws {ERR_USER_ATTRIBUTE} */
+/** @throws {ERR_USER_ATTRIBUTE} If one of the groups cannot be one. */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
-  const groups = [...new Set(text.split(":").filter((name) => name !== ""))];
-  if (groups.length === 0) {
+  const groups = groupNames(text);
+  if (/^:*$/.test(text)) {
     throw httpError(
       "ERR_USER_ATTRIBUTE",
       `Attribute group on ${server} of the user: expected a group, or several with : between`,

@@ -13,6 +13,8 @@ export interface UserAttributes {
   readonly uid?: string;
   readonly availableUids: readonly string[];
   readonly group?: string;
+  /** Groups that go with `group`, as `group` of a map entry can name several. */
+  readonly furtherGroups?: readonly string[];
   /** Values of `group`, then of `supplementaryGroups`, each once; empty without an account. */
   readonly availableGroups: readonly string[];
   /** Selected ones. */
@@ -101,12 +103,14 @@ export function selectAttributes(
     return { ...common, availableUids: [], availableGroups: [], supplementaryGroups: [] };
   }
   const availableGroups = [...new Set([...allowed("group"), ...allowed("supplementaryGroups")])];
+  const [first, ...furtherGroups] = preferred("group");
   const group = choose("group", preferences.group, availableGroups, preferred("group"));
   return {
     ...common,
     uid,
     availableUids,
     group,
+    ...(group === first && furtherGroups.length > 0 && { furtherGroups }),
     availableGroups,
     supplementaryGroups: supplementary(preferences, availableGroups) ?? preferred("supplementaryGroups"),
   };

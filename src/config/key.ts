@@ -108,12 +108,29 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
   return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
+/** A key whose value may be left out, and counts as left out if it does not fit, with a warning. @param holds Then. */
+export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
+  const fits = (text: string) => {
+    try {
+      return { value: required.parse(text, { workingDirectory: "/" }) };
+    } catch (error) {
+      if (error instanceof UnexpectedValue) return undefined;
+      throw error;
+    }
+  };
+  return {
+    ...optional(required),
+    parse: (text) => fits(text)?.value,
+    doubt: (text) => fits(text) === undefined ? `not ${required.type}, ${holds}` : required.doubt?.(text),
+  };
+}
+
 /** Keys `name.<any>` that together make a list. */
 export function items<T>(item: Key<T>): Items<T> {
   return { shape: "many", name: item.name, item };
 }
 
-function httpError(expected: string, secret = false): never {
+function fail(expected: string, secret = false): never {
   throw new UnexpectedValue(`expected ${expected}`, secret);
 }
 
@@ -122,7 +139,7 @@ export function text(options: Options<string>): Key<string> {
   return key(
     options,
     "text",
-    (found) => found === "" ? httpError("a text that is not empty") : found,
+    (found) => found === "" ? fail("a text that is not empty") : found,
     { emptyIsAbsent: true },
   );
 }
@@ -134,7 +151,7 @@ export function secretText(options: Options<string> & { readonly minBytes?: numb
   return key(
     options,
     type,
-    (found) => new TextEncoder().encode(found).length < minBytes ? httpError(type) : found,
+    (found) => new TextEncoder().encode(found).length < minBytes ? fail(type) : found,
     { secret: true },
   );
 }
@@ -154,7 +171,7 @@ export function integer(
   return key(options, type, (found) => {
     if (isZero(found) && ours !== undefined) return ours;
     const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
-    return value >= min && value <= max ? value : httpError(type);
+    return value >= min && value <= max ? value : fail(type);
   }, {
     doubt: (found) =>
       isZero(found)
@@ -169,7 +186,7 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   const type = `a port number from ${min} to 65535`;
   return key(options, type, (found) => {
     const value = /^\d{1,5}$/.test(found) ? Number(found) : NaN;
-    return value >= min && value <= 65535 ? value : httpError(type);
+    return value >= min && value <= 65535 ? value : fail(type);
   });
 }
 
@@ -178,7 +195,7 @@ export function ports(options: Options<readonly number[]>): Key<readonly number[
   const type = "a port number from 1 to 65535, or several with commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found).map((each) => /^\d{1,5}$/.test(each) ? Number(each) : NaN);
-    return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : httpError(type);
+    return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : fail(type);
   });
 }
 
@@ -194,7 +211,7 @@ export function flag(options: Options<boolean>): Key<boolean> {
   return key(
     options,
     "true or false",
-    (found) => FLAGS.get(found.toLowerCase()) ?? httpError("true, yes, false or no"),
+    (found) => FLAGS.get(found.toLowerCase()) ?? fail("true, yes, false or no"),
     { choices: ["true", "false"] },
   );
 }
@@ -202,11 +219,14 @@ export function flag(options: Options<boolean>): Key<boolean> {
 /** One of some words, in any case. */
 export function oneOf<const T extends string>(words: readonly T[], options: Options<NoInfer<T>>): Key<T> {
   const type = `one of ${words.join(", ")}`;
+  const { default: ours } = options;
   return key(
     options,
     type,
-    (found) => words.find((word) => word.toLowerCase() === found.toLowerCase()) ?? httpError(type),
-    { choices: words },
+    (found) =>
+      words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
+        (found === "" ? ours : undefined) ?? fail(type),
+    { choices: words, doubt: (found) => found === "" ? `empty, ${ours} holds` : undefined },
   );
 }
 
@@ -231,7 +251,7 @@ export function path(options: Options<string>): Key<string> {
   return key(
     options,
     "a path, relative ones start from the working directory",
-    (found, { workingDirectory }) => found === "" ? httpError("a path") : resolve(workingDirectory, found),
+    (found, { workingDirectory }) => found === "" ? fail("a path") : resolve(workingDirectory, found),
     { emptyIsAbsent: true },
   );
 }
@@ -246,10 +266,10 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
       parsed === null || parsed.hostname === "" ||
       !starts.some((start) => found.toLowerCase().startsWith(start))
     ) {
-      httpError(type);
+      fail(type);
     }
     if (parsed.username !== "" || parsed.password !== "" || parsed.hash !== "") {
-      httpError("a URL without user name, password and fragment", true);
+      fail("a URL without user name, password and fragment", true);
     }
     return found;
   });
@@ -258,7 +278,7 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
 /** Host name or IP address, without port. */
 export function host(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port";
-  return key(options, type, (found) => isHost(found) ? found : httpError(type), { emptyIsAbsent: true });
+  return key(options, type, (found) => isHost(found) ? found : fail(type), { emptyIsAbsent: true });
 }
 
 /** One host, or several with commas between; the value is as written, see `hostsOf`. */
@@ -266,7 +286,7 @@ export function hosts(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port, or several with commas between";
   return key(options, type, (found) => {
     const all = hostsOf(found);
-    return all.length > 0 && all.every(isHost) ? found : httpError(type);
+    return all.length > 0 && all.every(isHost) ? found : fail(type);
   }, { emptyIsAbsent: true });
 }
 
@@ -279,7 +299,7 @@ export function className(options: Options<string>): Key<string> {
   return key(
     options,
     "a class name",
-    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? httpError("a class name"),
+    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? fail("a class name"),
   );
 }
 
@@ -288,9 +308,7 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   return key(options, "IP addresses and ranges such as 192.0.2.0/24", (found) => {
     const ranges = splitList(found);
     const wrong = ranges.find((range) => !isAddressRange(range));
-    return wrong === undefined
-      ? ranges
-      : httpError(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
+    return wrong === undefined ? ranges : fail(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
   }, {
     doubt(found) {
       const wide = splitList(found).find(isWideRange);
@@ -311,14 +329,14 @@ export function distinguishedName(options: Options<string> & { readonly placehol
     ? "a distinguished name such as CN=Ann Example,O=Site-A,C=DE"
     : `a distinguished name with ${placeholder} in it`;
   return key(options, type, (found) => {
-    if (placeholder !== undefined && !found.includes(placeholder)) httpError(type);
+    if (placeholder !== undefined && !found.includes(placeholder)) fail(type);
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
     try {
       if (parseName(example).length > 0) return found;
     } catch (error) {
       if (!(error instanceof InvalidName)) throw error;
     }
-    return httpError(type);
+    return fail(type);
   });
 }
 
@@ -329,7 +347,7 @@ export function timeZone(options: Options<string>): Key<string> {
     try {
       return new Intl.DateTimeFormat("en", { timeZone: found }).resolvedOptions().timeZone;
     } catch {
-      return httpError(type);
+      return fail(type);
     }
   });
 }

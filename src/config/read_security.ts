@@ -26,14 +26,28 @@ export function readSecurity(reader: KeyReader): Parts | undefined {
   };
 }
 
+/** Keys that stand in configurations of the Java service alone. */
+const JAVAS = [
+  "container.security.sessionsEnabled",
+  "container.client.digitalSigningEnabled",
+];
+
 /** The gateway in front (authentication.md 9). */
 export function readGateway(reader: KeyReader): Parts | undefined {
   const keys = reader.read(GATEWAY);
   if (keys === undefined) return undefined;
+  const enable = "container.security.gateway.enable";
   if (keys.enabled && keys.trustedPeers.length === 0) {
     const expected =
-      "expected container.security.gateway.trustedPeers too, without it no gateway's headers count";
-    reader.warn("container.security.gateway.enable", expected, "true");
+      "expected container.security.gateway.trustedPeers too, without it no gateway's headers count; or false, if there is no gateway";
+    reader.warn(enable, expected, "true");
+  }
+  const javas = reader.entry(enable) === undefined && JAVAS.find((key) => reader.entry(key) !== undefined);
+  if (javas) {
+    reader.warn(
+      javas,
+      `a key of the Java service, which takes ${enable} for true if it is left out: here false holds`,
+    );
   }
   if (keys.enabled && keys.certificate !== undefined) {
     reader.expectFile("container.security.gateway.certificate", keys.certificate);
@@ -46,11 +60,11 @@ export function readIssuedTokens(reader: KeyReader): Parts | undefined {
   const keys = reader.read(ISSUED_TOKENS);
   if (keys === undefined) return undefined;
   const { trustedIssuerCert, trustedLocalIssuer, ...rest } = keys;
-  const { lifetimeSeconds, maxLifetimeSeconds } = rest;
-  if (lifetimeSeconds > maxLifetimeSeconds) {
-    const expected =
-      `expected at most container.security.rest.jwt.maxLifetime, which is ${maxLifetimeSeconds}`;
-    reader.error("container.security.rest.jwt.lifetime", expected, String(lifetimeSeconds));
+  const { lifetimeSeconds: lifetime, maxLifetimeSeconds } = rest;
+  const lifetimeSeconds = Math.min(lifetime, maxLifetimeSeconds);
+  if (lifetime > maxLifetimeSeconds) {
+    const expected = `more than container.security.rest.jwt.maxLifetime: ${lifetimeSeconds} seconds hold`;
+    reader.warn("container.security.rest.jwt.lifetime", expected, String(lifetime));
   }
   const prefix = "container.security.rest.jwt.";
   for (const { name, value } of trustedIssuerCert) {
@@ -60,7 +74,7 @@ export function readIssuedTokens(reader: KeyReader): Parts | undefined {
     reader.expectFile(`${prefix}trustedLocalIssuer.${name}`, value);
   }
   const trustedIssuerFiles = [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value);
-  return { issuedTokens: { ...rest, trustedIssuerFiles } };
+  return { issuedTokens: { ...rest, lifetimeSeconds, trustedIssuerFiles } };
 }
 
 /** How long browsers stay signed in. */

@@ -100,16 +100,20 @@ function readInstances(
   group: Pick<DaemonInstanceConfig, "expectedDn" | "allowUnverifiable"> | undefined,
 ): DaemonInstanceConfig[] | undefined {
   const instances: DaemonInstanceConfig[] = [];
-  for (let number = 1; number <= numbers.length; number++) {
-    if (!numbers.includes(String(number))) {
-      const first = reader.firstBelow(prefix)?.key ?? prefix;
-      reader.error(
-        first,
-        `expected numbers 1 to ${numbers.length} without gaps, ${prefix}${number}. is missing`,
-      );
-      reader.skip(prefix);
-      return undefined;
-    }
+  let count = 0;
+  while (numbers.includes(String(count + 1))) count++;
+  if (count === 0) {
+    const first = reader.firstBelow(prefix)?.key ?? prefix;
+    reader.error(first, `expected numbers that count from 1, ${prefix}1. is missing`);
+    reader.skip(prefix);
+    return undefined;
+  }
+  for (const number of numbers) {
+    if (/^[1-9]/.test(number) && Number(number) <= count) continue;
+    const why = `not used, as ${prefix}${count + 1}. is missing: numbers count from 1 without gaps`;
+    reader.leave(`${prefix}${number}.`, why);
+  }
+  for (let number = 1; number <= count; number++) {
     const instance = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);
     if (instance === undefined) continue;
     checkInstance(reader, `${prefix}${number}.`, instance);
@@ -119,7 +123,7 @@ function readInstances(
       allowUnverifiable: instance.allowUnverifiable || group?.allowUnverifiable === true,
     });
   }
-  return instances.length === numbers.length ? instances : undefined;
+  return instances.length === count ? instances : undefined;
 }
 
 function checkInstance(
@@ -155,9 +159,9 @@ function toServer(
   const { methods, requiredAcr, maxAuthAge, networks } = keys;
   let reservations: ReservationsConfig | undefined;
   if (enabled && file === undefined && !isShared(reader)) {
-    reader.error(
+    reader.warn(
       `${PREFIX}${name}.reservations.enable`,
-      `expected ${PREFIX}${name}.reservations.file too`,
+      `expected ${PREFIX}${name}.reservations.file too, without it there are none`,
       "true",
     );
   } else if (enabled) reservations = { file, timeZone };

@@ -102,8 +102,14 @@ function readRevocation(
     return [];
   });
   if (mode !== "REQUIRE" && locations.length === 0 && type !== "openssl") return undefined;
-  const first = reader.firstBelow(`${prefix}crlLocations.`)?.key ?? `${prefix}crlMode`;
+  const first = reader.firstBelow(`${prefix}crlLocations.`)?.key ??
+    written(reader, prefix, ["crlMode", "opensslPath", "type"]);
   return { mode, locations, origin: reader.origin(first) };
+}
+
+/** The first of some keys that is in the file. */
+function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
+  return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }
 
 function toTruststore(
@@ -156,6 +162,11 @@ function toTruststore(
       return { ...common, type, path, password, format, origin: reader.origin(`${prefix}keystorePath`) };
     }
     case "openssl":
-      return { ...common, type, path: keys.opensslPath, origin: reader.origin(first) };
+      return {
+        ...common,
+        type,
+        path: keys.opensslPath,
+        origin: reader.origin(written(reader, prefix, ["opensslPath"])),
+      };
   }
 }

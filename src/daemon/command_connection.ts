@@ -195,7 +195,7 @@ class CommandConnection {
     // With TLS 1.3 the daemon judges our certificate after our side of the handshake: it read nothing of the request.
     this.#result = fault === undefined
       ? this.#brokenOff(error.message)
-      : failure(fault, "before", httpErrorOf(error));
+      : failure(fault, "before", reasonOf(error));
   }
 
   /** Gives up when this much time passes without the next step. */
@@ -268,7 +268,7 @@ function readReply(received: readonly Buffer[]): Exchange {
 }
 
 /** What the platform says of a certificate, and what else it means by that (RFC 5280, 4.2.1.9). */
-function httpErrorOf(error: Error): string {
+function reasonOf(error: Error): string {
   return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
     ? "the certificate is self-signed, or marked as an authority's (CA:TRUE), and not itself in the truststore"
     : error.message;

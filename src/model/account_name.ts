@@ -13,6 +13,12 @@ export function isPrivilegedAccount(name: string): boolean {
   return own === "root" || own === "toor" || /^0+$/.test(own);
 }
 
+/** Names of groups with colons between, as daemons take them: the first is the primary group. Not checked, each once. */
+export function groupNames(text: string): readonly string[] {
+  const names = text.split(":").filter((name) => name !== "");
+  return names.length === 0 ? [text] : [...new Set(names)];
+}
+
 /** Whether a text may be the account or group of a user: a name, and no privileged one. */
 export function isUserAccount(name: string): boolean {
   return isAccountName(name) && !isPrivilegedAccount(name);

@@ -1,3 +1,5 @@
+import { groupNames } from "./account_name.ts";
+
 /** Attribute names every source may give, spelled as here whatever the case in a file (authentication.md 7.4). */
 const STANDARD_ATTRIBUTES = [
   "role",
@@ -14,7 +16,7 @@ export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 /** Values of one standard attribute: what may be chosen, and what holds if nothing is chosen. */
 export interface AttributeValues {
   readonly allowed: readonly string[];
-  /** First allowed value; all of them for `supplementaryGroups`; empty if there are none. */
+  /** First allowed value, of `group` with those that go with it; all for `supplementaryGroups`; empty if there are none. */
   readonly preferred: readonly string[];
 }
 
@@ -28,7 +30,14 @@ export interface AttributeSet {
 /** What is known of a user whom a source does not know. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
-/** The values of a standard attribute with its default (authentication.md 7.4). */
-export function attributeValues(name: StandardAttribute, allowed: readonly string[]): AttributeValues {
-  return { allowed, preferred: name === "supplementaryGroups" ? allowed : allowed.slice(0, 1) };
+/**
+ * Returns the values of a standard attribute with its default (authentication.md 7.4). A value of a group can be a list
+ * with colons, wherever it comes from.
+ */
+export function attributeValues(name: StandardAttribute, values: readonly string[]): AttributeValues {
+  const isGroup = name === "group" || name === "supplementaryGroups";
+  const allowed = isGroup ? [...new Set(values.flatMap(groupNames))] : values;
+  if (name === "supplementaryGroups") return { allowed, preferred: allowed };
+  const [first] = values;
+  return { allowed, preferred: first === undefined ? [] : isGroup ? groupNames(first) : [first] };
 }

@@ -1,5 +1,5 @@
 import { type Diagnostic, InvalidFile } from "./diagnostic.ts";
-import { readRegularFile } from "./regular_file.ts";
+import { readRegularFile, utf8Text } from "./regular_file.ts";
 
 /**
  * What is wrong with a file: what its reader says or throws, or that it cannot be read.
@@ -11,7 +11,7 @@ export async function inspectFile(
   maxBytes?: number,
 ): Promise<readonly Diagnostic[]> {
   try {
-    return await diagnosticsOf(new TextDecoder().decode(await readRegularFile(file, maxBytes)), file);
+    return await diagnosticsOf(utf8Text(await readRegularFile(file, maxBytes), file), file);
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { InvalidFile } from "./diagnostic.ts";
@@ -52,6 +53,26 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   } finally {
     await file.close();
   }
+}
+
+const UTF8 = new TextDecoder();
+const LINE_FEED = 10;
+
+/**
+ * Returns the text of a file without its byte-order mark. Checking and decoding apart is ten times as fast as a decoder
+ * that checks.
+ * @param file For the message.
+ * @throws {InvalidFile} If the bytes are not UTF-8; names the first line that is not.
+ */
+export function utf8Text(bytes: Uint8Array, file: string): string {
+  if (isUtf8(bytes)) return UTF8.decode(bytes);
+  let line = 1;
+  for (let from = 0;; line++) {
+    const end = bytes.indexOf(LINE_FEED, from);
+    if (end < 0 || !isUtf8(bytes.subarray(from, end))) break;
+    from = end + 1;
+  }
+  throw new InvalidFile([{ severity: "error", file, line, expected: "expected UTF-8 text" }]);
 }
 
 /** What `Deno.readFile` throws for the same reason. */

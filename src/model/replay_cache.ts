@@ -51,8 +51,8 @@ export class ReplayCache {
     this.#forgetEnded(now);
     if (this.#isKnown(seen.mark, now)) return false;
     const { all, perOwner } = this.limits;
-    const worker = Math.ceil((all - this.#marks.size) * perOwner / all);
-    if ((this.#counts.get(seen.owner) ?? 0) >= worker) return false;
+    const free = Math.ceil((all - this.#marks.size) * perOwner / all);
+    if ((this.#counts.get(seen.owner) ?? 0) >= free) return false;
     this.#put(seen);
     this.noted(seen);
     return true;

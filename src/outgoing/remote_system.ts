@@ -1,4 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
+import { CircuitBreaker } from "../model/circuit_breaker.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
@@ -59,9 +60,6 @@ interface Down {
   readonly reason: string;
   /** Whether connections are made, so that it may be what was asked that fails. */
   readonly connects: boolean;
-  readonly pauseMs: number;
-  /** As the stopwatch counts. */
-  readonly until: number;
 }
 
 /**
@@ -80,18 +78,21 @@ interface Down {
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
-  readonly #elapsed: Stopwatch;
+  readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
   /** Since the last success: credential -> address. */
   readonly #failures = new Map<string, string>();
   #down: Down | undefined;
   #since: number | undefined;
-  #trial = false;
 
   constructor(options: RemoteSystemOptions) {
     this.#remote = URL.parse(options.address)?.host ?? "(unreadable address)";
     this.#options = options;
-    this.#elapsed = options.elapsed ?? stopwatch;
+    this.#breaker = new CircuitBreaker({
+      elapsed: options.elapsed ?? stopwatch,
+      firstPauseMs: FIRST_PAUSE_MS,
+      longestPauseMs: LONGEST_PAUSE_MS,
+    });
     const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
     const atOncePerKey = Math.ceil(atOnce / 2);
     // Or a few strangers, with tokens over which the provider thinks for long, would keep its users out.
@@ -147,7 +148,7 @@ export class RemoteSystem {
     read: (response: OutgoingResponse) => T | Promise<T>,
   ): Promise<T> {
     const trial = this.#admit(asker) === "trial";
-    if (trial) this.#trial = true;
+    const end = trial ? this.#breaker.begin() : undefined;
     try {
       const response = await this.#options.http.send(request, asker.signal);
       this.#checkPace(response);
@@ -158,7 +159,7 @@ export class RemoteSystem {
       if (error instanceof RemoteUnavailable && !asker.signal.aborted) this.#failed(error, asker, trial);
       throw error;
     } finally {
-      if (trial) this.#trial = false;
+      end?.();
     }
   }
 
@@ -178,13 +179,12 @@ export class RemoteSystem {
   /** @throws {RemoteUnavailable} If the system is left alone. */
   #admit({ address }: Asker): "up" | "trial" | "beside" {
     if (this.#down === undefined) return "up";
-    const { reason, connects, until } = this.#down;
-    const remaining = until - this.#elapsed();
-    if (remaining <= 0 && !this.#trial) return "trial";
+    const { reason, connects } = this.#down;
+    if (this.#breaker.admits) return "trial";
     const failing = new Set(this.#failures.values());
     if (connects && !failing.has(address) && failing.size < REMEMBERED) return "beside";
     throw new RemoteUnavailable(this.#remote, `left alone after: ${reason}`, {
-      retryAfterSeconds: Math.max(0, remaining) / 1000,
+      retryAfterSeconds: this.#breaker.waitMs / 1000,
     });
   }
 
@@ -193,6 +193,7 @@ export class RemoteSystem {
       this.#options.log.info("remote system is up again", { remote: this.#remote });
     }
     this.#down = undefined;
+    this.#breaker.succeeded();
     this.#failures.clear();
     this.#since = this.#options.clock();
   }
@@ -210,9 +211,8 @@ export class RemoteSystem {
     if (this.#down === undefined) {
       this.#options.log.warn("remote system is down", { remote: this.#remote, error });
     }
-    const pauseMs = Math.min(2 * (this.#down?.pauseMs ?? FIRST_PAUSE_MS / 2), LONGEST_PAUSE_MS);
-    const until = this.#elapsed() + (throttled ? asked * 1000 : Math.max(pauseMs, asked * 1000));
-    this.#down = { reason: error.reason, connects: connected && !throttled, pauseMs, until };
+    this.#breaker.failed((dueMs) => throttled ? asked * 1000 : Math.max(dueMs, asked * 1000));
+    this.#down = { reason: error.reason, connects: connected && !throttled };
     this.#since = this.#options.clock();
   }
 }

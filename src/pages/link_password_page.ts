@@ -16,7 +16,7 @@ import { TEXTS } from "./texts.ts";
 const SAYS = TEXTS.linkPassword;
 
 /** The way to a share in an address, or to the form of its password. */
-const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z]+)/;
+const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 
 /** In the query of that form: it leads on to the page for those who are signed in. */
 const SIGNED_IN = "signed-in";

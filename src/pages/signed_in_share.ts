@@ -4,7 +4,7 @@ import { toSignIn } from "./sign_in_page.ts";
 import type { Asked } from "./visit.ts";
 
 /** The page of a share for those who are signed in, and a path in it, without what stands before in the address. */
-const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z]+(?:\/[^?#]*)?)/;
+const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
 /** Has somebody sign in who wants to see what is shared with them, and leads back to that. */
 export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {

@@ -45,8 +45,8 @@ export interface LearnedElsewhere {
 export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
-  /** Untold: other instances learn of it as soon as the database is back. */
-  | { readonly about: "ban"; readonly pending?: boolean }
+  /** Pending: other instances learn of it as soon as the database is back. Unaware: their names, `host:port`. */
+  | { readonly about: "ban"; readonly pending?: boolean; readonly unaware?: readonly string[] }
   | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
@@ -146,7 +146,7 @@ export class OperatorDesk {
         };
       }
       case "ban":
-        return { about: "ban", pending: await this.#ban(question) };
+        return await this.#ban(question);
       case "lift":
         return { about: "lift", lifted: await this.#lift(question.subject) };
       case "names":
@@ -164,13 +164,16 @@ export class OperatorDesk {
     }
   }
 
-  /** @returns Whether other instances are still to be told. */
-  async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
+  async #ban(
+    { subject, until }: DeskQuestion & { readonly about: "ban" },
+  ): Promise<AnswerAbout<"ban">> {
     const { throttle, cluster } = this.parts;
-    const told = cluster && await cluster.throttling.ban(subject, until);
-    if (told === undefined) throttle.memory.ban(subject, until);
-    if (told !== false) await this.#signOut(subject);
-    return told === false || undefined;
+    if (cluster === undefined) throttle.memory.ban(subject, until);
+    const notified = await cluster?.throttling.ban(subject, until) ?? true;
+    if (notified) await this.#signOut(subject);
+    const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
+    const unaware = others.filter(({ alive }) => !notified || !alive).map(({ name }) => name);
+    return { about: "ban", pending: !notified || undefined, unaware };
   }
 
   #lift(subject: BanSubject): Promise<number> | number {

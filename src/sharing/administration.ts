@@ -3,16 +3,36 @@ import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
-import { parseShareDump } from "./import/share_dump.ts";
+import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { readShareDump, type ReadShares } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
 import { parseTarget } from "./target.ts";
-import type { ShareStore } from "./store/share_store.ts";
+import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
+
+/** Shares that are read at a time. */
+const PAGE = 1000;
 
 /** An operator's request that cannot be carried out; the message says why. */
 export class AdministrationError extends Error {
   override readonly name = "AdministrationError";
 }
+
+/** What an import did; a share for several servers counts once. */
+export interface Imported {
+  readonly added: number;
+  /** Ids of shares that existed already. */
+  readonly present: readonly string[];
+  /** Shares that had expired. */
+  readonly ended: number;
+  /** Shares that were not taken. */
+  readonly refused: number;
+  /** Why not. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Shares added in one transaction. */
+const ADDED_AT_A_TIME = 200;
 
 /** What an administrator can say of a share; a path that ends in a slash is a directory. */
 type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
@@ -21,12 +41,36 @@ type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "
 export class ShareAdministration {
   constructor(readonly store: ShareStore, readonly clock: Clock) {}
 
-  /** `list`: shares of one server or all, of one owner or all. @param filter.owner In any spelling. */
-  async list(filter: { readonly server?: string; readonly owner?: string } = {}): Promise<readonly Share[]> {
-    const shares = await this.store.all(filter.server);
-    if (filter.owner === undefined) return shares;
-    const owner = canonicalDn(filter.owner);
-    return shares.filter((share) => share.owner === owner);
+  /**
+   * `list`: shares of one server or all, of one owner or all, page by page.
+   * @param of.owner In any spelling.
+   * @param part.after The share before the first page.
+   * @param part.most How many shares at most; the last page then says where more begin.
+   * @throws {AdministrationError} If the list of an owner should begin after a share that is not there.
+   */
+  async *list(
+    { server, owner }: Listed = {},
+    { after, most = Infinity }: { readonly after?: Pick<Share, "server" | "id">; readonly most?: number } =
+      {},
+  ): AsyncGenerator<Page> {
+    const of = { server, owner: owner === undefined ? undefined : canonicalDn(owner) };
+    let place = after && await this.#place(after, of);
+    let left = most;
+    do {
+      const page = await this.store.page(of, { after: place, most: PAGE });
+      const shares = page.shares.slice(0, left);
+      place = shares.length < page.shares.length ? shares.at(-1) : page.next;
+      left -= shares.length;
+      yield { shares, next: place };
+    } while (place !== undefined && left > 0);
+  }
+
+  /** Only lists of an owner are in the order of age, which the share itself has to tell. */
+  async #place({ server, id }: Pick<Share, "server" | "id">, { owner }: Listed): Promise<Place> {
+    if (owner === undefined) return { server, id, created: 0 };
+    const share = await this.store.get(server, id);
+    if (share === undefined) throw new AdministrationError(`There is no share ${id} on ${server} any more`);
+    return share;
   }
 
   /** `show`: one share with its latest uses. @throws {AdministrationError} */
@@ -81,26 +125,40 @@ export class ShareAdministration {
   }
 
   /**
-   * `import`: takes shares from a dump; nothing of it if anything in it is wrong. Ids that are there already stay as they
-   * are and are reported.
+   * `import`: takes shares from a dump. Ids that are there already stay as they are and are reported.
+   * @param source.partial Takes what can be taken; without it, nothing is taken if anything in the dump is wrong.
    * @throws {InvalidFile}
    */
   async import(
     text: string,
-    source: { readonly file: string; readonly server?: string; readonly servers: readonly string[] },
-  ): Promise<{ readonly added: number; readonly present: readonly string[] }> {
-    const shares = parseShareDump(text, { ...source, now: this.clock() });
-    const present: string[] = [];
-    for (const share of shares) {
-      if (!await this.store.add(share)) present.push(share.id);
+    { partial = false, ...source }: {
+      readonly file: string;
+      readonly server?: string;
+      readonly servers: readonly string[];
+      readonly partial?: boolean;
+    },
+  ): Promise<Imported> {
+    const read = readShareDump(text, { ...source, now: this.clock() });
+    if (read.diagnostics.length > 0 && !partial) throw new InvalidFile(read.diagnostics);
+    return await this.take(read);
+  }
+
+  /** Takes what was read of a dump. */
+  async take({ shares, ...left }: ReadShares): Promise<Imported> {
+    const added = new Set<string>();
+    for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
+      for (const { id } of await this.store.addAll(shares.slice(from, from + ADDED_AT_A_TIME))) added.add(id);
     }
-    return { added: shares.length - present.length, present };
+    const present = new Set(shares.map(({ id }) => id)).difference(added);
+    return { added: added.size, present: [...present], ...left };
   }
 
   async #find(id: string, server?: string): Promise<Share> {
-    const found = (await this.store.all(server)).filter((share) => share.id === id);
-    if (found.length > 1) throw new AdministrationError(`Share ${id} is on several servers, name one`);
-    const [share] = found;
+    if (!isShareId(id)) throw new AdministrationError(`There is no share ${id}`);
+    const [share, another] = server === undefined
+      ? await this.store.withId(id)
+      : [await this.store.get(server, id)];
+    if (another !== undefined) throw new AdministrationError(`Share ${id} is on several servers, name one`);
     if (share === undefined) throw new AdministrationError(`There is no share ${id}`);
     return share;
   }

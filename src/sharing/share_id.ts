@@ -15,7 +15,7 @@ export function newShareId(): string {
   return id;
 }
 
-/** Whether a text can be a share id: ours, or of the older form with at most 11 characters. */
+/** Whether a text can be a share id: ours, or one of the Java service, with at most 11 characters, before 2024 a UUID. */
 export function isShareId(text: string): boolean {
-  return /^[0-9A-Za-z]{1,22}$/.test(text);
+  return /^(?:[0-9A-Za-z]{1,22}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(text);
 }

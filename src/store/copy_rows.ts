@@ -1,5 +1,4 @@
-import type { Row, Values, Work } from "./database.ts";
-import { rows } from "./database.ts";
+import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
 /** What became of rows that were to be copied. */
 export interface Copied {
@@ -8,20 +7,155 @@ export interface Copied {
   readonly present: number;
 }
 
-/** Puts a row into a table of another database that has its columns. @returns Whether it was not there before. */
-export function* insertRow(table: string, row: Row): Work<boolean> {
-  const columns = Object.keys(row);
-  const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${
-    columns.map((column) => `:${column}`).join(", ")
-  }) ON CONFLICT DO NOTHING RETURNING 1`;
-  return (yield* rows(sql, valuesOf(row))).length > 0;
+/** A table that is copied. */
+export interface CopiedTable {
+  readonly name: string;
+  /** Both columns of its primary key. */
+  readonly key: readonly [string, string];
+  /** A table with details of its rows: it has the same two columns, and `key`, a number that the database gives. */
+  readonly details?: string;
 }
 
-function valuesOf(row: Row): Values {
-  return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => {
-      if (value === null || typeof value === "string" || typeof value === "number") return [column, value];
-      throw new TypeError(`column ${column} has neither text nor number`);
-    }),
-  );
+/** Keys that are looked for at a time in the other database. */
+const KEYS_AT_A_TIME = 2000;
+
+/** Rows that are put into a table by one statement. */
+const ROWS_AT_A_TIME = 256;
+
+/** Details that are read at a time: more than one row has. */
+const DETAILS_AT_A_TIME = 10_000;
+
+/**
+ * Copies the rows of a table, each with its details or not at all; those that are there already stay as they are. What is
+ * there is found out by keys alone, so that a second run is quick.
+ * @param progress Told after each step how many rows were dealt with.
+ * @throws {DatabaseFailure}
+ */
+export async function copyRows(
+  from: Database,
+  to: Database,
+  table: CopiedTable,
+  progress: (done: number) => void = () => {},
+): Promise<Copied> {
+  const { name, key: [outer, inner] } = table;
+  const sql = `SELECT ${outer}, ${inner} FROM ${name} WHERE (${outer}, ${inner}) > (:outer, :inner)
+    ORDER BY ${outer}, ${inner} LIMIT ${KEYS_AT_A_TIME}`;
+  let [added, done, last] = [0, 0, { outer: "", inner: "" }];
+  for (;;) {
+    const keys = await from.read(() => rows(sql, last));
+    for (const [group, inners] of grouped(keys, table)) {
+      const absent = await absentOf(to, table, group, inners);
+      for (let begin = 0; begin < absent.length;) {
+        const some = absent.slice(begin, begin + ROWS_AT_A_TIME);
+        const { copied, isNew } = await copySome(from, to, table, group, some);
+        [added, begin] = [added + isNew, begin + copied];
+        progress(done + inners.length - absent.length + begin);
+      }
+      done += inners.length;
+      progress(done);
+    }
+    const end = keys.at(-1);
+    if (keys.length < KEYS_AT_A_TIME || end === undefined) return { added, present: done - added };
+    last = { outer: String(end[outer]), inner: String(end[inner]) };
+  }
+}
+
+/** Keys by their first column. */
+function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const row of keys) {
+    const group = groups.get(String(row[outer])) ?? [];
+    groups.set(String(row[outer]), group);
+    group.push(String(row[inner]));
+  }
+  return groups;
+}
+
+async function absentOf(
+  to: Database,
+  table: CopiedTable,
+  group: string,
+  inners: readonly string[],
+): Promise<string[]> {
+  const inner = table.key[1];
+  const present = await to.read(() => rows(...selection(inner, table.name, table, group, inners)));
+  const known = new Set(present.map((row) => String(row[inner])));
+  return inners.filter((key) => !known.has(key));
+}
+
+/**
+ * Copies rows of one group, in one change.
+ * @returns How many of the first were copied: fewer where they have many details; and how many of them were new.
+ */
+async function copySome(
+  from: Database,
+  to: Database,
+  table: CopiedTable,
+  group: string,
+  inners: readonly string[],
+): Promise<{ readonly copied: number; readonly isNew: number }> {
+  const { name, details, key: [, inner] } = table;
+  const found = await from.read(() => rows(...selection("*", name, table, group, inners)));
+  const [more, order] = [`${inner}, key LIMIT ${DETAILS_AT_A_TIME}`, "ORDER BY"];
+  const detailRows = details === undefined
+    ? []
+    : await from.read(() => rows(...selection("*", details, table, group, inners, `${order} ${more}`)));
+  // The last one may have more details than were read.
+  const end = detailRows.length < DETAILS_AT_A_TIME
+    ? inners.length
+    : inners.indexOf(String(detailRows.at(-1)?.[inner]));
+  const whole = new Set(inners.slice(0, end));
+  const isWhole = (row: Row) => whole.has(String(row[inner]));
+  const isNew = await to.change(function* () {
+    const made = yield* insertRows(name, found.filter(isWhole), inner);
+    const news = new Set(made.map((row) => String(row[inner])));
+    if (details !== undefined) {
+      const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) =>
+        row
+      );
+      yield* insertRows(details, ofNews, inner);
+    }
+    return news.size;
+  });
+  return { copied: end, isNew };
+}
+
+/** What reads rows by their keys. */
+function selection(
+  columns: string,
+  from: string,
+  { key: [outer, inner] }: CopiedTable,
+  group: string,
+  inners: readonly string[],
+  order = "",
+): [sql: string, values: Values] {
+  const sql = `SELECT ${columns} FROM ${from} WHERE ${outer} = :outer
+    AND ${inner} IN (SELECT value FROM json_each(:inners)) ${order}`;
+  return [sql, { outer: group, inners: JSON.stringify(inners) }];
+}
+
+/** Puts rows into a table that has their columns. @returns The column of those that were not there before. */
+export function* insertRows(table: string, all: readonly Row[], returned: string): Work<Row[]> {
+  const made: Row[] = [];
+  const columns = Object.keys(all[0] ?? {});
+  for (let begin = 0; begin < all.length;) {
+    // Powers of two: each number of rows is a statement of its own, which the database keeps.
+    const size = 2 ** Math.floor(Math.log2(Math.min(all.length - begin, ROWS_AT_A_TIME)));
+    const values: Record<string, string | number | null> = {};
+    const lines = all.slice(begin, begin + size).map((row, i) => {
+      for (const column of columns) values[`${column}_${i}`] = plain(row[column], column);
+      return `(${columns.map((column) => `:${column}_${i}`).join(", ")})`;
+    });
+    const sql = `INSERT INTO ${table} (${columns.join(", ")}) VALUES ${lines.join(", ")}
+      ON CONFLICT DO NOTHING RETURNING ${returned}`;
+    made.push(...yield* rows(sql, values));
+    begin += size;
+  }
+  return made;
+}
+
+/** @throws {TypeError} */
+function plain(value: unknown, column: string): string | number | null {
+  if (value === null || typeof value === "string" || typeof value === "number") return value;
+  throw new TypeError(`column ${column} has neither text nor number`);
 }

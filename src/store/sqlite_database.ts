@@ -39,7 +39,7 @@ export class SqliteDatabase implements Database {
 
   /**
    * Opens a file, which is made if it is not there, or {@link IN_MEMORY}, and brings it to the newest schema.
-   * @throws {UnknownDatabase} If the file is not of this schema, or newer than this service.
+   * @throws {UnknownDatabase} If the file is damaged, not of this schema, or newer than this service.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
@@ -53,7 +53,7 @@ export class SqliteDatabase implements Database {
       this.#migrate(file, schema);
     } catch (error) {
       this.#database.close();
-      throw error;
+      throw isDamage(error) ? new UnknownDatabase(`${file}: ${error.message}`, { cause: error }) : error;
     }
   }
 
@@ -127,29 +127,82 @@ export class SqliteDatabase implements Database {
   }
 
   /** Brings the database to the newest schema, in one transaction. */
-  #migrate(file: string, { what, applicationId, steps }: Schema): void {
+  #migrate(file: string, schema: Schema): void {
     this.#transact(() => {
-      const version = this.#pragma("user_version");
-      const application = this.#pragma("application_id");
-      const tables = Number(this.#database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n);
-      if (application !== applicationId && tables > 0) {
-        throw new UnknownDatabase(`${file}: not a ${what} of this service (application_id ${application})`);
-      }
-      if (version > steps.length) {
-        throw new UnknownDatabase(
-          `${file}: schema version ${version}, this service knows up to ${steps.length}`,
-        );
-      }
-      for (const step of steps.slice(version)) this.#database.exec(step);
+      const { applicationId, steps } = schema;
+      for (const step of steps.slice(knownVersion(this.#database, file, schema))) this.#database.exec(step);
       this.#database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
     });
   }
+}
 
-  #pragma(name: "user_version" | "application_id"): number {
-    return Number(this.#database.prepare(`PRAGMA ${name}`).get()?.[name]);
+/** Returns the schema version of a database. @throws {UnknownDatabase} */
+function knownVersion(database: DatabaseSync, file: string, { what, applicationId, steps }: Schema): number {
+  const pragma = (name: "user_version" | "application_id") =>
+    Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  const version = pragma("user_version");
+  const application = pragma("application_id");
+  const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.["n"]);
+  if (application !== applicationId && tables > 0) {
+    throw new UnknownDatabase(`${file}: not a ${what} of this service (application_id ${application})`);
+  }
+  if (version > steps.length) {
+    throw new UnknownDatabase(`${file}: schema version ${version}, this service knows up to ${steps.length}`);
+  }
+  return version;
+}
+
+/** Longest part of a database file that is examined, in bytes. */
+const MOST_EXAMINED = 16 * 1024 ** 2;
+
+/**
+ * Returns why a database file cannot be used, `undefined` if it can. Examines a copy, since SQLite makes files beside
+ * those it reads. All pages are examined of a file up to {@link MOST_EXAMINED} without a write-ahead log; with one they may
+ * be older than the log.
+ */
+export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
+  const { size } = await Deno.stat(file);
+  if (size === 0) return undefined; // made, and not yet written
+  const whole = size <= MOST_EXAMINED && !isThere(`${file}-wal`);
+  const folder = await Deno.makeTempDir();
+  let database: DatabaseSync | undefined;
+  try {
+    using source = await Deno.open(file);
+    const bytes = new Uint8Array(Math.min(size, MOST_EXAMINED));
+    for (let at = 0, read: number | null = 1; read !== null && at < bytes.length; at += read ?? 0) {
+      read = await source.read(bytes.subarray(at));
+    }
+    await Deno.writeFile(`${folder}/copy`, bytes);
+    database = new DatabaseSync(`${folder}/copy`);
+    knownVersion(database, file, schema);
+    if (!whole) return undefined;
+    const found = String(Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0]);
+    return found === "ok" ? undefined : `${file}: ${found.replaceAll("\n", " ")}`;
+  } catch (error) {
+    if (error instanceof UnknownDatabase) return error.message;
+    if (isOfSqlite(error)) return `${file}: ${error.message}`;
+    throw error;
+  } finally {
+    database?.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function isThere(file: string): boolean {
+  try {
+    Deno.statSync(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }
 
 function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
+}
+
+/** Whether SQLite finds the file damaged; unlike a lock or a full disk that lasts. Deno 2.9.6 tells no number of the error. */
+function isDamage(error: unknown): error is Error {
+  return isOfSqlite(error) && /not a database|malformed/.test(error.message);
 }

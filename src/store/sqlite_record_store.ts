@@ -3,6 +3,9 @@ import { DatabaseRecordStore } from "./database_record_store.ts";
 import type { RecordStore } from "./record_store.ts";
 import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 
+/** Name of the database in `persistence.directory`. */
+export const RECORD_DATABASE = "records.sqlite";
+
 /** The table of records. */
 export const RECORD_SCHEMA: Schema = {
   what: "record database",

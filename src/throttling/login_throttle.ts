@@ -333,8 +333,8 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 const crowd = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
-/** Whom bans by hand are compared with. */
-function attemptedBy(
+/** Returns what bans are compared with. */
+export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,
   accounts: readonly string[],

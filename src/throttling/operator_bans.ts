@@ -11,6 +11,13 @@ export interface Attempted {
   readonly address: string;
 }
 
+/** Whether a ban concerns an attempt. */
+export function concerns(ban: BanSubject, { users, name, address }: Attempted): boolean {
+  const isUser = ban.user === undefined || users.includes(ban.user) ||
+    (name !== undefined && ban.names?.includes(name) === true);
+  return isUser && (ban.address === undefined || ban.address === address);
+}
+
 /** Something under way, which a ban of those who make it ends. */
 interface Guest {
   readonly attempted: Attempted;
@@ -28,14 +35,10 @@ export class OperatorBans {
   }
 
   /** @throws {ERR_TOO_MANY_FAILURES} If the user, the address, or this user at this address is banned. */
-  admit({ users, name, address }: Attempted): void {
+  admit(attempted: Attempted): void {
     if (this.#bans.length === 0) return;
     for (const ban of this.list()) {
-      const isUser = ban.user === undefined || users.includes(ban.user) ||
-        (name !== undefined && ban.names?.includes(name) === true);
-      if (isUser && (ban.address === undefined || ban.address === address)) {
-        throw tooManyFailures(ban.until - this.#elapsed(), "operator");
-      }
+      if (concerns(ban, attempted)) throw tooManyFailures(ban.until - this.#elapsed(), "operator");
     }
   }
 

@@ -2,7 +2,8 @@
 export class CannotStart extends Error {
   override readonly name: string = "CannotStart";
 
-  constructor(readonly diagnostics: readonly string[]) {
+  /** @param permanent Whether another attempt with the same configuration fails, too. */
+  constructor(readonly diagnostics: readonly string[], readonly permanent = false) {
     super(diagnostics.join("\n"));
   }
 }

@@ -3,7 +3,9 @@
  * hosts; it does not listen. Requests come from the edge over a channel, the operator's questions over another.
  */
 import type { Logger } from "../logging/logger.ts";
+import { InvalidFile } from "../model/diagnostic.ts";
 import { createService, type Service } from "../service/service.ts";
+import { UnknownDatabase } from "../store/sqlite_database.ts";
 import { answerDesk } from "./desk_link.ts";
 import { EdgeChannel } from "./edge_channel.ts";
 import { Measurements } from "./measurements.ts";
@@ -81,7 +83,12 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
     };
   } catch (error) {
     flush();
-    tell({ kind: "failed", diagnostics: [error instanceof Error ? error.message : String(error)] });
+    const permanent = error instanceof InvalidFile || error instanceof UnknownDatabase;
+    tell({
+      kind: "failed",
+      diagnostics: [error instanceof Error ? error.message : String(error)],
+      permanent,
+    });
     return undefined;
   }
 }

@@ -3,6 +3,7 @@ import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import { CannotStart } from "./cannot_start.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
@@ -72,7 +73,7 @@ export class ServingCore {
   static async start(snapshot: Snapshot, parts: CoreParts): Promise<ServingCore> {
     const permissions = await corePermissions(snapshot.config, parts.resolve);
     const { directory } = snapshot.config.sharing;
-    if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
+    if (directory !== undefined) await makeFolder(directory);
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
     const { generation, upSince, instance, port, daemons, shared } = parts;
@@ -127,5 +128,15 @@ export class ServingCore {
     this.desk.close();
     this.#learned.close();
     this.#worker.end();
+  }
+}
+
+/** @throws {CannotStart} */
+async function makeFolder(directory: string): Promise<void> {
+  try {
+    await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CannotStart([`persistence.directory ${directory}: ${reason}`], true);
   }
 }

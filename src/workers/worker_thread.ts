@@ -16,8 +16,8 @@ interface WorkerEvents {
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
 
-/** How long a worker may take to start, in milliseconds. */
-const START_MS = 30_000;
+/** How long a worker may take to start, in milliseconds: systemd gives the whole start 90 s, and a first start compiles. */
+const START_MS = 80_000;
 
 /**
  * Where the code of a worker is, past symbolic links: a worker may read little, and Deno 2.9.6 lets it import a text (as the
@@ -35,6 +35,8 @@ export class WorkerThread<In> {
   readonly #died: WorkerEvents["died"];
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
+  /** Whether it has said anything, so that its program runs. */
+  #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
   /** @param module Of the workers, with the worker's code. */
@@ -50,6 +52,7 @@ export class WorkerThread<In> {
     const watchdog = new Watchdog();
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       watchdog.heard();
+      this.#loaded = true;
       if (data.kind === "ready") this.#lookAfter(watchdog, pingMs);
       said(data);
       for (const take of [...this.#waiting]) take(data);
@@ -70,14 +73,15 @@ export class WorkerThread<In> {
    * @throws {CannotStart} If it says that it cannot start, dies, or takes too long.
    */
   async ready(): Promise<Message<"ready">> {
+    this.#worker.postMessage({ kind: "ping" });
     const first = await this.#next(
       START_MS,
       (message) => message.kind === "ready" || message.kind === "failed",
     );
     if (first?.kind === "ready") return first;
-    throw new CannotStart(
-      first?.kind === "failed" ? first.diagnostics : [`the ${this.name} did not start in time`],
-    );
+    if (first?.kind === "failed") throw new CannotStart(first.diagnostics, first.permanent);
+    const awaited = this.#loaded ? "reading its files and reaching its database" : "loading the program";
+    throw new CannotStart([`the ${this.name} did not start within ${START_MS / 1000} s: still ${awaited}`]);
   }
 
   /** Waits until it has closed, but not for longer than that. */

@@ -1,4 +1,5 @@
 /** An account on a transfer host has a pipe as its key file: whoever reads it, reads for ever. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { ALICE, runService } from "../system/running_service.ts";
@@ -33,7 +34,7 @@ Deno.test("key files that nobody can read to their end keep nobody from sessions
   const blocked = PIPES.map((name) => system.ask("/rest/auth", as(name)).finally(() => waiting--));
   const asked = () =>
     system.daemon().requests.some(({ values }) => values?.get("user")?.startsWith("mallory"));
-  while (!asked()) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(asked, { everyMs: 10 });
   const session = () => system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   assert.equal((await session()).status, 200);
   assert.equal((await system.ask("/rest/auth", as("dora"))).status, 200);

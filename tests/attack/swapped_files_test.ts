@@ -1,4 +1,5 @@
 /** Somebody who can write where data files are puts other things in their places, between a look at them and their reading. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
@@ -57,7 +58,7 @@ Deno.test("whatever takes the place of password and map file, who is in them get
     }
   }
   await system.replace("conf/mapfile.json", JSON.stringify({ [ALICE_DN]: { role: "banned" } }));
-  while (await signIn() === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(async () => await signIn() !== 200, { everyMs: 50 });
   assert.equal(await signIn(), 403, "a good file counts again");
   assert(await memory(system.service.pid) - before < 200, "nothing was read that has no end");
 });

@@ -263,10 +263,18 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
-      "WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)",
+      "WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
+      "WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
+  },
+  {
+    rows: ["Using a one-time share twice"],
+    broken: "a share that was used up on one server can be used on the others",
+    file: "src/sharing/store/share_sql.ts",
+    change: instead("SELECT name FROM known)", "SELECT :server FROM known)"),
+    tests: ["tests/sharing/store"],
+    only: "ends a share on all its servers",
   },
   {
     rows: ["Requests by other web sites, scripts in pages"],
@@ -1096,8 +1104,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "the names of an archive take any memory",
     file: "src/resource/access/archive/shared_tree.ts",
     change: instead(
-      "this.#workerForNames < Buffer.byteLength(before) + Buffer.byteLength(name)",
-      "this.#workerForNames < 0",
+      "this.#nameBytesLeft < Buffer.byteLength(before) + Buffer.byteLength(name)",
+      "this.#nameBytesLeft < 0",
     ),
     tests: ["tests/resource/access/archive/directory_archive_test.ts"],
   },

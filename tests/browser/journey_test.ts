@@ -1,4 +1,5 @@
 /** What people do with the service from the sign-in to the end of a share, in a real browser. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Chromium, findChromium, type Page } from "./chromium.ts";
 import { look } from "./page_checks.ts";
@@ -150,9 +151,7 @@ Deno.test({
     await look(reader, "shared-folder");
     await reader.saveIn(files);
     await reader.evaluate(`[...document.links].find(({ search }) => search === "?view=zip").click()`);
-    while (!await Deno.stat(`${files}/d.zip`).then(() => true, () => false)) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await until(() => Deno.stat(`${files}/d.zip`).then(() => true, () => false), { everyMs: 20 });
     await unpack(`${files}/d.zip`, `${files}/unpacked`);
     assert.deepEqual(await tree(`${files}/unpacked/d`), await tree(there));
 

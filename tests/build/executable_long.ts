@@ -1,4 +1,5 @@
 /** The executable as an operator gets it: built from a clean clone, copied beside a `conf/`, run by an unprivileged user. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import project from "../../deno.json" with { type: "json" };
 import { compile } from "../../bin/build/compile.ts";
@@ -68,7 +69,7 @@ Deno.test("every command works in the executable, as the account of the service"
   const installation = await Installation.create(site, built);
   await installation.serve(async (port) => {
     const ready = () => ask(`https://localhost:${port}/health/ready`, site.authority.certificate);
-    while ((await ready()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(async () => (await ready()).status === 200, { everyMs: 20 });
     await tryEveryCommand((args, input) => installation.run("./authserver", args, input));
   });
 });

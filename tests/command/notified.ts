@@ -1,3 +1,5 @@
+import { inTime } from "../fixtures/deadline.ts";
+
 /** A stand-in for the service manager: collects the datagrams that are sent to its socket. */
 export class Notified implements AsyncDisposable {
   readonly #socket: Deno.DatagramConn;
@@ -22,7 +24,7 @@ export class Notified implements AsyncDisposable {
   }
 
   async next(): Promise<string> {
-    const [bytes] = await this.#socket.receive();
+    const [bytes] = await inTime(this.#socket.receive(), "a message to the service manager");
     return new TextDecoder().decode(bytes);
   }
 

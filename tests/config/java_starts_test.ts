@@ -36,6 +36,77 @@ const STARTS: Record<string, JavaStart> = {
     lines: ["authservice.server.HPC.host=127.0.0.1, 127.0.0.2"],
     check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1, 127.0.0.2"),
   },
+  "with keys of a server in another case": {
+    lines: ["-authservice.server.HPC.commandPort", "authservice.server.HPC.commandport=64436"],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.commandPort, 64436),
+  },
+  "with keys of one of several daemons in another case": {
+    lines: [
+      ...["host", "port", "commandHost", "commandPort"].map((key) => `-authservice.server.HPC.${key}`),
+      ...["HOST=192.0.2.1", "host=192.0.2.1", "CommandHost=10.0.0.1", "COMMANDPORT=64435"].slice(1)
+        .map((line) => `authservice.server.HPC.1.${line}`),
+    ],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.commandHost, "10.0.0.1"),
+  },
+  "with a port that is none, as it has no use for it": {
+    lines: ["authservice.server.HPC.port=abc"],
+    warnings: ["port = abc: not a port number from 1 to 65535, the daemon's word holds"],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
+  },
+  "with a gap in the numbers of daemons, and those before it": {
+    lines: [
+      ...["host", "port", "commandHost", "commandPort"].map((key) => `-authservice.server.HPC.${key}`),
+      ...[1, 2, 4].flatMap((number) =>
+        ["host=192.0.2.1", "commandHost=10.0.0.1", `commandPort=6443${number}`].map((line) =>
+          `authservice.server.HPC.${number}.${line}`
+        )
+      ),
+    ],
+    warnings: [
+      "HPC.4.host: not used, as authservice.server.HPC.3. is missing: numbers count from 1 without gaps",
+    ],
+    check: ({ servers }) =>
+      assert.deepEqual(servers[0]?.instances.map(({ commandPort }) => commandPort), [64431, 64432]),
+  },
+  "with reservations, and no file of them": {
+    lines: ["authservice.server.HPC.reservations.enable=true"],
+    warnings: ["expected authservice.server.HPC.reservations.file too, without it there are none"],
+    check: ({ servers }) => assert.equal(servers[0]?.reservations, undefined),
+  },
+  "with keys of daemons that are asked each time": {
+    lines: [`${REST}.SSHKEY.updateInterval=0`],
+    warnings: ["0 is to ask for each login to the Java service, here 600 seconds holds"],
+  },
+  "with tokens for longer than they may last": {
+    lines: ["container.security.rest.jwt.lifetime=90000"],
+    warnings: ["lifetime = 90000: more than container.security.rest.jwt.maxLifetime: 86400 seconds hold"],
+    check: ({ issuedTokens }) => assert.equal(issuedTokens.lifetimeSeconds, 86400),
+  },
+  "with an empty word out of some": {
+    lines: [
+      `${SOURCES}.order=FILE`,
+      `${SOURCES}.FILE.class=eu.unicore.services.aip.file.FileAttributeSource`,
+      `${SOURCES}.FILE.file=conf/map.json`,
+      `${SOURCES}.FILE.matching=`,
+    ],
+    files: { "conf/map.json": "{}" },
+    warnings: ["FILE.matching = : empty, strict holds"],
+  },
+  "without a word of a gateway": {
+    lines: ["container.security.sessionsEnabled=true"],
+    warnings: [
+      "sessionsEnabled: ignored",
+      "sessionsEnabled: a key of the Java service, which takes container.security.gateway.enable for true if it is left out: here false holds",
+    ],
+    check: ({ gateway }) => assert.equal(gateway.enabled, false),
+  },
+  "with a folder as OpenSSL has it": {
+    lines: [
+      "-container.security.truststore.directoryLocations.1",
+      "container.security.truststore.type=openssl",
+    ],
+    check: ({ truststore }) => assert.equal(truststore?.origin.key, "container.security.truststore.type"),
+  },
   "with several addresses of its own": {
     lines: ["share.clientIP=192.0.2.1, 192.0.2.2"],
     check: ({ sharing }) => assert.deepEqual(sharing.clientAddresses, ["192.0.2.1", "192.0.2.2"]),

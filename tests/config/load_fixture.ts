@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ServiceConfig } from "../../src/config/service_config.ts";
 import { KINDS } from "../../src/service/kinds.ts";
+import { assertRemedies } from "../fixtures/remedies.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 
 /** Outcome of {@link loadText}. The folder that stands for the working directory is shown as nothing: `/conf/x`. */
@@ -47,6 +48,7 @@ export async function loadText(
       environment: (name) => environment[name],
       hostName: () => "machine.example",
     });
+    assertRemedies(diagnostics);
     const shown = (severity: "error" | "warning") =>
       diagnostics.filter((diagnostic) => diagnostic.severity === severity)
         .map((diagnostic) => formatDiagnostic(diagnostic).replaceAll(workingDirectory, ""));

@@ -165,8 +165,8 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a name that is none", ["order=SSHKEY", "SSHKEY.dnTemplate=%s"], [
     "2: SSHKEY.dnTemplate = %s: expected a distinguished name with %s in it",
   ]],
-  ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=0"], [
-    "2: SSHKEY.updateInterval = 0: expected a whole number from 1 to 2147483647 (seconds)",
+  ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=-1"], [
+    "2: SSHKEY.updateInterval = -1: expected a whole number from 1 to 2147483647 (seconds)",
   ]],
   ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub", ANY_AUDIENCE], [
     "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the OIDC server",

@@ -158,14 +158,11 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "6: authservice.server.A.host = a: expected A to have either this key or numbered ones such as " +
     "authservice.server.A.1.host",
   ]],
-  ["a gap", ["authservice.servers=A", ...daemon("A.1"), ...daemon("A.3")], [
-    "2: authservice.server.A.1.host: expected numbers 1 to 2 without gaps, authservice.server.A.2. is missing",
-  ]],
   ["numbers that begin with 0", ["authservice.servers=A", ...daemon("A.0")], [
-    "2: authservice.server.A.0.host: expected numbers 1 to 1 without gaps, authservice.server.A.1. is missing",
+    "2: authservice.server.A.0.host: expected numbers that count from 1, authservice.server.A.1. is missing",
   ]],
   ["a number with leading zero", ["authservice.servers=A", ...daemon("A.01")], [
-    "2: authservice.server.A.01.host: expected numbers 1 to 1 without gaps, authservice.server.A.1. is missing",
+    "2: authservice.server.A.01.host: expected numbers that count from 1, authservice.server.A.1. is missing",
   ]],
   ["names of which one continues another", ["authservice.servers=A A.1", ...daemon("A"), ...daemon("A.1")], [
     "1: authservice.servers = A A.1: expected names of which none continues another after a dot, as A.1 does A",

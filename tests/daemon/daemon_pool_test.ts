@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { DaemonKnowledge } from "../../src/daemon/daemon.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
@@ -72,7 +73,7 @@ class Setting implements AsyncDisposable {
 
   /** Until the checks under way have come to an end: each plans the next. */
   async rest(): Promise<void> {
-    while (this.time.pending < this.daemons.length) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => this.time.pending >= this.daemons.length, { everyMs: 1 });
   }
 
   advance(seconds: number): Promise<void> {
@@ -114,8 +115,6 @@ const plainGroup = (name: string, daemon: DaemonSimulator) => ({
 });
 
 const PLAIN = { tls: () => material, clock: Date.now, log: SILENT };
-
-const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
 
 async function assertFails(
   promise: Promise<unknown>,
@@ -296,9 +295,7 @@ Deno.test("openSession(): full accounts are a limit only when every instance say
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED");
   assert.deepEqual(setting.up(), [true, true]);
   // The limit comes with the first ping, which runs beside the sessions.
-  while (setting.group.status().sessionLimit === undefined) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await until(() => setting.group.status().sessionLimit !== undefined, { everyMs: 0 });
   assert.equal(setting.group.status().sessionLimit, 2);
   await setting.daemons[0]?.stop();
   await assertFails(setting.open(), "ERR_SESSION_LIMIT_REACHED", "one full, one down");
@@ -385,7 +382,7 @@ Deno.test("a daemon that has failed a request is looked at at once, and is out i
   assert(daemon);
   daemon.fault = { kind: "hang-after-request" };
   await assertFails(setting.open(), "ERR_DAEMON_TIMEOUT");
-  while (setting.up()[0]) await tick(); // no time passes but that of the limits
+  await until(() => !setting.up()[0], { everyMs: 0 }); // no time passes but that of the limits
   daemon.fault = undefined;
   await setting.advance(15);
   assert.deepEqual(setting.up(), [true]);
@@ -447,14 +444,14 @@ Deno.test("what is known of daemons is handed on, and checked again", async () =
       daemons: new Daemons({ known: structuredClone(known), learned }),
     });
   const first = run();
-  while (known.size === 0 || first.status().version === undefined) await tick();
+  await until(() => known.size > 0 && first.status().version !== undefined, { everyMs: 0 });
   await first.close();
   assert.deepEqual([...known.keys()], [`${daemon.host}:${daemon.commandPort}`]);
 
   await daemon.stop();
   const second = run();
   assert.deepEqual([second.status().usable, second.status().version], [true, "3.5.3"]);
-  while (second.status().usable) await tick();
+  await until(() => !second.status().usable, { everyMs: 0 });
   await second.close();
   const third = run();
   assert.match(third.status().instances[0]?.reason ?? "", /connection refused/);
@@ -475,7 +472,7 @@ Deno.test("servers that share a daemon share its queue and what is known of it",
     createDaemonGroup(plainGroup("ONE", daemon), parts),
     createDaemonGroup(plainGroup("TWO", daemon), parts),
   ];
-  while (one.status().version === undefined) await tick();
+  await until(() => one.status().version !== undefined, { everyMs: 0 });
   assert.equal(daemon.connections, 1, "one ping for both");
   assert.equal(two.status().usable, true);
   assert.equal(two.status().instances[0]?.address, "two.example.org:1");

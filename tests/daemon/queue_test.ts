@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { type Exchange, failure } from "../../src/daemon/exchange.ts";
 import { Queue } from "../../src/daemon/queue.ts";
@@ -166,7 +167,7 @@ Deno.test("Queue passes the turn on from what takes too long, and closes when th
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
     for (const name of ["3", "4"]) {
       const next = desk.come(name);
-      while (!desk.begun.includes(name)) await new Promise((resolve) => setTimeout(resolve, 1));
+      await until(() => desk.begun.includes(name), { everyMs: 1 });
       desk.end(name);
       assert.deepEqual(await next, answered(name));
     }

@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { once } from "node:events";
@@ -206,7 +207,7 @@ Deno.test("Connections are served one after the other", async () => {
   await using daemon = await startDaemon({ tls });
   const silent = await openCommand(target(daemon));
   const other = exchange(target(daemon), PING);
-  while (daemon.connections < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => daemon.connections >= 2, { everyMs: 1 });
   silent.write("END\n");
   assert.match((await other).reply, /^Version/);
   assert.deepEqual(daemon.requests.map(({ raw }) => Buffer.from(raw).toString()), ["END\n", PING]);
@@ -222,10 +223,10 @@ for (const action of ["destroy", "end", "resetAndDestroy"] as const) {
       await openCommand({ port: daemon.commandPort }),
     ];
     half.write(Uint8Array.of(0x16, 0x03, 0x01));
-    while (daemon.connections < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => daemon.connections >= 3, { everyMs: 1 });
     gone[action]();
     silent.write("END\n");
-    while (daemon.failedHandshakes < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => daemon.failedHandshakes >= 1, { everyMs: 1 });
     half[action]();
     assert.match((await exchange(target(daemon), PING)).reply, /^Version/);
     assert.equal(daemon.failedHandshakes, 2);
@@ -311,7 +312,7 @@ for (
     const next = exchange(target(daemon), PING);
     if (fault.kind === "hang-after-partial-reply") {
       assert.equal(String((await once(socket, "data"))[0]), "OK:");
-    } else while (daemon.jobs.size === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    } else await until(() => daemon.jobs.size !== 0, { everyMs: 1 });
     socket.destroy();
     assert.match((await next).reply, /^Version/);
   });

@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { exchange } from "./command_client.ts";
@@ -169,7 +170,7 @@ Deno.test("A secret serves once; its slot is freed by the sweep after the sessio
   const again = await site.connect();
   assert.equal(await again.logIn("s"), "500 Session for these credentials is already running");
   assert.equal(await first.command("QUIT"), "<end>");
-  while (!site.daemon.sessions[0]?.ended) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => site.daemon.sessions[0]?.ended, { everyMs: 1 });
   now += 4999;
   assert.match(await site.announce({ secret: "t" }), /^ERROR::Too many active sessions for 'alice'/);
   now += 1;
@@ -605,5 +606,5 @@ Deno.test("Once all clients have left no connection is open", async () => {
   const client = await site.session();
   assert.equal(site.daemon.openConnections, 1);
   await client.command("QUIT");
-  while (site.daemon.openConnections > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => site.daemon.openConnections === 0, { everyMs: 1 });
 });

@@ -137,6 +137,9 @@ The configuration is in ${
 `;
 }
 
+/** Deno, for readers who have Node.js alone. */
+const DENO = `npx --yes deno@${Deno.version.deno}`;
+
 function linesToTry(url: string, running: readonly Counted[]): string {
   const { name, password } = DEMO_USER;
   const [first, second] = running;
@@ -146,8 +149,8 @@ All instances run. Try:
 
   curl -k -u ${name}:${password} -H 'Accept: application/json' ${url}/rest/auth
   curl -k ${url}/health/ready
-  deno task start status --config ${main}
-  deno task start ban add --user ${name} --for 1m --config ${main}    # holds on all of them
+  ${DENO} task start status --config ${main}
+  ${DENO} task start ban add --user ${name} --for 1m --config ${main}    # holds on all of them
   kill -9 ${second?.instance.process.pid}    # another one`;
 }
 

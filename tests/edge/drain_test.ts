@@ -3,7 +3,7 @@ import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
-import { inTime } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
@@ -49,9 +49,9 @@ Deno.test("HttpsEdge.drain() waits for the last of several requests under way", 
   };
   using client = Deno.createHttpClient({ caCerts: [authority.certificate] });
   const first = ask("/first");
-  while (waiting.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => waiting.length >= 1, { everyMs: 1 });
   const second = ask("/second");
-  while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => waiting.length >= 2, { everyMs: 1 });
   let drained = false;
   const draining = edge.drain(NEVER_MS).then(() => drained = true);
   waiting[0]?.();

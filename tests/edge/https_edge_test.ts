@@ -5,7 +5,7 @@ import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_optio
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
-import { inTime } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readJson } from "../../src/resource/request_body.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
@@ -606,7 +606,7 @@ Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
   await withEdge({ answer }, async (port, seen) => {
     const socket = await openTls(port);
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
-    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => seen.length > 0, { everyMs: 0 });
     socket.destroy();
     await inTime(noticed, "the signal");
   });
@@ -633,7 +633,8 @@ Deno.test("HttpsEdge aborts the signal of whoever leaves before the last byte, a
       const socket = await openTls(port);
       socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
       let text = "";
-      while (!text.endsWith("12345")) text += String((await once(socket, "data"))[0]);
+      socket.on("data", (part) => text += String(part));
+      await until(() => text.endsWith("12345"));
       socket.destroy();
       if (aborted) await inTime(ended.promise, "the end");
     });

@@ -1,4 +1,5 @@
 /** One request after the other, and bodies when they are asked for, however the bytes come (RFC 9112, 9.3.2). */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -243,10 +244,10 @@ testEdges("100 Continue comes when the body is asked for, and not before", () =>
   await talk(open, ["GET /.. HTTP/1.1\r\nHost: h\r\n\r\n"], () => false);
   assert.equal(reply, "");
   waiting.go();
-  while (!reply.endsWith("\r\n\r\n")) await once(socket, "data");
+  await until(() => reply.endsWith("\r\n\r\n"));
   assert.match(reply, /^HTTP\/1\.1 100 Continue\r\n/);
   socket.write("body");
-  while (!reply.endsWith("body")) await once(socket, "data");
+  await until(() => reply.endsWith("body"));
   assert.match(reply, /HTTP\/1\.1 200 OK\r\n/);
   assert.equal(count(reply, /HTTP\/1\.1 100/g), 1);
   socket.destroy();

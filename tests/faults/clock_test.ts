@@ -1,4 +1,5 @@
 /** A clock that is set while the service runs: by an hour, a day, forwards, backwards. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
@@ -26,9 +27,9 @@ async function withService(
   const options = { ...snapshot, generation: 1, upSince: Date.now(), port: 9000 };
   const service = await createService(options, { log: SILENT, clock: () => Date.now() + ahead });
   try {
-    while (!(await (await ask(service, ALICE_BASIC)).text()).includes("3.5.3")) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(async () => (await (await ask(service, ALICE_BASIC)).text()).includes("3.5.3"), {
+      everyMs: 10,
+    });
     await test(service, (by) => ahead += by);
   } finally {
     await service.close();
@@ -75,10 +76,10 @@ for (
 Deno.test("a clock set back and forth by two hours makes no wait and no ban longer or shorter", () =>
   withService(async (service, step) => {
     let last = await ask(service, WRONG);
-    while (last.status === 401) last = await ask(service, WRONG);
+    await until(async () => (last = await ask(service, WRONG)).status !== 401, { everyMs: 0 });
     assert.equal(last.status, 429);
-    const until = Date.now() + 200_000;
-    await service.desk.answer({ about: "ban", subject: { address: BANNED }, until });
+    const ban = { subject: { address: BANNED }, until: Date.now() + 200_000 };
+    await service.desk.answer({ about: "ban", ...ban });
     for (const by of [2 * HOUR, -4 * HOUR, 2 * HOUR]) {
       step(by);
       for (const [address, most] of [["127.0.0.1", 300], [BANNED, 200]] as const) {

@@ -2,6 +2,7 @@
  * Every fault of the command socket (daemon-protocol.md 7) against GET and POST, on a server of one daemon and in a group
  * of two. All at once; those that last as long as a daemon may take only in the long run.
  */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import type { DaemonSimulator } from "../daemon_simulator/daemon.ts";
@@ -167,9 +168,7 @@ const outcomes = tried.map(async (_, i) => {
   mended++;
   await spoiled[i]?.();
   const mendedAt = performance.now();
-  while ((await system.ask(`/rest/auth/${one}`, POST)).status !== 200) {
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await until(async () => (await system.ask(`/rest/auth/${one}`, POST)).status === 200, { everyMs: 100 });
   return {
     alone,
     grouped,

@@ -1,11 +1,12 @@
 /** The database of several instances is away, slow or full; an instance is frozen, or of another version than the tables. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { PostgresConnection } from "../../src/store/postgres/postgres_connection.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE } from "../system/running_service.ts";
-import { type Instance, SeveralInstances, until } from "../system/several_instances.ts";
+import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { note } from "./fault_table.ts";
 import { mountSmallDisk } from "./small_disk.ts";
 
@@ -422,5 +423,41 @@ Deno.test({
       "nothing, but that each instance goes by its own; `/health/ready` 200 with `configurationsDiffer`",
     log: "`instances have different configurations`, with their names",
     after: "over as soon as they are alike, by a reload",
+  });
+});
+
+Deno.test({
+  name:
+    "a ban that other instances cannot hear of is reported, with their names, and reaches them afterwards",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 2 });
+  const { instances: [one, two], server } = several;
+  assert.ok(one && two);
+  const ban = async (address: string) => {
+    const io = recordedIo();
+    const status = await runCommand(["ban", "add", "--address", address, "--config", one.main], io);
+    return { status, err: io.err };
+  };
+  const listed = async () => {
+    const io = recordedIo();
+    await runCommand(["ban", "list", "--config", two.main], io);
+    return io.out;
+  };
+  await until(async () => (await states(one)).length === 2);
+  assert.deepEqual(await ban("192.0.2.7"), { status: 0, err: "" });
+  await server.stop();
+  const told = await ban("192.0.2.8");
+  assert.equal(told.status, 3);
+  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${two.port}\\n`));
+  assert.doesNotMatch(await listed(), /192\.0\.2\.8/);
+  await server.run();
+  await until(async () => (await listed()).includes("192.0.2.8"));
+  note({
+    section: SECTION,
+    fault: "the operator bans an address while the database is down",
+    caller: "it is kept out by the instance that was asked",
+    log: "nothing; `ban add` names the instances that do not know yet, and ends with 3",
+    after: "the ban holds on all instances",
   });
 });

@@ -1,4 +1,5 @@
 /** A disk that is full, or read-only, under the log and the audit stream, the shares and the password file. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { passwd } from "../../src/command/files/passwd.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -57,9 +58,8 @@ async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void
   }
   const session = await system.ask("/rest/auth/HPC", POST);
   const id = String(session.headers["x-request-id"]);
-  while (!(await Deno.readTextFile(`${disk.path}/logs/audit.log`).catch(() => "")).includes(id)) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  const audit = () => Deno.readTextFile(`${disk.path}/logs/audit.log`).catch(() => "");
+  await until(async () => (await audit()).includes(id), { everyMs: 20 });
 }
 
 testDisk(

@@ -1,11 +1,12 @@
 /** One of several instances runs on a machine whose clock is hours ahead, another on one whose clock is hours behind. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { ALICE } from "../system/running_service.ts";
 import { runAuthserver } from "../system/service_process.ts";
-import { type Instance, SeveralInstances, until } from "../system/several_instances.ts";
+import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { Visitor } from "../system/visitor.ts";
 import { note } from "./fault_table.ts";
 

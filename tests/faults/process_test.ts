@@ -9,6 +9,7 @@ import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.t
 import { runAuthserver } from "../system/service_process.ts";
 import { Notified } from "../command/notified.ts";
 import { note } from "./fault_table.ts";
+import { allShares } from "../sharing/store/all_shares.ts";
 
 const KILLS = 3;
 
@@ -25,7 +26,7 @@ Deno.test("kill -9 while shares are made loses none that was acknowledged, and t
   }
   assert.equal(new Set(acknowledged).size, acknowledged.length, "each has an id of its own");
   const store = openShareStore(file, Date.now);
-  const all = await store.all();
+  const all = await allShares(store);
   const stored = new Set(all.map(({ id }) => id));
   assert(
     all.every(({ path, owner, uid }) =>

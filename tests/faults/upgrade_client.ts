@@ -1,7 +1,8 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Question, Reply } from "../system/ask.ts";
 import { ALICE } from "../system/running_service.ts";
-import { type Instance, until } from "../system/several_instances.ts";
+import { type Instance } from "../system/several_instances.ts";
 import { EVERYBODY } from "../system/sharing/sharing_system.ts";
 
 const SHARE_CONTENT = "0123456789";

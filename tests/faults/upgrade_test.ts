@@ -2,6 +2,7 @@
  * One version of the service is replaced by another, instance after instance, while clients go on: the last version with
  * older tables, out of the history, by this one, and this one by one with newer tables, made of it.
  */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { LONG_AGO } from "../sharing/site.ts";
@@ -12,7 +13,7 @@ import {
   versionAfter,
   versionBefore,
 } from "../system/service_version.ts";
-import { databaseProperties, served, startInstance, until } from "../system/several_instances.ts";
+import { databaseProperties, served, startInstance } from "../system/several_instances.ts";
 import { BOB, createSharingSite } from "../system/sharing/sharing_system.ts";
 import { note } from "./fault_table.ts";
 import { type Serving, UpgradeClient } from "./upgrade_client.ts";

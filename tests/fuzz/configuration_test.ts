@@ -11,7 +11,7 @@ import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { parseRate } from "../../src/model/rate.ts";
 import { readReservationFile } from "../../src/reservations/reservation_file.ts";
-import { parseShareDump } from "../../src/sharing/import/share_dump.ts";
+import { readShareDump } from "../../src/sharing/import/share_dump.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
@@ -151,18 +151,24 @@ fuzz({
   growth: { longest: FILE, forms: DER_FORMS, input: latin1 },
 });
 fuzz({
-  name: "parseShareDump()",
+  name: "readShareDump()",
   input: hostileText(
     'path,ownerID,uid,targetID,access\n/a/b,"CN=Ann, C=DE",ann,CN=Bob,READ\n',
     '[{"path":"/a","ownerID":"CN=Ann","uid":"ann","targetID":"CN=Bob","expires":"1800000000"}]',
+    "-- H2\nINSERT INTO \"SHARES\" VALUES\n('a', STRINGDECODE('{\\\"path\\\":\\\"/a\\u00e4\\\"}')), ('b', U&'{\\00e4}', NULL);\n",
+    '-- MySQL\nCOPY public.shares (id, data) FROM stdin;\na\t{"path":"/a\\\\u00e4"}\n\\.\n',
   ),
-  parse: (text) => parseShareDump(text, { file: "dump", server: "HPC", servers: ["HPC"], now: 0 }),
+  parse: (text) => readShareDump(text, { file: "dump", server: "HPC", servers: ["HPC"], now: 0 }),
   throws: [InvalidFile],
   growth: {
     longest: FILE,
     forms: [
       "…",
       "path,ownerID,uid,targetID\n…",
+      "-- H2\nINSERT INTO X VALUES …",
+      "-- M\nINSERT INTO X VALUES ('a', '…')",
+      "-- H2\nINSERT INTO X VALUES ('a', U&'…",
+      "-- PG\nCOPY x FROM stdin;\n…",
       "path,ownerID,uid,targetID\n/a,CN=a,a,…",
       "[…]",
       '[{"path":"…"}]',

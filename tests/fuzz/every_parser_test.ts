@@ -37,7 +37,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
   ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
   ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
-  ["sharing/import/csv_rows.ts: csvRows", "parseShareDump()"],
+  ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
   ["model/regular_file.ts: readRegularFile", "reads a file, and leaves the bytes as they are"],
   ["attributes/file/map_inspection.ts: inspectMapFile", "readMapFile(), told to the operator"],

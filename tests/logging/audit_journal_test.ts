@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { AuditJournal } from "../../src/logging/audit_journal.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -88,7 +89,7 @@ Deno.test("AuditJournal keeps lines while there is no journal, and sends them in
   const log: string[] = [];
   const audit = new AuditJournal(logger(log), journal.path);
   audit.write(["a"]);
-  while (log.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => log.length !== 0, { everyMs: 1 });
   journal.start();
   audit.retry();
   await journal.has("a\n");

@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalAddress } from "../../src/model/address.ts";
@@ -104,7 +105,7 @@ Deno.test("NameService asks for four names of one caller at a time, and lets oth
   open.get("other.example.org")?.();
   assert.deepEqual(await other, [["192.0.2.1"]]);
   for (const name of many) {
-    while (!open.has(name)) await Promise.resolve();
+    await until(() => open.has(name), { everyMs: 0 });
     open.get(name)?.();
   }
   assert.deepEqual(await first, many.map(() => ["192.0.2.1"]));

@@ -1,4 +1,5 @@
 /** What reservations promise wherever they are kept: whoever changes them, and the book that the service goes by. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
@@ -35,7 +36,7 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
       const time = { now: at("12:00") };
       const opened = await open(() => time.now);
       const seen = async (condition: () => boolean) => {
-        while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+        await until(condition);
       };
       try {
         await check({ ...opened, time, seen });

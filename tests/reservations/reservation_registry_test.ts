@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
@@ -17,10 +18,8 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
   const file = `${folder}/reservations.json`;
   const time = { now: at("2026-01-05T12:00:00Z") };
   const lines: string[] = [];
-  let heard: (() => void) | undefined;
   const log = createLogger((line) => {
     lines.push(line);
-    heard?.();
   });
   const write = (next: unknown) =>
     Deno.writeTextFile(file, typeof next === "string" ? next : JSON.stringify(next));
@@ -34,9 +33,7 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
     lines,
     write,
     async logged(part: string): Promise<string> {
-      while (!lines.some((line) => line.includes(part))) {
-        await new Promise<void>((resolve) => heard = resolve);
-      }
+      await until(() => lines.some((line) => line.includes(part)), { what: `a log line with ${part}` });
       return lines.splice(0).join("\n");
     },
     [Symbol.asyncDispose]: async () => {

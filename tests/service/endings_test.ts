@@ -16,7 +16,7 @@ import { inTime } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
-import { until } from "../system/several_instances.ts";
+import { until } from "../fixtures/deadline.ts";
 import { ask, type Question } from "../system/ask.ts";
 import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
 import { createSharingSite } from "../system/sharing/sharing_system.ts";

@@ -2,12 +2,20 @@ import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
+import type { Share } from "../../src/sharing/share.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, USE } from "./store/conformance.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const NOW = 1_700_000_000_000;
 const SERVERS = ["A", "B"];
+
+/** All that a list has. */
+async function listed(administration: ShareAdministration, ...list: Parameters<ShareAdministration["list"]>) {
+  const found: Share[] = [];
+  for await (const { shares } of administration.list(...list)) found.push(...shares);
+  return found;
+}
 
 async function withStore(check: (administration: ShareAdministration) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -26,11 +34,14 @@ Deno.test("ShareAdministration lists, shows, gives away and removes", () =>
     const { id } = await store.put("A", DRAFT);
     await store.put("B", { ...DRAFT, owner: "cn=bob" });
     await store.claim("A", id, USE);
-    assert.equal((await administration.list()).length, 2);
-    assert.equal((await administration.list({ server: "B" })).length, 1);
-    assert.deepEqual((await administration.list({ owner: "CN=Alice, O=Example" })).map((share) => share.id), [
-      id,
-    ]);
+    assert.equal((await listed(administration)).length, 2);
+    assert.equal((await listed(administration, { server: "B" })).length, 1);
+    assert.deepEqual(
+      (await listed(administration, { owner: "CN=Alice, O=Example" })).map((share) => share.id),
+      [
+        id,
+      ],
+    );
     assert.equal((await administration.show(id)).uses.length, 1);
     const given = await administration.chown(id, { owner: "CN=Bob", uid: "bob", gid: "staff" });
     assert.deepEqual([given.owner, given.uid, given.gid], ["cn=bob", "bob", "staff"]);
@@ -68,8 +79,8 @@ const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires
 Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
   withStore(async (administration) => {
     const result = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
-    assert.deepEqual(result, { added: 2, present: [] });
-    const [first, second] = await administration.list();
+    assert.deepEqual(result, { added: 2, present: [], ended: 1, refused: 0, diagnostics: [] });
+    const [first, second] = await listed(administration);
     assertAlike(first, {
       server: "A",
       id: "2aXf9Kq01bZ",
@@ -88,7 +99,7 @@ Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired"
     });
     assert.deepEqual([second?.usesLeft, second?.expires, second?.gid], [1, 1800000000, undefined]);
     const again = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
-    assert.deepEqual(again, { added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
+    assert.deepEqual(again, { ...result, added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
   }));
 
 Deno.test("ShareAdministration imports a JSON dump", () =>
@@ -107,15 +118,36 @@ Deno.test("ShareAdministration imports a JSON dump", () =>
       servers: SERVERS,
     });
     assert.equal(result.added, 1);
-    const [share] = await administration.list();
+    const [share] = await listed(administration);
     assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
+  }));
+
+Deno.test("ShareAdministration takes what can be taken of a dump of the Java service, once for all servers", () =>
+  withStore(async (administration) => {
+    const fixture = new URL("../fixtures/java_shares/h2_2.4.csv", import.meta.url);
+    const text = await Deno.readTextFile(fixture);
+    const source = { file: "dump.csv", servers: SERVERS };
+    await assert.rejects(administration.import(text, source), InvalidFile);
+    assert.deepEqual(await listed(administration), []);
+    const { added, present, ended, refused, diagnostics } = await administration.import(text, {
+      ...source,
+      partial: true,
+    });
+    assert.deepEqual([added, present, ended, refused, diagnostics.length], [4, [], 1, 2, 3]);
+    const [first, ...others] = await listed(administration);
+    assert(first);
+    assert.equal(others.filter(({ id, server }) => id === first.id && server === "B").length, 1);
+    const again = await administration.import(text, { ...source, partial: true });
+    assert.deepEqual([again.added, again.present.length], [0, 4]);
+    await administration.remove(first.id, "B");
+    assert.equal((await listed(administration)).some(({ id }) => id === first.id), false);
   }));
 
 Deno.test("ShareAdministration takes a share by its id alone where there is one, and asks for the server where there are two", () =>
   withStore(async (administration) => {
     const share = await administration.store.put("A", DRAFT);
     assert.equal((await administration.show(share.id)).share.server, "A");
-    assert.equal(await administration.store.add({ ...share, server: "B" }), true);
+    assert.equal((await administration.store.addAll([{ ...share, server: "B" }])).length, 1);
     await assert.rejects(
       administration.show(share.id),
       (error) =>
@@ -133,11 +165,11 @@ Deno.test("dumpEntry() is what an import reads back", () =>
     await store.put("B", { ...DRAFT, path: "/f", gid: "hpc", oneTime: true, expires: NOW / 1000 + 60 });
     const { id } = await store.put("B", { ...DRAFT, path: "/used", oneTime: true });
     await store.claim("B", id, USE);
-    const before = await administration.list();
+    const before = await listed(administration);
     const dump = JSON.stringify(before.map(dumpEntry));
     for (const share of before) await administration.remove(share.id);
     await administration.import(dump, { file: "dump", servers: SERVERS });
-    const after = await administration.list();
+    const after = await listed(administration);
     const timeless = (shares: typeof after) => shares.map((share) => ({ ...share, created: 0 }));
     assert.deepEqual(timeless(after), timeless(before));
   }));
@@ -181,6 +213,47 @@ for (const [what, text, messages] of BAD) {
         for (const message of messages) assert.match(error.message, message);
         return true;
       });
-      assert.deepEqual(await administration.list(), []);
+      assert.deepEqual(await listed(administration), []);
     }));
 }
+
+Deno.test("ShareAdministration lists in pages, from any share on, and says where more begin", () =>
+  withStore(async (administration) => {
+    const { store } = administration;
+    for (let i = 0; i < 7; i++) await store.put(i % 2 === 0 ? "A" : "B", { ...DRAFT, path: `/${i}` });
+    for (const list of [{}, { server: "A" }, { owner: DRAFT.owner }, { server: "B", owner: DRAFT.owner }]) {
+      const all = (await listed(administration, list)).map(({ id }) => id);
+      assert.equal(all.length, list.server === undefined ? 7 : list.server === "A" ? 4 : 3);
+      const found: string[] = [];
+      let after: Pick<Share, "server" | "id"> | undefined;
+      do {
+        let next: typeof after;
+        for await (const page of administration.list(list, { after, most: 2 })) {
+          assert.ok(page.shares.length <= 2);
+          found.push(...page.shares.map(({ id }) => id));
+          next = page.next;
+        }
+        after = next;
+      } while (after !== undefined);
+      assert.deepEqual(found, all);
+    }
+    await assert.rejects(
+      listed(administration, { owner: DRAFT.owner }, { after: { server: "A", id: "gone" } }),
+      /There is no share gone on A any more/,
+    );
+  }));
+
+Deno.test("ShareAdministration finds a share by its key, and reads no others", () =>
+  withStore(async ({ store }) => {
+    const { id } = await store.put("A", DRAFT);
+    const unlisted = new Proxy(store, {
+      get(target, name) {
+        if (name === "page") throw new Error("lists shares to find one");
+        return Reflect.get(target, name).bind(target);
+      },
+    });
+    const administration = new ShareAdministration(unlisted, () => NOW);
+    for (const server of [undefined, "A"]) assert.equal((await administration.show(id, server)).share.id, id);
+    await assert.rejects(administration.show(id, "B"), /There is no share/);
+    assert.equal((await administration.remove(id)).id, id);
+  }));

@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
 import type { DaemonGroup } from "../../src/daemon/daemon_group.ts";
@@ -69,7 +70,7 @@ export class Site implements AsyncDisposable {
         ssl: false,
       }],
     }, { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT });
-    while (group.status().unchecked) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => !group.status().unchecked, { everyMs: 1 });
     const sessions = new SessionClient(group, {
       times: { ...SESSION_TIMES, ...times },
       sessionQuota,

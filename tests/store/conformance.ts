@@ -1,4 +1,5 @@
 /** What every store of records promises. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
 import type { KeptRecord, RecordStore } from "../../src/store/record_store.ts";
@@ -117,7 +118,7 @@ export function testRecordStore(name: string, open: Open): void {
       const after = store.version();
       assert.notEqual(after, before);
       await other.put("token", record("there"), 9);
-      while (store.version() === after) await new Promise((resolve) => setTimeout(resolve, 1)); // word of it is on its way
+      await until(() => store.version() !== after, { everyMs: 1 }); // word of it is on its way
       assert.equal((await store.list("token")).length, 2);
       assert.equal((await other.list("token")).length, 2);
       other.close();

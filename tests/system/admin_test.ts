@@ -62,7 +62,8 @@ Deno.test("GET /rest/admin tells administrators the state, and the actions as li
   const reply = await system.ask("/rest/admin", boss);
   assert.equal(reply.status, 200, reply.text);
   const { upSince, containerVersion, subSystemsStatus, _links } = JSON.parse(reply.text);
-  assert.ok(Number(upSince) > 1.7e12);
+  assert.match(upSince, /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d UTC \d{4}$/);
+  assert.ok(Math.abs(Date.parse(upSince) - Date.now()) < 3_600_000, upSince);
   assert.match(containerVersion, /^\d/);
   assert.deepEqual(Object.keys(subSystemsStatus), ["HPC", "TWO"]);
   assert.deepEqual(Object.keys(_links), [
@@ -75,6 +76,14 @@ Deno.test("GET /rest/admin tells administrators the state, and the actions as li
   assert.equal(_links["action:ShowUserInfo"].description, "parameters: uid, [serverName]");
   const some = await system.ask("/rest/admin?fields=upSince,%20containerVersion", boss);
   assert.deepEqual(Object.keys(JSON.parse(some.text)), ["upSince", "containerVersion"]);
+});
+
+Deno.test("GET /rest/admin leads browsers to the page of administrators", async () => {
+  const reply = await system.ask("/rest/admin", {
+    ...boss,
+    headers: { ...boss.headers, Accept: "text/html,application/xhtml+xml;q=0.9" },
+  });
+  assert.deepEqual([reply.status, reply.headers.location], [303, "../admin"]);
 });
 
 const others: [string, Question, number][] = [

@@ -11,6 +11,7 @@ import { Visitor } from "./visitor.ts";
 import {
   ALICE,
   ALICE_DN,
+  createSite,
   MAP,
   passwordLine,
   PASSWORDS,
@@ -194,4 +195,49 @@ Deno.test("a ban of a user at an address needs both", async () => {
   assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
   assert.deepEqual(await statuses(OTHERS), all(OTHERS, 200));
   await ban("remove", "--user", "alice");
+});
+
+Deno.test("whoami-test decides as the running service does about those who are banned or have to wait", async () => {
+  const whoami = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    const status = await runCommand(
+      ["whoami-test", ...args, "--config", `${system.folder}/conf/container.properties`],
+      io,
+    );
+    return { status, out: io.out };
+  };
+  const ban = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    const main = `${system.folder}/conf/container.properties`;
+    assert.equal(await runCommand(["ban", ...args, "--config", main], io), 0, io.err);
+  };
+  const free = await whoami("pat");
+  assert.equal(free.status, 0, free.out);
+  assert.match(free.out, /^Bans +0 concern this user$/m);
+  const subjects = [
+    ["--user", "pat"],
+    ["--user", "games"],
+    ["--user", "CN=Pat,O=Demo,C=EU"],
+    ["--address", "198.51.100.9"],
+  ];
+  for (const subject of subjects) {
+    await ban("add", ...subject, "--for", "1m");
+    const kept = await whoami("CN=Pat,O=Demo,C=EU", "--from", "198.51.100.9");
+    assert.equal(kept.status, 1, `${subject}\n${kept.out}`);
+    assert.match(kept.out, /^Result +refused: banned until \d{4}-/m);
+    assert.match(kept.out, /^Bans +1 concern this user$/m);
+    await ban("remove", ...subject);
+  }
+  for (let i = 0; i < 12; i++) await system.ask("/rest/auth", { as: ["pat", `wrong-${i}`] });
+  const waiting = await whoami("pat");
+  assert.equal(waiting.status, 1, waiting.out);
+  assert.match(waiting.out, /^Result +refused: too many failed logins, has to wait until \d{4}-/m);
+  await ban("remove", "--user", "pat");
+});
+
+Deno.test("whoami-test says that bans are not known where no service runs", async () => {
+  await using site = await createSite();
+  const io = recordedIo();
+  assert.equal(await runCommand(["whoami-test", "alice", "--config", site.main], io), 0, io.err);
+  assert.match(io.out, /^Bans +not known: no running service answers$/m);
 });

@@ -17,6 +17,7 @@ const createSite = (setting: Setting = {}) => createAnySite({ map: JSON.stringif
 async function check(site: Site, ...options: readonly string[]) {
   const io = recordedIo();
   const code = await runCommand(["check", "--config", site.main, ...options], io);
+  assert.doesNotMatch(io.err, /^ {2}fix: .*to what is expected$/m);
   return { code, out: io.out, err: io.err };
 }
 
@@ -283,7 +284,7 @@ Deno.test("check --json says the same as a program reads it", async () => {
   assert.deepEqual(
     { ...first, expected: "" },
     {
-      fix: `change ${site.main}:2 to what is expected`,
+      fix: `set container.port=<a port number from 0 to 65535> at ${site.main}:2`,
       severity: "error",
       file: site.main,
       line: 2,

@@ -1,4 +1,5 @@
 /** How long it takes until a change that one instance answered counts on all three. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -7,7 +8,7 @@ import { POSTGRES } from "../fixtures/postgres.ts";
 import { note } from "../long/results.ts";
 import type { Reply } from "./ask.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS } from "./running_service.ts";
-import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+import { type Instance, SeveralInstances } from "./several_instances.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const BOSS = ["boss", "administers-9917"] as const;

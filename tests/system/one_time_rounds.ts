@@ -1,7 +1,8 @@
 /** One-time shares that many use at once on several instances, while one of them is killed and the database crashes. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
-import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 /** Uses that are tried at once. */
 const USES = 300;

@@ -1,4 +1,5 @@
 /** What the operator sees of a running service, and does to it, with the real commands and the real socket. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
@@ -179,7 +180,7 @@ Deno.test("a failed login is told by its user name if it is one of ours, else by
     (await auditLines(system)).filter(({ event }) => event === "session").map((
       { user, reason },
     ) => [user, reason]);
-  while ((await told()).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await told()).length >= 2, { everyMs: 10 });
   assert.deepEqual(await told(), names.map((name) => [name, "ERR_UNAUTHENTICATED"]));
   assert(!system.log.join().includes("my-pa55word"));
 });
@@ -187,7 +188,7 @@ Deno.test("a failed login is told by its user name if it is one of ours, else by
 Deno.test("log and audit stream can be read by the service's group and by nobody else", async () => {
   await using system = await runService();
   await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
-  while ((await auditLines(system)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await auditLines(system)).length !== 0, { everyMs: 10 });
   for (const name of ["authserver.log", "audit.log"]) {
     assert.equal(((await Deno.stat(`${system.folder}/logs/${name}`)).mode ?? 0) & 0o777, 0o640, name);
   }
@@ -200,8 +201,8 @@ Deno.test("container.logging.format=json writes an object a line, also of what t
   const answered = async () =>
     (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
       .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
-  let found;
-  while ((found = await answered()) === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => await answered() !== undefined, { everyMs: 10 });
+  const found = await answered();
   assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
 });
 
@@ -305,7 +306,10 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
   // Counts arrive once a second, or with the end of a core; each worker reports for itself.
   const reported = () =>
     page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{worker="edge"}');
-  while (!reported()) page = await scrape();
+  await until(async () => {
+    page = await scrape();
+    return reported();
+  });
   assert.equal(page.status, 200);
   assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);
   for (
@@ -400,9 +404,7 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   const lines = system.log.length;
   await openSession(system);
   // Lines of the core come in batches.
-  while ((await events(`${system.folder}/decisions`)).length < 2) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(async () => (await events(`${system.folder}/decisions`)).length >= 2, { everyMs: 10 });
   assert.deepEqual(await events(`${system.folder}/decisions`), ["reload", "session"]);
   assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
 });

@@ -1,4 +1,5 @@
 /** `authserver` as a process: start, signals, exit status. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { COMMANDS, runCommand } from "../../src/command/run_command.ts";
 import { VERSION } from "../../src/service/version.ts";
@@ -27,7 +28,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   const sessions = () =>
     daemon.requests.filter(({ values }) => values?.get("request-type") === "uftp-transfer-request").length;
   const underWay = ask(url, site.authority.certificate, post);
-  while (sessions() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => sessions() !== 0, { everyMs: 5 });
   service.kill("SIGTERM");
   await service.prints(/shutting down/);
   service.kill("SIGTERM"); // an impatient operator cuts nothing

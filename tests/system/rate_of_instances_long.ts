@@ -2,13 +2,14 @@
  * Sessions a second at one real UFTPD, which serves one command at a time and drops what its short backlog does not take: by
  * three instances together, against one that is alone. UFTPD is that of the checkout `UFTPD_CHECKOUT`.
  */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runWrk } from "../bench/wrk.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { note } from "../long/results.ts";
 import { sessionAccount, startUftpd } from "../real/uftpd.ts";
 import { ALICE, ALICE_DN } from "./running_service.ts";
-import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 const CHECKOUT = Deno.env.get("UFTPD_CHECKOUT");
 if (CHECKOUT === undefined) {

@@ -1,4 +1,5 @@
 /** The service as a process of its own, started from source with exactly the flags that the product has. */
+import { inTime } from "../fixtures/deadline.ts";
 import { readProject } from "../../bin/build/project.ts";
 
 /** Top of the checkout. */
@@ -22,6 +23,9 @@ export function runFromSource(root = CHECKOUT, flags: readonly string[] = progra
     `${root}main.ts`,
   ];
 }
+
+/** Longest silence of a process of which something is awaited, in milliseconds. */
+const PRINTS_MS = 120_000;
 
 export interface ServiceProcess {
   readonly pid: number;
@@ -95,7 +99,7 @@ export function runAuthserver(
         const match = pattern.exec(printed.slice(after));
         if (match) return match;
         if (over) throw new Error(`ended without printing ${pattern}:\n${printed}`);
-        await changed.promise;
+        await inTime(changed.promise, `${pattern} after:\n${printed}`, PRINTS_MS);
       }
     },
     ended,

@@ -1,4 +1,5 @@
 /** Several instances of one service with a real PostgreSQL, each a process of its own with the flags of the product. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { type PostgresSettings, TestPostgres } from "../fixtures/postgres.ts";
 import { LONG_AGO } from "../sharing/site.ts";
@@ -128,7 +129,10 @@ export class SeveralInstances implements AsyncDisposable {
     const body = { path: `${this.site.data}/${path}`, user: EVERYBODY, access: "READ", ...fields };
     let reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
     // A database that was just started, on a machine with much to do, may need longer than it is given.
-    while (reply.status === 503) reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
+    await until(async () => {
+      if (reply.status === 503) reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
+      return reply.status !== 503;
+    });
     assert.equal(reply.status, 201, reply.text);
     return String(reply.headers.location).split("/").at(-1) ?? "";
   }
@@ -162,18 +166,5 @@ function kill(process: ServiceProcess, signal: Deno.Signal): void {
 
 /** Waits until an instance is ready for clients. */
 export async function served(instance: Instance): Promise<void> {
-  while ((await instance.ask("/health/ready")).status !== 200) await pause();
-}
-
-/** Waits until something is so. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const late = AbortSignal.timeout(60_000);
-  while (!await condition()) {
-    if (late.aborted) throw new Error(`waited a minute in vain until ${condition}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await instance.ask("/health/ready")).status === 200, { everyMs: 10 });
 }

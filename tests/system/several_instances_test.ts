@@ -1,10 +1,11 @@
 /** Several instances as one service, with a real PostgreSQL. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
 import { ALICE } from "./running_service.ts";
-import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 async function status({ main }: Instance) {
   const io = recordedIo();

@@ -1,4 +1,5 @@
 /** Workers that die at the wrong moment, and configurations that cannot be taken over. */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { startedWorker, workersSoFar } from "./worker_spy.ts";
 import { ask } from "./ask.ts";
@@ -58,7 +59,7 @@ Deno.test("a core that leaves is let go when the edge dies that had requests wit
   system.daemon().fault = { kind: "hang-after-request" };
   const arrived = system.daemon().requests.length + 1;
   const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
-  while (system.daemon().requests.length < arrived) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => system.daemon().requests.length >= arrived, { everyMs: 5 });
   await system.service.reload();
   const leaving = await startedWorker("core 1", from);
   const told = logFromNow(system);
@@ -227,7 +228,7 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no ro
         ?.[1]
     ).join(" ");
   };
-  while (await counted() !== "1 1 0") await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(async () => await counted() === "1 1 0", { everyMs: 50 });
   assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
   assert.equal((await system.ask("/health/ready")).json().generation, 1);
 });
@@ -247,5 +248,5 @@ Deno.test("how long edge and core stood still is measured, look by look", async 
       )
     );
   };
-  while ((await looks()).some((count) => count < 20)) await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(async () => (await looks()).every((count) => count >= 20), { everyMs: 50 });
 });

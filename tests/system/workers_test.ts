@@ -1,4 +1,5 @@
 /** Workers that die, and cores that change under load (design note 6). */
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
@@ -29,7 +30,7 @@ Deno.test("when the core dies requests get 503 with Retry-After, and a new core 
   mortal.daemon().delay = 200;
   const arrived = mortal.daemon().requests.length + 1;
   const underWay = mortal.ask("/rest/auth/HPC", POST);
-  while (mortal.daemon().requests.length < arrived) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => mortal.daemon().requests.length >= arrived, { everyMs: 5 });
   kill("core 1");
   const lost = await underWay;
   assert.equal(lost.status, 503);

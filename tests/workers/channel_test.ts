@@ -1,3 +1,4 @@
+import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
@@ -233,7 +234,7 @@ Deno.test("a channel takes no more of an upload when the core died", async () =>
     await begun.promise;
     channel.lose();
     await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
-    while (!state.cancelled) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => state.cancelled, { everyMs: 1 });
   });
 });
 
@@ -245,7 +246,7 @@ Deno.test("a channel is idle when the last request under way is answered, and no
     });
   await withChannel(answer, async (channel) => {
     const replies = [channel.call(GET, NEVER), channel.call(GET, NEVER)];
-    while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    await until(() => answers.length >= 2, { everyMs: 1 });
     let isIdle = false;
     const idle = channel.idle().then(() => isIdle = true);
     answers[0]?.();

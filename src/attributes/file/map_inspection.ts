@@ -1,4 +1,4 @@
-import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { groupNames, isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
@@ -158,7 +158,9 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
       return isAccountName(value) ? undefined : "expected the name of an account";
     case "group":
     case "supplementaryGroups":
-      return isAccountName(value) ? undefined : "expected the name of a group";
+      return groupNames(value).every(isAccountName)
+        ? undefined
+        : "expected the name of a group, or several with : between";
     case "includes":
     case "excludes": {
       const patterns = patternsOf(value);

@@ -24,6 +24,7 @@ export const sshKey = authenticatorKind({
       help: "Cache time for these keys",
       default: 600,
       min: 1,
+      zero: "to ask for each login",
       unit: "seconds",
     }),
     certificateAuthorities: optional(path({

@@ -1,7 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted } from "../../model/counted.ts";
-import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
 import { resolveHost } from "../../workers/resolve_host.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
@@ -9,9 +8,10 @@ import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { defineCommand, tell } from "../command.ts";
 import type { Finding } from "./check_online.ts";
 import { configFile } from "../config_option.ts";
-import { fixOf } from "./fix.ts";
-import { inspect } from "./inspect.ts";
+import { fixOf, withRemedy } from "./fix.ts";
+import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
 import { printable } from "../../model/printable.ts";
 import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
 
@@ -20,11 +20,11 @@ export const check = defineCommand({
   name: "check",
   summary: "Check the configuration and all files that it names",
   details: [
-    "All files are read and all findings shown in one pass, each with what to do about it. For root it judges as the account that the service runs as, the user of the installed unit or else the owner of the configuration's folder, by owners and modes of the files.",
+    "Reads all files, tests the paths that the service writes to and the ports that it listens on, and shows all findings with remedies. If root runs it, it checks owners and modes of the files for the account of the service: the user of the installed unit, else the owner of the configuration's folder.",
     "Exit status 0: the service would start, though there may be warnings; 1: it would not start, or there are warnings (with --strict), or another system failed its test (with --online).",
   ],
   examples: {
-    "authserver check": "Would the service start?",
+    "authserver check": "Tests whether the service would start",
     "authserver check --online": "Also tests connections and certificates of daemons and identity providers",
   },
   operands: {},
@@ -58,8 +58,8 @@ export const check = defineCommand({
   },
 }, async (given, io) => {
   const file = await configFile(given);
-  const found = await inspect(file);
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
+  const found = await inspectStart(file, SURROUNDINGS, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
   const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
     ...diagnostic,
@@ -85,9 +85,7 @@ export const check = defineCommand({
     online,
   };
   for (const diagnostic of given.flag("json") ? [] : diagnostics) {
-    io.stderr(
-      `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`,
-    );
+    io.stderr(withRemedy(diagnostic));
   }
   const starts = snapshot !== undefined;
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);

@@ -93,6 +93,7 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
     const version =
       "SELECT current_setting('server_version') AS version, version AS tables FROM schema_version";
     const found = await database.read(() => row(version, {}));
+    await database.checkSessions();
     const text = `PostgreSQL ${found?.["version"]}, tables of version ${found?.["tables"]}`;
     return [{ system, address, ok: true, found: text }];
   } catch (error) {

@@ -1,6 +1,7 @@
 import { restrictionsInWords } from "../../authentication/issued_token/restrictions.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
+import type { Ban } from "../../throttling/ban.ts";
 import type {
   AuthenticatorStep,
   Explanation,
@@ -11,7 +12,7 @@ import { textTable } from "../text_table.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
-  const { authenticators, caller, sources, user, mayAsk, servers, refusal } = explanation;
+  const { authenticators, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
   const lines = [
     ...section("Authentication", authenticators.map(authenticatorLine)),
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
@@ -21,6 +22,11 @@ export function explanationText(explanation: Explanation): string {
       ? []
       : [["Access", mayAsk ? "may ask for sessions" : "may not ask for sessions"] as const],
     ...section("Servers", servers.map(serverLine)),
+    [
+      "Bans",
+      bans === undefined ? "not known: no running service answers" : `${bans.length} concern this user`,
+    ],
+    ...(bans ?? []).map(banLine),
     ["Result", refusal === undefined ? "allowed" : `refused: ${refusal}`] as const,
   ];
   return textTable(lines);
@@ -35,6 +41,10 @@ function section(title: string, lines: readonly Line[]): Line[] {
 function authenticatorLine({ authenticator, outcome, reason }: AuthenticatorStep): Line {
   const why = outcome === "skipped" ? "not its kind of credentials" : reason;
   return [authenticator, why === undefined ? outcome : `${outcome}: ${why}`];
+}
+
+function banLine({ user = "everybody", address = "everywhere", reason, until }: Ban): Line {
+  return ["", `${user} from ${address} until ${new Date(until).toISOString()} (${reason})`];
 }
 
 function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {

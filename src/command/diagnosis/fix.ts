@@ -1,52 +1,175 @@
-import type { Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
+import { printable } from "../../model/printable.ts";
 
-/** What an operator does about a kind of problem. */
-interface Rule {
-  readonly when: RegExp;
-  readonly fix: (diagnostic: Diagnostic, match: RegExpExecArray) => string;
-}
+/** What an operator does about problems whose message matches. */
+type Rule = readonly [when: RegExp, fix: (diagnostic: Diagnostic, ...groups: string[]) => string];
 
 const place = ({ file, line }: Diagnostic) => line === undefined ? file : `${file}:${line}`;
 
-/** The first that fits holds; by the words that readers of files use for what they expected. */
-const RULES: readonly Rule[] = [
-  {
-    when: /chmod [^\s)]+(?: [^\s)]+)?/,
-    fix: ({ file }, [command]) => command.split(" ")[2] ? command : `${command} ${file}`,
-  },
-  { when: /did you mean (\S+?)\??$/, fix: (diagnostic, [, word]) => `write ${word} at ${place(diagnostic)}` },
-  {
-    when: /^is also set in line (\d+)/,
-    fix: ({ file }, [, line]) => `remove ${file}:${line}, or the one that counts`,
-  },
-  { when: /^missing, expected (.*)$/, fix: ({ file, key }, [, type]) => `add ${key}=<${type}> to ${file}` },
-  {
-    when: /there is no such file/,
-    fix: (diagnostic) =>
-      diagnostic.line === undefined
-        ? "create the file, or name another"
-        : `create the file, or name another at ${place(diagnostic)}`,
-  },
-  {
-    when: /there are no files like|at least one trusted certificate/,
-    fix: (diagnostic) => `put certificates of the authorities, PEM or DER, where ${place(diagnostic)} says`,
-  },
-  {
-    when: /no permission to read/,
-    fix: (diagnostic) =>
+const write = (what: string, diagnostic: Diagnostic) =>
+  isProperty(diagnostic)
+    ? `set ${diagnostic.key}=<${what}> at ${place(diagnostic)}`
+    : `write ${what} at ${place(diagnostic)}`;
+
+/** Whether a problem is about a key of the configuration, not about an entry of a map or a list. */
+function isProperty({ key = "" }: Diagnostic): boolean {
+  return /^(?:container|authservice|share|persistence)\.[\w.-]+$/.test(key);
+}
+
+/** Remedies for files and places. */
+const OF_FILES: readonly Rule[] = [
+  [
+    /chmod [^\s)]+(?: [^\s)]+)?/,
+    ({ file }, command) => command.split(" ")[2] === undefined ? `${command} ${file}` : command,
+  ],
+  [/convert it: (.*)$/, (_diagnostic, command) => command],
+  [
+    /expected UTF-8 text/,
+    ({ file }) => `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`,
+  ],
+  [
+    /there is no such file|ENOENT|there is no file/,
+    (diagnostic) =>
+      `create the file${diagnostic.line === undefined ? "" : `, or name another at ${place(diagnostic)}`}`,
+  ],
+  [
+    /(?:is a folder|no regular file)$/,
+    (diagnostic) =>
+      `put a file in its place${
+        diagnostic.line === undefined ? "" : `, or name one at ${place(diagnostic)}`
+      }`,
+  ],
+  [
+    /bytes: expected at most (\d+)$/,
+    (diagnostic, most) => `shorten the file to ${most} bytes, see ${place(diagnostic)}`,
+  ],
+  [
+    /there are no files like|at least one trusted certificate|trusted certificate that is valid/,
+    (diagnostic) => `put certificates of the authorities, PEM or DER, where ${place(diagnostic)} says`,
+  ],
+  [
+    /no permission to read/,
+    (diagnostic) =>
       diagnostic.line === undefined
         ? "run this as root or as the account of the service, or let that read the file"
         : `let the account of the service read what ${place(diagnostic)} names`,
-  },
-  { when: /^(?:unknown key|ignored|not used)/, fix: (diagnostic) => `remove ${place(diagnostic)}` },
+  ],
 ];
 
-/** What to do about a problem, in one line. */
+/** Remedies for certificates and keys of servers. */
+const OF_CERTIFICATES: readonly Rule[] = [
+  [
+    /in (\S+) (?:has expired|expires) on/,
+    (_diagnostic, file) =>
+      `renew ${file}, then authserver reload; see: openssl x509 -noout -dates -in ${file}`,
+  ],
+  [
+    /in (\S+) is not valid before/,
+    (_diagnostic, file) =>
+      `set the clock right, or replace ${file}; see: date; openssl x509 -noout -dates -in ${file}`,
+  ],
+  [
+    /(?:^|: )(\S+), (\S+): expected the certificate of the private key/,
+    (_diagnostic, certificate, key) =>
+      `put a pair there; compare: openssl x509 -noout -pubkey -in ${certificate}; openssl pkey -pubout -in ${key}`,
+  ],
+  [
+    /(\S+): expected (an X\.509 certificate|a certificate|a private key|a key|a PKCS#12|a key store)\b/,
+    (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
+  ],
+  [
+    /right password/,
+    (diagnostic) =>
+      `set container.security.credential.password to the password of what ${place(diagnostic)} names`,
+  ],
+  [
+    /expected an X\.509 certificate|expected a certificate/,
+    ({ file }) => `replace ${file} by a certificate in PEM`,
+  ],
+];
+
+/** Remedies for lines of users and keys, and for entries of maps. */
+const OF_LINES: readonly Rule[] = [
+  [
+    /hexadecimal digits or \$scrypt|salt field|username:hash|user name before|scrypt costs/,
+    (diagnostic) => `write ${place(diagnostic)} anew: authserver passwd <user>`,
+  ],
+  [
+    /(?:key|authority) is not used|user:key:DN|public key between|DN (?:behind|without)/,
+    (diagnostic) =>
+      `write ${place(diagnostic)} anew with a public key as printed by: ssh-keygen -y -f <private key>`,
+  ],
+  [/^no xlogin/, (diagnostic) => `add "xlogin": "<account>" to the entry at ${place(diagnostic)}`],
+  [/^no role/, (diagnostic) => `add "role": "user" to the entry at ${place(diagnostic)}`],
+  [/a role without rights/, (diagnostic) => `write "role": "user" at ${place(diagnostic)}`],
+  [
+    /only the last counts, expected one: (.*)$/,
+    (diagnostic, value) => `write ${value} alone at ${place(diagnostic)}`,
+  ],
+  [
+    /no entry of the map file/,
+    () =>
+      "add entries for these users to the map file, or remove the users: authserver check --json lists them",
+  ],
+  [
+    /found (?:the end|")|not complete|closing|root element|the element|document type|text only|quotes|begins? with [{[]/,
+    (diagnostic) => `correct the syntax; see: sed -n ${diagnostic.line ?? 1}p ${diagnostic.file}`,
+  ],
+];
+
+/** Remedies for keys of the configuration. */
+const OF_KEYS: readonly Rule[] = [
+  [/did you mean (\S+?)\??$/, (diagnostic, word) => `write ${word} at ${place(diagnostic)}`],
+  [/also set in (line \d+|[^\s;]+)/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
+  [/is the same key as (\S+),/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
+  [
+    /(?:\bonce\b|there twice|does not include itself)/,
+    (diagnostic) => `remove ${place(diagnostic)}, or the other`,
+  ],
+  [/^missing, expected (.*)$/, ({ file, key }, type) => `add ${key}=<${type}> to ${file}`],
+  [/^expected (https:\/\/)/, (diagnostic, scheme) => write(`${scheme} and a host`, diagnostic)],
+  [
+    /expected (?:either|this or) .*?\bthis or (.*)$/,
+    (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`,
+  ],
+  [/^expected either (.*)$/, (diagnostic, both) => `remove ${place(diagnostic)} or the other: ${both}`],
+  [/(\w+\.[\w.-]+) too\b/, ({ file }, other) => `add ${other}=<value> to ${file}`],
+  [
+    /expected ((?:container|authservice|share|persistence)\.[\w.-]+)(?:,|$)/,
+    ({ file }, other) => `add ${other}=<value> to ${file}`,
+  ],
+  [/the variable (\S+) to be defined/, ({ file }, name) => `add $var.${name}=<value> to ${file}`],
+  [/expected (\w+\.[\w.-]+=\S+)/, ({ file }, line) => `write ${line} to ${file}`],
+  [
+    /^unknown key|\bignored\b|^not used|built-in rules are used|in memory alone/,
+    (diagnostic) => `remove ${place(diagnostic)}`,
+  ],
+  [/for tests only/, (diagnostic) => `remove ${place(diagnostic)}, or set ${diagnostic.key}=true`],
+  [
+    /not encrypted|others can read|can answer in place|others .*read and change/,
+    (diagnostic) => write("an address that begins with https://", diagnostic),
+  ],
+  [/is no limit to the Java service/, (diagnostic) => write("milliseconds, at least 1", diagnostic)],
+];
+
+/** Remedies from what the message says was expected. */
+const OF_EXPECTED: readonly Rule[] = [
+  [/expected (.+?)(?:; |: (?=[a-z])|$)/, (diagnostic, expected) => write(expected, diagnostic)],
+];
+
+const RULES = [...OF_FILES, ...OF_CERTIFICATES, ...OF_LINES, ...OF_KEYS, ...OF_EXPECTED];
+
+/** Returns what to do about a problem, in one line; the first rule that matches decides. */
 export function fixOf(diagnostic: Diagnostic): string {
   if (diagnostic.fix !== undefined) return diagnostic.fix;
-  for (const { when, fix } of RULES) {
+  for (const [when, fix] of RULES) {
     const match = when.exec(diagnostic.expected);
-    if (match) return fix(diagnostic, match);
+    if (match) return fix(diagnostic, ...match.slice(match.length > 1 ? 1 : 0));
   }
   return `change ${place(diagnostic)} to what is expected`;
+}
+
+/** Returns a problem and its remedy, in a line each. */
+export function withRemedy(diagnostic: Diagnostic): string {
+  return `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(fixOf(diagnostic))}\n`;
 }

@@ -2,6 +2,7 @@ import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
+import { inspectPlaces } from "./inspect_places.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -26,8 +27,7 @@ const NOTHING: DataFiles = {
 };
 
 /**
- * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
- * reload start from it, so that they cannot judge differently.
+ * Reads the configuration and every file that it names, and looks across them. Changes nothing.
  */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
   const loaded = await loadSnapshot(mainFile, surroundings);
@@ -37,4 +37,21 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
   return diagnostics.some(isError) || snapshot === undefined
     ? { diagnostics, files, effective, dependsOn }
     : { snapshot, diagnostics, files, effective, dependsOn };
+}
+
+/**
+ * Inspects the configuration, its files, and the places that the service writes to and listens on. `check` shows the
+ * outcome, `serve` and a reload start from it, so that they cannot judge differently.
+ * @param options How the places are inspected, see `inspectPlaces()`.
+ */
+export async function inspectStart(
+  mainFile: string,
+  surroundings = SURROUNDINGS,
+  options: Parameters<typeof inspectPlaces>[1] = {},
+): Promise<Inspection> {
+  const { snapshot, ...found } = await inspect(mainFile, surroundings);
+  if (snapshot === undefined) return found;
+  const places = await inspectPlaces({ snapshot, effective: found.effective }, options);
+  const diagnostics = [...found.diagnostics, ...places];
+  return places.some(isError) ? { ...found, diagnostics } : { ...found, snapshot, diagnostics };
 }

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
 /** An account of this machine, with its numbers. */
-interface Account {
+export interface Account {
   readonly name: string;
   readonly uid: number;
   /** Its own group and all others it is in. */
@@ -88,7 +88,7 @@ export async function unreadableFor(account: Account, files: Iterable<string>): 
 }
 
 /** The uppermost folder on the way that the account may not enter. */
-async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
+export async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
   const above = dirname(folder);
   const closed = above === folder ? undefined : await closedFolder(account, above);
   if (closed !== undefined) return closed;
@@ -97,7 +97,7 @@ async function closedFolder(account: Account, folder: string): Promise<string | 
 }
 
 /** @param wanted Bits as in one digit of a mode: 4 to read, 1 to enter. */
-function permits({ uid, gids }: Account, about: Deno.FileInfo, wanted: number): boolean {
+export function permits({ uid, gids }: Account, about: Deno.FileInfo, wanted: number): boolean {
   const mode = about.mode ?? 0o777;
   const shift = about.uid === uid ? 6 : about.gid !== null && gids.includes(about.gid) ? 3 : 0;
   return ((mode >> shift) & wanted) === wanted;

@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
+import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
@@ -9,6 +10,10 @@ import type { Explanation } from "../../service/explanation/explanation.ts";
 import type { ExplainedCaller } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
+import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
+import { listAt, numberAt, textAt } from "../running/reply_value.ts";
+import type { Ban } from "../../throttling/ban.ts";
+import { NotRunning } from "../../workers/control/ask_service.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
@@ -18,7 +23,7 @@ const EXPLANATION_MEMBERS = {
   "authenticators[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
   "authenticators[].authenticator?": "Name of the authenticator",
   "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
-  "authenticators[].reason?": "Why it refused or failed",
+  "authenticators[].reason?": "Reason of a refusal or failure",
   "caller.dn?": "Distinguished name of the user",
   "caller.method?": "Authenticator that accepted the user; ASSUMED if authentication was skipped",
   "caller.*?": "Further results of authentication: login, uid, role, groups, token",
@@ -27,12 +32,12 @@ const EXPLANATION_MEMBERS = {
   "sources[].entry.line?": "Counted from 1",
   "sources[].entry.key?": "Name or pattern, as written",
   "sources[].attributes.*[]?": "Values by attribute, the default first",
-  "sources[].failure?": "Why it gave no answer",
+  "sources[].failure?": "Reason why the source gave no answer",
   "sources[].elsewhere?": "true: applies to servers where the account from authentication is not proven",
   "user.*?": "Combined attributes: role, uid, group, and further available values",
   "mayAsk?": "Whether the role may open sessions",
   "servers[].server?": "Logical server; the other members describe a session there",
-  "servers[].refusal?": "Why there would be none",
+  "servers[].refusal?": "Reason to refuse a session",
   "servers[].requires?": "Requirements for logins; missing if every login is sufficient",
   "servers[].uid?": "Unix account",
   "servers[].gid?": "Unix group",
@@ -42,15 +47,25 @@ const EXPLANATION_MEMBERS = {
   "servers[].includes?": "Patterns of allowed paths; all others are forbidden",
   "servers[].excludes?": "Patterns of forbidden paths",
   "servers[].reservations[]?": "Reservations that name the account",
+  "bans[].user?":
+    "Bans and throttling of the user by the running service; bans is missing if the service does not answer",
+  "bans[].address?": "IP address; for IPv6 a /64",
+  "bans[].names[]?": "Distinguished names of the user; only for bans by an operator",
+  "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
+  "bans[].failures": "Number of failed logins",
+  "bans[].until": "Time of the end, in milliseconds since 1970",
   "refusal?": "First reason to refuse a session; missing if a session is possible",
 } as const;
+
+/** Longest wait for the bans of the running service, in milliseconds. */
+const BANS_MS = 5000;
 
 /** `authserver whoami-test`: why a user gets in, or does not. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",
   details: [
-    "Uses the configuration and files of the service, and asks identity providers, attribute sources and daemons. The service need not run. The command opens no session, and its failures do not count as failed logins.",
+    "Uses the configuration and files of the service, and asks identity providers, attribute sources and daemons. The service need not run; if it runs, its bans and throttling apply. The command opens no session, and its failures do not count as failed logins.",
     "Without --key, --certificate, --password or --token, the command skips authentication: the user is then a distinguished name, or a user name from a password or keys file.",
     "Exit status 0: a session is possible on the server (--server) or on at least one server; 1: no session is possible.",
   ],
@@ -63,6 +78,7 @@ export const whoamiTestCommand = defineCommand({
   },
   operands: { user: "User name or distinguished name; ignored with --token" },
   options: {
+    ...SERVICE_OPTIONS,
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
     password: { help: "Sign in with a password (prompt)" },
     token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
@@ -98,10 +114,31 @@ export const whoamiTestCommand = defineCommand({
   const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
+    bans: await runningBans(given),
   }, { log, clock: Date.now });
   tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
   return explanation.refusal === undefined ? 0 : 1;
 });
+
+/** Asks the running service for its bans. @returns `undefined` if none answers. */
+async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
+  let answer: unknown;
+  try {
+    answer = await askRunning(given, { command: "ban list" }, BANS_MS);
+  } catch (error) {
+    if (error instanceof NotRunning || error instanceof CommandFailed) return undefined;
+    throw error;
+  }
+  return listAt(answer, "bans").flatMap((ban): Ban[] => {
+    const [reason, until] = [textAt(ban, "reason"), Date.parse(textAt(ban, "until") ?? "")];
+    if (Number.isNaN(until) || (reason !== "operator" && reason !== "passwords" && reason !== "tokens")) {
+      return [];
+    }
+    const names = listAt(ban, "names").filter((name) => typeof name === "string");
+    const failures = numberAt(ban, "failures") ?? 0;
+    return [{ user: textAt(ban, "user"), address: textAt(ban, "address"), names, reason, until, failures }];
+  });
+}
 
 /** By what the user is to be recognised. */
 type Proof =
@@ -163,7 +200,7 @@ async function credentialsOf(
 /** @throws {CommandFailed} */
 async function readText(file: string, what: string): Promise<string> {
   try {
-    return await Deno.readTextFile(file);
+    return utf8Text(await readRegularFile(file), file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CommandFailed(`The ${what} in ${file} cannot be read: ${reason}`, { cause });

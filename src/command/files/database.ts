@@ -2,9 +2,10 @@ import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { hostZone } from "../../reservations/reservation_registry.ts";
-import type { Copied } from "../../store/copy_rows.ts";
-import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
+import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
+import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
+import { copyProgress } from "./copy_progress.ts";
 import {
   type Command,
   CommandFailed,
@@ -52,7 +53,8 @@ const importAll = defineCommand({
   summary: "Copy shares, tokens, certificates and reservations from files into PostgreSQL",
   details: [
     "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can",
-    "repeat an interrupted import. The command does not change the files.",
+    "repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it",
+    "takes longer than a second.",
     "It copies reservations that are not over from the servers' files. They apply after you remove reservations.file.",
   ],
   operands: {},
@@ -82,7 +84,7 @@ const importAll = defineCommand({
     const { shares, records, reservations } = await explained(async () => {
       await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
       const reservations = await copyReservations(reservationFiles, to, io);
-      return { ...await copyAll(directory, to), reservations };
+      return { ...await copyAll(directory, to, io), reservations };
     });
     tell(given, io, {
       value: { shares, records, reservations },
@@ -176,16 +178,24 @@ async function copyReservations(
 }
 
 /** Copies what there is in the folder. */
-async function copyAll(directory: string | undefined, to: Database) {
-  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
-  const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
-  const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { copyShares } = await import("../../sharing/store/copy_shares.ts");
-  const { copyRecords } = await import("../../store/copy_records.ts");
-  const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
+  const records = { name: "record", key: ["kind", "key"] } as const;
+  const copy = (what: string, table: CopiedTable) => async (from: Database) => {
+    const count = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
+    return await copyRows(from, to, table, copyProgress(io, what, Number(count?.["n"])));
+  };
+  const shares = async (from: Database) => {
+    const result = await copy("Shares", shareTable)(from);
+    const uploads = await from.read(() => rows("SELECT * FROM share_upload", {})); // those of a day
+    await to.change(() => insertRows("share_upload", uploads, "key"));
+    return result;
+  };
   return {
-    shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, (from) => copyShares(from, to)),
-    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, (from) => copyRecords(from, to)),
+    shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, shares),
+    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, copy("Tokens and others", records)),
   };
 }
 

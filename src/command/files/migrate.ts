@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { MAIN_FILE } from "../configuration_places.ts";
@@ -6,6 +6,9 @@ import { writeNew } from "./installation/write_new.ts";
 import { FOLDER_OPTIONS, installationFolder } from "./installation/installation_folder.ts";
 import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
+import type { MovedShares } from "./migration/java_shares.ts";
+import { importedReport } from "./imported_shares.ts";
+import { unlessAbsent } from "../../model/unless_absent.ts";
 import type { HandWork } from "./migration/by_hand.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
@@ -15,11 +18,12 @@ const CONF = "conf";
 /** `authserver migrate`: a copy of the Java service's configuration that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
-  summary: "Copy the configuration of a Java service into conf/, and list the remaining steps",
+  summary: "Copy configuration and shares of a Java service, and list the remaining steps",
   details: [
-    "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver, or a .tar.gz of one of them. Nothing in it is changed, and nothing is overwritten: there must be no conf/ where it is copied to. The scripts that start and stop the service come into bin/.",
-    "Files beside the old conf/ that its container.properties names by a relative path, such as certs/, are copied to the same place here.",
-    "Paths into the old configuration, and places that the old service writes to, are changed in the copy, and the changed lines shown. What needs a hand is named, with the command where there is one: Java key stores, XACML policies, MVEL expressions, shares in a database, certificates of X.509 version 1.",
+    "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver, or a .tar.gz of one of them. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
+    "It also copies files outside the old conf/ that container.properties names by a relative path, for example certs/.",
+    "It adapts paths in the copy and shows the changed lines. It lists manual steps, with commands if possible: Java key stores, XACML policies, MVEL expressions, certificates of X.509 version 1.",
+    "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
     "The command runs authserver check at the end and returns its exit status.",
   ],
   examples: {
@@ -38,8 +42,11 @@ export const migrate = defineCommand({
     "changes[].line?": "Counted from 1",
     "changes[].before?": "The line as it was",
     "changes[].after?": "The line in the copy",
-    "byHand[].topic?": "What needs a hand",
+    "byHand[].topic?": "Topic of a manual step",
     "byHand[].what[]?": "Findings and steps, one per line",
+    "shares.from?": "Table of the shares; missing if there are none",
+    "shares.imported.*": "What authserver share import --json prints",
+    "shares.left[]": "Why they were not imported, and what to type, a line each",
     "scripts[]?": "Written scripts and script settings",
     "check.*": "Output of authserver check --json",
   },
@@ -49,32 +56,48 @@ export const migrate = defineCommand({
     "./migration/java_installation.ts"
   );
   const { needsAHand } = await import("./migration/by_hand.ts");
+  const { moveShares } = await import("./migration/java_shares.ts");
   const prefix = prefixOf(given);
-  await using installation = await openJavaInstallation(given.operand("folder"));
+  const operand = given.operand("folder");
+  const again = `authserver migrate ${resolve(operand)}`;
+  await using installation = await openJavaInstallation(operand);
   const { files, left } = await readFiles(installation.conf);
-  const beside = await readFilesBeside(installation, await mainText(files));
-  await enter(installationFolder(given));
-  const copies = await Promise.all(files.map((file) => converted(file, installation.formerConf)));
-  await write(copies.map(({ file }) => file));
-  const besides = await Promise.all(beside.files.map(writeBeside));
+  const main = await mainText(files);
+  const beside = await readFilesBeside(installation, main);
+  const folder = installationFolder(given);
+  await enter(folder);
+  const isThere = await unlessAbsent(Deno.stat(join(CONF, MAIN_FILE))) !== undefined;
+  const copies = isThere
+    ? []
+    : await Promise.all(files.map((file) => converted(file, installation.formerConf)));
+  if (!isThere) await write(copies.map(({ file }) => file));
+  const besides = isThere ? [] : await Promise.all(beside.files.map(writeBeside));
   const scripts = await writeScripts(prefix);
   const changes = copies.flatMap(({ file, changes }) =>
     changes.map((change) => ({ file: `${CONF}/${file.path}`, ...change }))
   );
   const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
-  const byHand = await needsAHand(installation, [...here, ...beside.files]);
   const done = {
     from: installation.archive ?? installation.conf,
-    files: files.length,
+    files: copies.length,
     beside: besides.flatMap(({ copied }) => copied ?? []),
-    left: [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
+    left: isThere
+      ? [`${CONF}: is there already and stays as it is`]
+      : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
     changes,
-    byHand,
+    byHand: isThere ? [] : needsAHand([...here, ...beside.files]),
+    shares: await moveShares(
+      installation,
+      main,
+      folder === undefined ? again : `${again} --directory ${Deno.cwd()}`,
+    ),
     scripts,
   };
   if (!given.flag("json")) io.stdout(`${textOf(done)}\nauthserver check says:\n`);
   const { status, value } = await checkCopy(given, io);
-  tell(given, io, { value: { ...done, check: value }, text: "" });
+  const { from, imported, left: leftShares = [] } = done.shares ?? {};
+  const shares = { from, imported: imported && importedReport(imported).value, left: leftShares };
+  tell(given, io, { value: { ...done, shares, check: value }, text: "" });
   return status;
 });
 
@@ -86,10 +109,11 @@ interface Done {
   readonly left: readonly string[];
   readonly changes: readonly (ChangedLine & { readonly file: string })[];
   readonly byHand: readonly HandWork[];
+  readonly shares: MovedShares | undefined;
   readonly scripts: readonly string[];
 }
 
-function textOf({ from, files, beside, left, changes, byHand, scripts }: Done): string {
+function textOf({ from, files, beside, left, changes, byHand, shares, scripts }: Done): string {
   return [
     `${files} files copied from ${from} to ${CONF}\n`,
     ...beside.map((path) => `copied: ${path}\n`),
@@ -101,7 +125,16 @@ function textOf({ from, files, beside, left, changes, byHand, scripts }: Done): 
     ]),
     byHand.length > 0 ? "\nNeeds a hand:\n" : "",
     ...byHand.map(({ topic, what }) => `  ${topic}\n${what.map((line) => `    ${line}\n`).join("")}`),
+    shares === undefined ? "" : sharesText(shares),
   ].join("");
+}
+
+function sharesText({ from, imported, left }: MovedShares): string {
+  const lines = [
+    ...imported === undefined ? [] : importedReport(imported).text.trimEnd().split("\n"),
+    ...left,
+  ];
+  return `\nShares, ${from}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
 /** Runs `check` on the copy: it says itself what it finds, or with `--json` gives it back. */
@@ -138,9 +171,10 @@ async function converted(
   conf: string,
 ): Promise<{ readonly file: ConfigurationFile; readonly changes: readonly ChangedLine[] }> {
   if (!file.path.endsWith(".properties")) return { file, changes: [] };
-  const { convertProperties } = await import("./migration/converted_text.ts");
+  const { convertProperties, withGateway } = await import("./migration/converted_text.ts");
   const { decodeProperties } = await import("../../config/properties.ts");
-  const { text, changes } = convertProperties(decodeProperties(file.content), conf);
+  const converted = convertProperties(decodeProperties(file.content), conf);
+  const { text, changes } = file.path === MAIN_FILE ? withGateway(converted) : converted;
   // What needs no change stays byte for byte; the rest is UTF-8 from now on.
   return changes.length === 0
     ? { file, changes }

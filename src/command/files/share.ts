@@ -1,7 +1,9 @@
 import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
+import { IMPORTED, importedReport } from "./imported_shares.ts";
 import type { Share, Use } from "../../sharing/share.ts";
+import type { Page } from "../../sharing/store/share_store.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { readText } from "../../model/edit_file.ts";
@@ -39,23 +41,33 @@ const ID = { id: "Id of the share, the last part of its link" };
 const list = defineCommand({
   name: "share list",
   summary: "List the shares of all owners",
-  details: ["What --json prints can be given to `authserver share import`, as a backup or for another host."],
+  details: [
+    "What --json prints can be given to `authserver share import`, as a backup or for another host.",
+    "Shares are read in pages, by server and id, or of one owner by server and age; what changes meanwhile may be missing.",
+  ],
   operands: {},
   options: {
     server: { value: "NAME", help: "Only shares of this logical server" },
     owner: { value: "DN", help: "Only shares of this owner" },
+    limit: { value: "NUMBER", help: "At most so many shares; without it all" },
+    after: { value: "SERVER/ID", help: "Begin behind this share, such as the last one that was listed" },
   },
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
-}, (given, io) =>
-  withShareDatabase(given, async ({ administration, servers }) => {
-    const [server, owner] = [serverOf(given, servers), given.text("owner")];
-    const shares = await administration.list({
-      server,
-      owner,
-    });
-    tell(given, io, { value: shares.map(dumpEntry), text: shareTable(shares, Date.now()) });
+}, (given, io) => {
+  const part = { after: readPlace(given.text("after")), most: readLimit(given.text("limit")) };
+  return withShareDatabase(given, async ({ administration, servers }) => {
+    const pages = administration.list({ server: serverOf(given, servers), owner: given.text("owner") }, part);
+    const list = given.flag("json") ? jsonList() : shareTable(Date.now());
+    let next: Page["next"];
+    for await (const page of pages) {
+      next = page.next;
+      io.stdout(list.add(page.shares));
+    }
+    io.stdout(list.end());
+    if (next !== undefined) io.stderr(`There may be more: --after ${next.server}/${next.id}\n`);
     return 0;
-  }));
+  });
+});
 
 const show = defineCommand({
   name: "share show",
@@ -123,32 +135,30 @@ const chown = defineCommand({
 
 const importShares = defineCommand({
   name: "share import",
-  summary: "Import shares from a dump: all of them, or nothing if the dump has an error",
+  summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
     "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
     "accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group:",
-    "and a Unix group. Existing shares with the same id stay unchanged; expired shares are skipped.",
+    "and a Unix group. Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a",
+    "table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
-  options: { server: { ...SERVER, help: "Logical server of entries without a server" } },
-  json: { "added": "Number of imported shares", "present[]": "Ids of shares that existed already" },
+  options: {
+    server: { ...SERVER, help: "Logical server of entries without a server" },
+    partial: { help: "Import valid shares, and report the rest" },
+  },
+  json: IMPORTED,
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const file = given.operand("file");
     const server = serverOf(given, servers);
     const text = await readText(file);
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
-    const { added, present } = await administration.import(text, {
-      file,
-      servers,
-      server,
-    });
-    for (const id of present) io.stderr(`warning: share ${id} exists already and stays unchanged\n`);
-    tell(given, io, {
-      value: { added, present },
-      text: `${counted(added, "share", "shares")} imported\n`,
-    });
+    const partial = given.flag("partial");
+    const done = await administration.import(text, { file, servers, server, partial });
+    for (const id of done.present) io.stderr(`warning: share ${id} exists already and stays unchanged\n`);
+    tell(given, io, importedReport(done));
     return 0;
   }, { create: true }));
 
@@ -159,7 +169,7 @@ export const share: Command = defineCommands({
   details: ["Run these commands as the account of the service."],
   examples: {
     "sudo -u authserver authserver share list": "Lists all shares of a service that systemd runs",
-    "authserver share import shares.csv --server HPC": "Takes shares over from the Java service",
+    "authserver share import shares.csv": "Takes shares over from the Java service",
   },
   commands: [list, show, remove, chown, importShares],
 });
@@ -176,9 +186,56 @@ function serverOf(given: Options, servers: readonly string[]): string | undefine
   return server;
 }
 
-/** One line per share. */
-function shareTable(shares: readonly Share[], now: number): string {
-  const rows = shares.map((share) => [
+/** @throws {WrongUsage} */
+function readLimit(typed: string | undefined): number | undefined {
+  if (typed === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(typed)) throw new WrongUsage("Expected a number from 1 with --limit");
+  return Number(typed);
+}
+
+/** @throws {WrongUsage} */
+function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | undefined {
+  if (typed === undefined) return undefined;
+  const [, server, id] = /^(.+)\/([0-9A-Za-z]+)$/.exec(typed) ?? [];
+  if (server === undefined || id === undefined) throw new WrongUsage("Expected SERVER/ID with --after");
+  return { server, id };
+}
+
+/** A list that is printed while it is read. */
+interface PrintedList {
+  add(shares: readonly Share[]): string;
+  end(): string;
+}
+
+/** Entries that `share import` reads, as `tell()` would print them all at once. */
+function jsonList(): PrintedList {
+  let between = "[\n";
+  return {
+    add: (shares) =>
+      shares.map((share) => {
+        const entry = JSON.stringify(dumpEntry(share), undefined, 2).replace(/^/gm, "  ");
+        const text = `${between}${entry}`;
+        between = ",\n";
+        return text;
+      }).join(""),
+    end: () => between === ",\n" ? "\n]\n" : "[]\n",
+  };
+}
+
+/** One line per share; later pages keep to the widths of the columns. */
+function shareTable(now: number): PrintedList {
+  const widths: number[] = [];
+  let head = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"]];
+  const print = (shares: readonly Share[]) => {
+    const text = textTable([...head, ...shares.map((share) => shareCells(share, now))], { widths });
+    head = [];
+    return text;
+  };
+  return { add: print, end: () => print([]) };
+}
+
+function shareCells(share: Share, now: number): string[] {
+  return [
     share.server,
     share.id,
     share.access,
@@ -188,11 +245,7 @@ function shareTable(shares: readonly Share[], now: number): string {
     share.owner,
     share.target,
     share.path,
-  ]);
-  return textTable([
-    ["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"],
-    ...rows,
-  ]);
+  ];
 }
 
 function details(share: Share, uses: readonly Use[]): string {

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -30,7 +31,7 @@ export async function withShareDatabase<T>(
   if (config.sharing.database !== undefined) {
     return await withShared(config, config.sharing.database, servers, work);
   }
-  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
+  const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
   const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
@@ -80,20 +81,25 @@ async function readSharing(
   return { config, servers, directory };
 }
 
-/** SQLite makes files beside the database: made by somebody else, they would lock the service out. */
+/**
+ * Makes the folder if need be. Files that SQLite makes beside the database would lock the service out if they were somebody
+ * else's.
+ */
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
   const present = await unlessAbsent(Deno.stat(file));
   if (present === undefined && !create) {
     throw new CommandFailed(`There is no share database yet, the service makes it: ${file}`);
   }
-  const owned = present ?? await unlessAbsent(Deno.stat(directory));
-  if (owned === undefined) throw new CommandFailed(`There is no folder ${directory}`);
+  const owned = present ?? await unlessAbsent(Deno.stat(directory)) ??
+    await unlessAbsent(Deno.stat(dirname(directory)));
+  if (owned === undefined) throw new CommandFailed(`There is no folder ${dirname(directory)}`);
   if (owned.uid !== null && owned.uid !== Deno.uid()) {
     const { uid } = owned;
     throw new CommandFailed(
       `Run this as the account that the service runs as, with user id ${uid}: sudo -u '#${uid}' authserver …`,
     );
   }
+  await Deno.mkdir(directory, { recursive: true, mode: 0o700 }); // as the service makes it
 }
 
 function explained(error: unknown, file: string): unknown {

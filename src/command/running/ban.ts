@@ -7,6 +7,7 @@ import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, numberAt, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
 const SUBJECT_OPTIONS = {
@@ -57,6 +58,8 @@ const add = defineCommand({
     "A banned user gets no access with any credentials that name them: user name, account or distinguished name.",
     "A ban survives reloads of the configuration, but not a restart of the service. If instances share a database,\n" +
     "the ban applies to all instances and survives restarts as well.",
+    "Exit status 3: the ban applies here, but the listed instances do not know it yet. They learn of it when they\n" +
+    "reconnect to the database.",
   ],
   operands: {},
   options: {
@@ -69,6 +72,7 @@ const add = defineCommand({
     "address?": "As given, in canonical form",
     "until": "End, in the form 2026-01-05T09:15:00.123Z",
     "names[]?": "Distinguished names of the user in other credentials",
+    "unaware[]?": "Instances (host:port) that do not know the ban yet",
     "reversed?": "Known user whose name has the same parts in reverse order; the given name is unknown",
   },
 }, async (given, io) => {
@@ -94,7 +98,10 @@ const add = defineCommand({
         `which is another name and is not banned: ${reversed}\n`,
     );
   }
-  return 0;
+  const unaware = listAt(answer, "unaware").map(String);
+  if (unaware.length === 0) return 0;
+  io.stderr(`Warning: these instances do not know of the ban yet: ${printable(unaware.join(", "))}\n`);
+  return 3;
 });
 
 const remove = defineCommand({

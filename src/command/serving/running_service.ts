@@ -15,7 +15,7 @@ import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
-import { inspect, type Inspection } from "../diagnosis/inspect.ts";
+import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
 import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
 import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 
@@ -24,6 +24,9 @@ import { watchConfiguration, type Watched } from "./watch_configuration.ts";
  * changes nothing, so the systemd unit does not.
  */
 const CONFIGURATION_ERROR = 78;
+
+/** Longest time between the end of draining and the end of the service, in milliseconds; systemd allows 60 s. */
+const STOP_MS = 50_000;
 
 /** A running service that reads its files again when they change. */
 export interface RunningService {
@@ -52,7 +55,7 @@ export async function startService(
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { snapshot, diagnostics, files, effective } = await inspect(file, surroundings);
+  const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
   if (snapshot === undefined) {
     diagnostics.forEach(report);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
@@ -64,7 +67,7 @@ export async function startService(
     metricsPage,
   }).catch(
     (error: unknown) => {
-      throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+      throw startFailure(error);
     },
   );
   const started = Promise.withResolvers<RunningService>();
@@ -100,8 +103,16 @@ async function startOperations(
     return await Operations.start({ ...parts, configuration: resolve(file) }, config);
   } catch (error) {
     await parts.supervisor.stop();
-    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+    throw startFailure(error);
   }
+}
+
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof CannotStart)) return error;
+  return new CommandFailed(error.message, {
+    cause: error,
+    status: error.permanent ? CONFIGURATION_ERROR : 1,
+  });
 }
 
 /** The journal has times and priorities of its own (systemd.exec(5), "JOURNAL_STREAM"). */
@@ -185,8 +196,13 @@ class SupervisedService implements RunningService {
     const { drainSeconds } = this.#watched.config;
     this.#manager.stopping(drainSeconds);
     if (drainSeconds > 0) await this.#supervisor.leave(drainSeconds);
+    const late = setTimeout(() => {
+      this.#supervisor.log.error("shutdown took too long, ending with what is under way", { ms: STOP_MS });
+      this.#done();
+    }, STOP_MS);
     await this.#operations.close();
     await this.#supervisor.stop();
+    clearTimeout(late);
     this.#endWatchdog();
     this.#manager.close();
     this.#done();
@@ -250,7 +266,7 @@ class SupervisedService implements RunningService {
   }
 
   async #inspect(): Promise<Inspection> {
-    const inspection = await inspect(this.#file, this.#surroundings);
+    const inspection = await inspectStart(this.#file, this.#surroundings, { inUse: true });
     for (const diagnostic of inspection.diagnostics) {
       const level = isError(diagnostic) ? "error" : "warn";
       this.#supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });

@@ -11,6 +11,7 @@ import {
   port,
   text,
   timeZone,
+  unlessUnfit,
 } from "../key.ts";
 import { section } from "../section.ts";
 
@@ -35,7 +36,10 @@ const INSTANCE_KEYS = {
     help:
       "Address of the daemon's listen socket, as clients reach it. Clients try several addresses, separated by commas, and use the first that answers",
   }),
-  port: optional(port({ help: "Port of the listen socket. If not set, the daemon reports it" })),
+  port: unlessUnfit(
+    port({ help: "Port of the listen socket. If not set, the daemon reports it" }),
+    "the daemon's word holds",
+  ),
   commandHost: host({ help: "Address of the daemon's command socket" }),
   commandPort: port({ help: "Port of the command socket" }),
   ssl: flag({ help: "Use TLS to the command socket; false is for tests only", default: true }),
@@ -100,6 +104,7 @@ export const SINGLE_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "One transfer server",
   unknown: "warning",
+  anyCase: true,
   keys: { ...LOGICAL_KEYS, ...INSTANCE_KEYS },
 });
 
@@ -108,6 +113,7 @@ export const GROUPED_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "Group of transfer servers",
   unknown: "warning",
+  anyCase: true,
   keys: {
     ...LOGICAL_KEYS,
     expectedDn: INSTANCE_KEYS.expectedDn,
@@ -120,5 +126,6 @@ export const SERVER_INSTANCE = section({
   prefix: "authservice.server.<server>.<number>.",
   title: "One of a group of transfer servers, counted from 1",
   unknown: "warning",
+  anyCase: true,
   keys: INSTANCE_KEYS,
 });

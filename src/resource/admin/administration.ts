@@ -26,7 +26,7 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
     { href: `${here}/actions/${name}`, description },
   ]);
   const members: [string, unknown][] = [
-    ["upSince", String(facts.upSince)],
+    ["upSince", javaDate(facts.upSince)],
     ["containerVersion", facts.version],
     ["connectionStatus", facts.externalConnections()],
     [
@@ -39,6 +39,12 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
   ];
   const wanted = call.query.get("fields")?.split(",").map((name) => name.trim());
   return jsonResponse(Object.fromEntries(members.filter(([name]) => wanted?.includes(name) ?? true)));
+}
+
+/** Returns a time as the Java service writes a `Date`: `Mon Nov 23 22:03:24 UTC 2026`. */
+function javaDate(at: number): string {
+  const [weekday = "", day, month, year, time] = new Date(at).toUTCString().split(" ");
+  return `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`;
 }
 
 /**

@@ -93,8 +93,8 @@ export function endOfLife(
   lifetime: number,
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
-  const restrictions = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
-  return restrictions.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...restrictions);
+  const limits = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
+  return limits.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...limits);
 }
 
 /** The path need not exist any more, and no daemon need live: the text counts, with or without last slash (D36). */

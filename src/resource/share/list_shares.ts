@@ -1,4 +1,5 @@
 import type { Share } from "../../sharing/share.ts";
+import { isShareId } from "../../sharing/share_id.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -71,7 +72,7 @@ async function* answer(
   { store, clock }: SharingParts,
 ): AsyncGenerator<string, void> {
   const targets = targetsOnServer(call, server);
-  let worker = MOST_SHARES;
+  let left = MOST_SHARES;
   let next: Start | undefined;
   for (const list of LISTS) {
     yield `${list === "shares" ? "{" : "],"}"${list}":[`;
@@ -80,7 +81,7 @@ async function* answer(
     }
     let after = list === start.list ? start.after : undefined;
     for (let comma = "";;) {
-      const most = Math.min(AT_A_TIME, worker);
+      const most = Math.min(AT_A_TIME, left);
       // One more tells whether there is another part.
       const part = { most: most + 1, after };
       const read = list === "shares"
@@ -94,10 +95,10 @@ async function* answer(
         yield comma + JSON.stringify(view(share));
         comma = ",";
       }
-      worker -= shares.length;
+      left -= shares.length;
       after = shares.at(-1) ?? after;
       if (read.length <= most) break;
-      if (worker === 0) {
+      if (left === 0) {
         next = { list, after };
         break;
       }
@@ -115,7 +116,7 @@ function formatStart({ list, after }: Start): string {
 function parseStart(text: string | null): Start {
   const [wanted = "shares", created = "", id = "", ...more] = text?.split(".", 4) ?? [];
   const list = LISTS.find((known) => known === wanted);
-  const isPlace = /^\d{1,15}$/.test(created) && /^[0-9A-Za-z]{1,22}$/.test(id) && more.length === 0;
+  const isPlace = /^\d{1,15}$/.test(created) && isShareId(id) && more.length === 0;
   if (list === undefined || (text?.includes(".") === true && !isPlace)) {
     throw invalidRequest("after: expected what the link to the next part has there");
   }

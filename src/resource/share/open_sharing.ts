@@ -5,6 +5,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
 import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
+import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
@@ -19,7 +20,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
 /** What data sharing is opened with. */
-export interface SharingOptions extends
+interface SharingOptions extends
   Pick<
     SharingParts,
     | "servers"
@@ -47,9 +48,6 @@ export interface OpenSharing extends SharingParts {
   /** Closes the database; requests still under way can then not be recorded, so let them finish first. */
   close(): void;
 }
-
-/** Name of the database in `persistence.directory`. */
-export const SHARE_DATABASE = "shares.sqlite";
 
 /**
  * Opens the share store and keeps it free of shares that have ended.

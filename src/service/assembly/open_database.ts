@@ -45,7 +45,11 @@ export async function openDatabase(
   } catch (error) {
     if (!(error instanceof DatabaseFailure) || error instanceof UnfitTables) throw error;
     log.error("database cannot be used, shares and tokens have to wait", { error });
+    return database;
   }
+  await database.checkSessions().catch((error) =>
+    log.error("database sessions are not as needed", { error })
+  );
   return database;
 }
 

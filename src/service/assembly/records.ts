@@ -3,10 +3,7 @@ import type { Database } from "../../store/database.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
-import { openRecordStore } from "../../store/sqlite_record_store.ts";
-
-/** Name of the database in `persistence.directory`. */
-export const RECORD_DATABASE = "records.sqlite";
+import { openRecordStore, RECORD_DATABASE } from "../../store/sqlite_record_store.ts";
 
 /** How often records that have ended are deleted, in milliseconds. */
 const PURGE_INTERVAL = 10 * 60 * 1000;

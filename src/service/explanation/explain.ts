@@ -1,13 +1,19 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import { claimedUser } from "../../authentication/claimed_user.ts";
 import { authenticate, unauthenticated } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
+import { addressGroup } from "../../model/address_group.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
+import type { Ban } from "../../throttling/ban.ts";
+import { concerns } from "../../throttling/operator_bans.ts";
+import { attemptedBy } from "../../throttling/login_throttle.ts";
+import { userKey } from "../../throttling/user_key.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -34,10 +40,15 @@ export interface ExplainedCaller {
  * Goes the way of a session request up to the daemon with the parts of the service itself, and takes down each step.
  * Failed logins do not count; daemons are asked for keys and whether they are there.
  * @param server The one that counts; absent: any.
+ * @param bans All of the running service; absent: they are not known.
  */
 export async function explain(
   options: ServiceOptions,
-  { caller, server }: { readonly caller: ExplainedCaller; readonly server?: string },
+  { caller, server, bans }: {
+    readonly caller: ExplainedCaller;
+    readonly server?: string;
+    readonly bans?: readonly Ban[];
+  },
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
 ): Promise<Explanation> {
   const record = new DecisionRecord();
@@ -51,7 +62,7 @@ export async function explain(
     readOnly: true,
   });
   try {
-    return await explainWith(parts, { caller, server, record, log });
+    return await explainWith(parts, { caller, server, bans, record, log });
   } finally {
     await parts.close();
   }
@@ -62,9 +73,10 @@ const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(
   parts: ServiceParts,
-  { caller, server, record, log }: {
+  { caller, server, bans, record, log }: {
     readonly caller: ExplainedCaller;
     readonly server: string | undefined;
+    readonly bans: readonly Ban[] | undefined;
     readonly record: DecisionRecord;
     readonly log: Logger;
   },
@@ -86,16 +98,25 @@ async function explainWith(
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
-    return { authenticators, caller: identity, sources, servers: [], refusal };
+    return {
+      authenticators,
+      caller: identity,
+      sources,
+      servers: [],
+      bans: bansOf(bans, caller, identity),
+      refusal,
+    };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
     .map((facts) => onServer(facts, { user, identity, clientAddress: caller.clientAddress }, log));
-  const refusal = !mayAsk
-    ? `The role ${user.role} may not ask for sessions`
-    : servers.some((step) => step.refusal === undefined)
-    ? undefined
-    : servers[0]?.refusal ?? "No transfer server is configured";
+  const found = bansOf(bans, caller, identity, accountsOf(user));
+  const refusal = refusalBy(found) ??
+    (!mayAsk
+      ? `The role ${user.role} may not ask for sessions`
+      : servers.some((step) => step.refusal === undefined)
+      ? undefined
+      : servers[0]?.refusal ?? "No transfer server is configured");
   return {
     authenticators,
     caller: identity,
@@ -103,8 +124,35 @@ async function explainWith(
     user,
     mayAsk,
     servers,
+    bans: found,
     refusal,
   };
+}
+
+/** Returns the bans that concern the caller, compared as the service compares them. */
+function bansOf(
+  bans: readonly Ban[] | undefined,
+  { dn, login, authorization, clientAddress }: ExplainedCaller,
+  identity: Identity | undefined,
+  accounts: readonly string[] = [],
+): readonly Ban[] | undefined {
+  const headers = HeaderList.of(authorization === undefined ? {} : { Authorization: authorization });
+  const claimed = claimedUser(parseCredentials(headers, { clientAddress }).authorization);
+  const typed = [login, claimed].flatMap((name) => name === undefined ? [] : [userKey(name)]);
+  const attempted = identity === undefined
+    ? { users: typed, name: dn, address: addressGroup(clientAddress) }
+    : attemptedBy(identity, clientAddress, [...typed, ...accounts]);
+  return bans?.filter((ban) => concerns(ban, attempted));
+}
+
+/** An address that has to wait is open to users who have logged in from there, so that refuses nobody here. */
+function refusalBy(bans: readonly Ban[] = []): string | undefined {
+  const ban = bans.find(({ reason, user }) => reason === "operator" || user !== undefined);
+  if (ban === undefined) return undefined;
+  const until = new Date(ban.until).toISOString();
+  return ban.reason === "operator"
+    ? `banned until ${until}`
+    : `too many failed logins, has to wait until ${until}`;
 }
 
 async function identityOf(

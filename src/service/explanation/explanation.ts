@@ -1,5 +1,6 @@
 import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import type { Ban } from "../../throttling/ban.ts";
 import type { Identity } from "../../model/identity.ts";
 
 /** How the service decides about a caller, step by step; plain data without secrets. */
@@ -15,6 +16,8 @@ export interface Explanation {
   /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
   readonly servers: readonly ServerStep[];
+  /** Bans and waiting times of the running service that concern the caller; absent: the service was not asked. */
+  readonly bans?: readonly Ban[];
   /** The first reason why no session would be opened; absent if one would be on one of the servers. */
   readonly refusal?: string;
 }

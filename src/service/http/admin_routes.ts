@@ -1,4 +1,5 @@
 import { type AdminParts, carryOut, describeAdministration } from "../../resource/admin/administration.ts";
+import { emptyResponse } from "../../resource/text_response.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
@@ -9,17 +10,20 @@ export function adminRoutes(parts: AdminParts): PublishedRoute[] {
   return [
     {
       ...common,
+      produces: [...JSON_TYPE, "text/html"],
       method: "GET",
       path: "/rest/admin",
       doc: {
         id: "describeAdministration",
-        summary: "State of the service, and the actions there are",
+        summary: "State of the service, and the actions there are; browsers are led to the page",
         query: { fields: text("Members that are wanted, with commas between; without it all") },
         answers: {
           200: jsonAnswer("State and actions", "Administration"),
+          303: { description: "For browsers", headers: { Location: "The page of administrators" } },
         },
       },
       answer: (call) => describeAdministration(call, parts),
+      page: (call) => emptyResponse({ status: 303, headers: { Location: `${call.root}admin` } }),
     },
     {
       ...common,

@@ -9,6 +9,7 @@ import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { EXPECTED_TARGET, parseTarget } from "../target.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
+import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
 /**
  * Members of an entry, any case; the rest is ignored. Named as in the records of the Java service (rest-api.md 2.1);
@@ -42,43 +43,78 @@ interface Entry {
   readonly line?: number;
   readonly place?: string;
   readonly values: ReadonlyMap<string, string>;
+  /** Whether it is a record of the Java service: its one table holds the shares of all its servers. */
+  readonly isRecord?: boolean;
+}
+
+interface DumpOptions {
+  readonly file: string;
+  /** Logical server of entries without a server; without it, records of the Java service are for all `servers`. */
+  readonly server?: string;
+  /** Logical servers there are. */
+  readonly servers: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What was read of a dump. */
+export interface ReadShares {
+  /** Those of one entry differ in their server alone. */
+  readonly shares: readonly Share[];
+  /** Entries that expired. */
+  readonly ended: number;
+  /** Entries that cannot be taken. */
+  readonly refused: number;
+  /** Why not. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. A CSV column `data` without one for `path`
- * holds the members as JSON, as the Java service's tables do. Required are `path`, `ownerID`, `uid`
- * and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
- * @param options.server Logical server of entries without a server.
- * @param options.servers Logical servers there are.
- * @param options.now Milliseconds since the epoch; what expired before is left out.
- * @throws {InvalidFile} With everything that is wrong in it; nothing should then be imported.
+ * Reads a dump of shares: CSV with a header line, or JSON, an array of objects, or a table of the Java service, which
+ * holds the members as JSON in its column `data`, as CSV or as pg_dump, mysqldump or H2's SCRIPT write it. Required are
+ * `path`, `ownerID`, `uid` and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
+ * @throws {InvalidFile} If it is no such dump.
  */
-export function parseShareDump(
-  text: string,
-  { file, server, servers, now }: {
-    readonly file: string;
-    readonly server?: string;
-    readonly servers: readonly string[];
-    readonly now: number;
-  },
-): readonly Share[] {
+export function readShareDump(text: string, options: DumpOptions): ReadShares {
+  return toShares(readEntries(text, options.file), options);
+}
+
+/** Reads records as the Java service's tables hold them, by their ids. @param options.file Named with what is wrong. */
+export function readShareRecords(
+  records: readonly { readonly id: string; readonly data: string }[],
+  options: DumpOptions,
+): ReadShares {
+  const broken: Diagnostic[] = [];
+  const entries = records.flatMap(({ id, data }): Entry[] => {
+    const values = recordOf(data);
+    if (values !== undefined) return [{ place: id, values: new Map(values), isRecord: true }];
+    broken.push({ severity: "error", file: options.file, key: id, expected: RECORD });
+    return [];
+  });
+  const { diagnostics, refused, ...rest } = toShares(entries, options);
+  return { ...rest, refused: refused + broken.length, diagnostics: [...broken, ...diagnostics] };
+}
+
+function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
   const diagnostics: Diagnostic[] = [];
-  const shares = readEntries(text, file).flatMap((entry) => {
-    const report = (key: Member, expected: string) => {
-      const { line, place } = entry;
-      diagnostics.push({
+  const shares: Share[] = [];
+  let [ended, refused] = [0, 0];
+  for (const { line, place, values, isRecord } of entries) {
+    const report = (key: Member, expected: string) =>
+      void diagnostics.push({
         severity: "error",
         file,
         line,
         key: place === undefined ? key : `${place}.${key}`,
         expected,
       });
-    };
-    const share = toShare(entry.values, { server, servers, now, report });
-    return share === undefined || isExpired(share, now) ? [] : [share];
-  });
-  if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
-  return shares;
+    const isForAll = isRecord && server === undefined && servers.length > 0;
+    const share = toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
+    if (share === undefined) refused++;
+    else if (isExpired(share, now)) ended++;
+    else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
+  }
+  return { shares, ended, refused, diagnostics };
 }
 
 function readEntries(text: string, file: string): readonly Entry[] {
@@ -98,6 +134,10 @@ function readEntries(text: string, file: string): readonly Entry[] {
       return { place: `[${i}]`, values: new Map(membersOf(item)) };
     });
   }
+  const ofRecord = (record: string, line: number): Entry => {
+    return { line, values: new Map(recordOf(record) ?? fail(RECORD, line)), isRecord: true };
+  };
+  if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ofRecord(record, line));
   try {
     const [header, ...rows] = csvRows(text);
     if (header === undefined) return fail("expected a header line or a JSON array");
@@ -107,9 +147,11 @@ function readEntries(text: string, file: string): readonly Entry[] {
         fail(`expected ${names.length} fields, found ${fields.length}`, line);
       }
       const values = new Map(names.map((name, i) => [name, fields[i] ?? ""]));
-      const record = values.has("path") ? undefined : values.get("data");
+      // The Java service repeats some members in columns of other names.
+      const record = values.has("ownerid") ? undefined : values.get("data");
       if (record === undefined) return { line, values };
-      return { line, values: new Map([...values, ...recordOf(record) ?? fail(RECORD, line)]) };
+      const entry = ofRecord(record, line);
+      return { ...entry, values: new Map([...values, ...entry.values]) };
     });
   } catch (error) {
     if (error instanceof InvalidCsv) return fail(error.message, error.line);
@@ -231,7 +273,7 @@ function toShare(
     entry.bad("server", `expected a server with sharing: ${servers.join(", ")}`);
   }
   const id = entry.given("id") ?? newShareId();
-  if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits");
+  if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits, or a UUID");
   const directory = entry.flag("isDirectory");
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);

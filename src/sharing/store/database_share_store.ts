@@ -7,7 +7,7 @@ import { newShareId } from "../share_id.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
-import type { Claim, Part, ShareChange, ShareStore } from "./share_store.ts";
+import type { Claim, Listed, Page, Part, Place, ShareChange, ShareStore } from "./share_store.ts";
 
 type Statement = keyof typeof SQL;
 
@@ -110,13 +110,15 @@ export class DatabaseShareStore implements ShareStore {
 
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
     return this.#change(function* () {
-      return (yield* all("removeByPath", { server, owner, path, target })).length;
+      const found = yield* all("withPath", { server, owner, path, target });
+      for (const row of found) yield* all("remove", { server, id: text(row, "id") });
+      return found.length;
     });
   }
 
   claim(server: string, id: string, { who, address, kind, path }: UseStart): Promise<Claim | undefined> {
     return this.#change(function* () {
-      const taken = yield* first("take", { server, id });
+      const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
       if (taken === undefined) return undefined;
       const record = yield* first("record", { server, id, who, address, kind, path });
       yield* all("trimUses", { server, id });
@@ -143,8 +145,36 @@ export class DatabaseShareStore implements ShareStore {
     });
   }
 
-  all(server?: string): Promise<readonly Share[]> {
-    return this.#read(() => shares("all", { server: server ?? null }));
+  page(
+    { server, owner }: Listed,
+    { after, most = MOST_AT_ONCE }: { readonly after?: Place; readonly most?: number } = {},
+  ): Promise<Page> {
+    return this.#read(function* () {
+      const found: Row[] = [];
+      for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
+        const { created, id } = after?.server === name ? after : BEGINNING;
+        const part = { server: name, id, most: most - found.length };
+        const more = owner === undefined
+          ? yield* all("listed", part)
+          : yield* all("listedOf", { ...part, owner, created });
+        found.push(...more);
+        if (found.length >= most) break;
+      }
+      const last = found.length < most ? undefined : found.at(-1);
+      return {
+        shares: found.filter((row) => number(row, "live") === 1).map(toShare),
+        next: last &&
+          { server: text(last, "server"), created: number(last, "created"), id: text(last, "id") },
+      };
+    });
+  }
+
+  withId(id: string): Promise<readonly Share[]> {
+    return this.#read(function* () {
+      const found: Share[] = [];
+      for (const server of yield* servers()) found.push(...yield* shares("get", { server, id }));
+      return found;
+    });
   }
 
   count(): Promise<number> {
@@ -162,10 +192,14 @@ export class DatabaseShareStore implements ShareStore {
     return this.#change(() => share("amend", { server, id, ...to }), server);
   }
 
-  add(share_: Share): Promise<boolean> {
+  addAll(given: readonly Share[]): Promise<readonly Share[]> {
     return this.#change(function* () {
-      return (yield* first("insert", shareColumns(share_))) !== undefined;
-    }, share_.server);
+      const added: Share[] = [];
+      for (const each of given) {
+        if ((yield* first("insert", shareColumns(each))) !== undefined) added.push(each);
+      }
+      return added;
+    });
   }
 
   async purge(): Promise<number> {
@@ -211,8 +245,14 @@ function* shares(name: Statement, values: Values): Work<Share[]> {
   return (yield* all(name, values)).map(toShare);
 }
 
+/** The share of the server that is asked about: a statement can change it on other servers, too. */
 function* share(name: Statement, values: Values): Work<Share | undefined> {
-  return (yield* shares(name, values))[0];
+  return (yield* shares(name, values)).find(({ server }) => server === values.server);
+}
+
+/** Servers that have shares, in their order. @param first Those before it are left out. */
+function* servers(first = ""): Work<string[]> {
+  return (yield* all("servers", { first })).map((row) => text(row, "server"));
 }
 
 /** @param before Shares that were made later are not in the way; absent: all were made before. */
@@ -240,9 +280,10 @@ function newColumns(server: string, draft: ShareDraft): Values {
 /** Shares in a part of a list, unless something else is said. */
 const MOST_AT_ONCE = 1000;
 
-function bounds(
-  { after = { created: Number.MIN_SAFE_INTEGER, id: "" }, most = MOST_AT_ONCE }: Part = {},
-): Values {
+/** Before all shares of a list. */
+const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
+
+function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
   return { created: after.created, id: after.id, most };
 }
 

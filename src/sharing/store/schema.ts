@@ -1,5 +1,8 @@
 import type { Schema } from "../../store/sqlite_database.ts";
 
+/** Name of the database in `persistence.directory`. */
+export const SHARE_DATABASE = "shares.sqlite";
+
 /** The tables of shares and their uses. */
 export const SHARE_SCHEMA: Schema = {
   what: "share database",

@@ -34,6 +34,18 @@ const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
+/** 1 for a share that is not expired, else 0. */
+const IS_LIVE = "CASE WHEN expires = 0 OR expires >= :now THEN 1 ELSE 0 END";
+
+/**
+ * A share of a server, with those of the same id on the others: the Java service has one share for all servers, so what
+ * happens to one of them happens to all. The primary key leads from one server to the next.
+ */
+const EVERYWHERE = `id = :id AND server IN (WITH RECURSIVE known (name) AS (
+       SELECT min(server) FROM share UNION ALL
+       SELECT (SELECT min(server) FROM share WHERE server > known.name) FROM known WHERE known.name IS NOT NULL)
+       SELECT name FROM known) AND EXISTS (SELECT 1 FROM share AS here WHERE here.server = :server AND here.id = :id)`;
+
 /**
  * Statements by name; all values are bound, `:now` and `:clock` by the database. Without statistics SQLite takes the shares
  * of a server for a handful and reads them all, so each statement that looks for some of them names its index.
@@ -55,15 +67,15 @@ export const SQL = {
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
        quota_files = :quotaFiles, quota_bytes = :quotaBytes, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),
        sources = coalesce(:sources, sources), note = nullif(coalesce(:note, note), ''),
        password = nullif(coalesce(:password, password), '')
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
      AND (created, id) > (:created, :id)
@@ -90,28 +102,37 @@ export const SQL = {
      AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
   below: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path > :path AND path < :end AND ${IN_THE_WAY} LIMIT 1`,
-  all: `SELECT * FROM share WHERE server = coalesce(:server, server)
-     AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
-  count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
-  remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`,
-  removeByPath: `DELETE FROM share INDEXED BY share_by_path
-     WHERE server = :server AND owner = :owner AND path = :path AND target = :target RETURNING id`,
+  // From one server to the next by the primary key: there are few servers, and many shares of each.
+  servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
+       SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
+     SELECT server FROM one WHERE server IS NOT NULL`,
+  // Expired shares count for the length of a page: a page without them would have to look for its end among all of them.
+  listed:
+    `SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :most`,
+  listedOf:
+    `SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
+     AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :most`,
+  count: `SELECT (SELECT count(*) FROM share) - (SELECT count(*) FROM (SELECT 1 FROM share
+     WHERE expires > 0 AND expires < :now LIMIT 10000) AS expired) AS shares`,
+  remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING id`,
+  withPath: `SELECT id FROM share INDEXED BY share_by_path
+     WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
      owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
-     WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
+     WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
   reserve:
     `UPDATE share SET received_files = received_files + :files, received_bytes = received_bytes + :bytes
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)
+     WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)
      AND (quota_files IS NULL OR received_files + :files <= quota_files)
      AND (quota_bytes IS NULL OR received_bytes + :bytes <= quota_bytes) RETURNING id`,
   release:
     `UPDATE share SET received_files = received_files - :files, received_bytes = received_bytes - :bytes
-     WHERE server = :server AND id = :id AND received_files >= :files AND received_bytes >= :bytes RETURNING id`,
+     WHERE ${EVERYWHERE} AND received_files >= :files AND received_bytes >= :bytes RETURNING id`,
   putBack:
     `UPDATE share SET uses_left = uses_left + CASE WHEN renewals = :renewals THEN 1 ELSE 0 END, access_count = access_count - 1
-     WHERE server = :server AND id = :id`,
+     WHERE ${EVERYWHERE}`,
   record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
      VALUES (:server, :id, :clock, :who, :address, :kind, :path) RETURNING key`,
   trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id

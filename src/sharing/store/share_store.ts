@@ -24,6 +24,23 @@ export interface Part {
   readonly most?: number;
 }
 
+/** Which shares are listed; an absent server or owner means all of them. */
+export interface Listed {
+  readonly server?: string;
+  /** In canonical DN. */
+  readonly owner?: string;
+}
+
+/** A place in a list of all shares, behind one of them. */
+export type Place = Pick<Share, "server" | "created" | "id">;
+
+/** A page of a list: by server and id, or, of one owner, by server and age. */
+export interface Page {
+  readonly shares: readonly Share[];
+  /** Where the next page begins; absent at the end of the list. */
+  readonly next?: Place;
+}
+
 /**
  * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
  * owners and targets are compared as text: hand in comparable forms (rest-api.md 2.6). Expired shares are invisible.
@@ -69,9 +86,11 @@ export interface ShareStore {
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
   /** The latest uses of a share, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
-  /** Every share that is not expired, for the operator; of one server or of all. */
-  all(server?: string): Promise<readonly Share[]>;
-  /** How many shares are not expired. */
+  /** Lists a page of all shares that are not expired, for the operator. A page can be shorter than asked for, or empty. */
+  page(of: Listed, part?: { readonly after?: Place; readonly most?: number }): Promise<Page>;
+  /** Finds the shares that have an id, one on each server at most. */
+  withId(id: string): Promise<readonly Share[]>;
+  /** How many shares are not expired; estimated where there are many. */
   count(): Promise<number>;
   /**
    * Makes what the operator says of a share; undefined if there is no such share. With another owner, account or path its
@@ -82,8 +101,8 @@ export interface ShareStore {
     id: string,
     to: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined>;
-  /** Adds a share under a given id, as an import does; false if the id is taken. */
-  add(share: Share): Promise<boolean>;
+  /** Adds shares under given ids, as an import does: all that can be. @returns Those whose ids were not taken. */
+  addAll(shares: readonly Share[]): Promise<readonly Share[]>;
   /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
   purge(): Promise<number>;
   close(): void;

@@ -79,8 +79,8 @@ export class UploadStore {
       if (inserted === undefined) return undefined;
       const count = yield* first("unfinishedUploads", { server, id: share, most: MOST_UNFINISHED });
       if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
-      const worker = yield* first("reserve", { server, id: share, files, bytes });
-      if (worker === undefined) throw httpError("ERR_QUOTA_USED");
+      const reserved = yield* first("reserve", { server, id: share, files, bytes });
+      if (reserved === undefined) throw httpError("ERR_QUOTA_USED");
       return toUpload(inserted);
     }, `uploads to ${server}`);
   }

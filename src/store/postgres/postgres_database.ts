@@ -6,20 +6,23 @@ import {
   checkValues,
   type Database,
   DatabaseAway,
+  DatabaseFailure,
   deleteInBatches,
   type Manner,
   type Row,
+  row,
   type Values,
   type Work,
 } from "../database.ts";
-import type { PostgresConnection, PostgresLogin } from "./postgres_connection.ts";
+import { unlessAborted } from "../../model/unless_aborted.ts";
+import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
 import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
 import { type PostgresServer, PostgresServers, type Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
-import { PostgresWatch } from "./postgres_watch.ts";
+import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 /** Which database, and how to deal with it. */
 export interface PostgresOptions {
@@ -149,6 +152,24 @@ export class PostgresDatabase implements Database {
     this.#pool.close();
   }
 
+  /**
+   * Tries out whether instances hear of each other: notifies itself over another connection than the one that listens.
+   * @throws {DatabaseFailure} If it does not, as with a pooler that shares sessions between connections.
+   */
+  async checkSessions(): Promise<void> {
+    const { deadline: { signal }, settle } = this.#deadline();
+    try {
+      await unlessAborted(this.#watch.listening, signal);
+      const heard = this.#watch.heard(CHECKED);
+      await this.read(() => row(`SELECT pg_notify('${CHANGES_CHANNEL}', '${CHECKED}')`, {}));
+      await unlessAborted(heard, signal).catch(() => {
+        throw new DatabaseFailure(SHARED_SESSIONS);
+      });
+    } finally {
+      settle();
+    }
+  }
+
   /** Tries until it is done, will not go, or the time is over. */
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
@@ -242,6 +263,9 @@ function nameOf(sql: string): string {
   const [, verb = "", table = ""] = /^\s*(\w+)(?:[^]*?\b(?:INTO|FROM|UPDATE)\s+(\w+))?/.exec(sql) ?? [];
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
+
+/** What an instance notifies itself with. */
+const CHECKED = "connection_check";
 
 /** Name of the key of the ids of changes. */
 const ID_KEY = "change_made_pkey";

@@ -34,7 +34,7 @@ export function meaningOf({ code, message }: PostgresError): Meaning {
   return LOST.test(code) || !OF_SERVER.test(code) ? "lost" : "refused";
 }
 
-/** No worker, no time, ended by somebody, the system's own: for these no statement is to blame. */
+/** No room, no time, ended by somebody, the system's own: for these no statement is to blame. */
 const OF_CIRCUMSTANCES = /^(?:5[3578]|XX)/;
 
 /** Whether a statement failed for what it says: an error of the service, or of its rights. */

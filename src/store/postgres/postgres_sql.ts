@@ -12,15 +12,30 @@ const TIME: ReadonlyMap<string, string> = new Map([
   ["clock", "(floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint)"],
 ]);
 
-/** Translates what differs from SQLite: parameters by number, no named indexes, lists in JSON. */
+/** Up to how many rows of a table are counted one by one; SQLite counts all by its shortest index. */
+const COUNTED_ROWS = 10_000;
+
+/**
+ * Translates what differs from SQLite: parameters by number, no named indexes, lists in JSON, and the number of rows of a
+ * whole table, which is estimated if there are many: PostgreSQL would read all of them.
+ */
 export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatement {
-  const names: string[] = [];
+  const numbers = new Map<string, number>();
   const number = (name: string) => {
-    if (!names.includes(name)) names.push(name);
-    return `$${names.indexOf(name) + 1}`;
+    const known = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, known);
+    return `$${known}`;
   };
   const text = sql
     .replace(/ INDEXED BY \w+/g, "")
+    .replace(
+      /\(SELECT count\(\*\) FROM (\w+)\)/g,
+      // As many rows in each page as when the table was looked at last; one that never was is counted.
+      `(SELECT CASE WHEN n < ${COUNTED_ROWS} THEN n WHEN reltuples <= 0 OR relpages = 0 THEN (SELECT count(*) FROM $1)
+         ELSE (reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint END
+         FROM (SELECT * FROM pg_class WHERE oid = '$1'::regclass) AS table_of,
+              (SELECT count(*) AS n FROM (SELECT 1 FROM $1 LIMIT ${COUNTED_ROWS}) AS first_ones) AS counted)`,
+    )
     .replace(
       /\bSELECT value FROM json_each\(:(\w+)\)/g,
       "SELECT value FROM jsonb_array_elements_text(:$1::text::jsonb) AS each(value)",
@@ -31,7 +46,7 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
       if (time === undefined) return number(name);
       return timeIsBound ? `${number(name)}::bigint` : time;
     });
-  return { text, names };
+  return { text, names: [...numbers.keys()] };
 }
 
 /** The values of the parameters, in their order. @throws {TypeError} If one is missing. */

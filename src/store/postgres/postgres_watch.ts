@@ -12,6 +12,14 @@ const PING_MS = 2_000;
 /** Pauses between tries to find a server again. */
 const PAUSE_MS = 250;
 
+/** Asks whether the server takes changes, and which process of it answers. */
+const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
+
+/** What is wrong if a connection has no session of its own. */
+export const SHARED_SESSIONS =
+  "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
+  "(pgbouncer: pool_mode = session)";
+
 /** What is used of a connection. */
 type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;
 
@@ -46,6 +54,9 @@ export class PostgresWatch {
   readonly #parts: WatchParts;
   readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
+  readonly #listening = Promise.withResolvers<void>();
+  /** Called with each table that is heard of. */
+  readonly #heard = new Set<Heard>();
 
   constructor(servers: Servers, parts: WatchParts) {
     this.#servers = servers;
@@ -56,6 +67,23 @@ export class PostgresWatch {
 
   get isListening(): boolean {
     return this.#parts.state.hears && (this.#connection?.isAlive ?? false);
+  }
+
+  /** Resolves once it listens for the first time. */
+  get listening(): Promise<void> {
+    return this.#listening.promise;
+  }
+
+  /** Resolves the next time that a table is heard of. */
+  heard(table: string): Promise<void> {
+    return new Promise((resolve) => {
+      const hear = (other: string) => {
+        if (other !== table) return;
+        this.#heard.delete(hear);
+        resolve();
+      };
+      this.#heard.add(hear);
+    });
   }
 
   version(table: string): number {
@@ -84,18 +112,25 @@ export class PostgresWatch {
   /** Listens until the connection is lost. */
   async #listen(): Promise<void> {
     const connection = await this.#inTime((signal) =>
-      this.#servers.open(signal, (table) => this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1))
+      this.#servers.open(signal, (table) => {
+        this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);
+        for (const hear of this.#heard) hear(table);
+      })
     );
     this.#connection = connection;
     await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
     this.#parts.state.listens();
+    this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());
     let reread = 0;
+    let backend: unknown;
     while (!this.#closing.signal.aborted) {
       await this.#pause(PING_MS);
-      const [state] = await this.#asked(connection, `SELECT ${TAKES_NO_CHANGES} AS "readOnly"`);
+      const [state] = await this.#asked(connection, ALIVE);
       if (state?.["readOnly"] !== false) return;
+      if (backend !== undefined && state["backend"] !== backend) throw new Error(SHARED_SESSIONS);
+      backend = state["backend"];
       if ((reread += PING_MS) >= REREAD_MS) {
         reread = 0;
         this.#all++;

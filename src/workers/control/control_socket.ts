@@ -41,7 +41,7 @@ const RETRY_MS = 1000;
 /** Connections at a time; further ones are closed. */
 const MOST_CONNECTIONS = 16;
 /** Longest path, in bytes: a Unix socket can have 107 on Linux, and in its making it has a longer one for a moment. */
-const LONGEST_PATH = 92;
+export const LONGEST_PATH = 92;
 
 /**
  * A Unix socket on which the operator's commands reach the service. Only its owner (and root) may connect. A caller sends
@@ -80,7 +80,10 @@ export class ControlSocket {
    */
   static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
-      throw new CannotStart([`control socket ${path}: expected a path of at most ${LONGEST_PATH} bytes`]);
+      throw new CannotStart(
+        [`control socket ${path}: expected a path of at most ${LONGEST_PATH} bytes`],
+        true,
+      );
     }
     try {
       await Deno.mkdir(dirname(path), { recursive: true });
@@ -88,7 +91,7 @@ export class ControlSocket {
     } catch (error) {
       if (error instanceof CannotStart) throw error;
       const reason = error instanceof Error ? error.message : String(error);
-      throw new CannotStart([`control socket ${path}: ${reason}`]);
+      throw new CannotStart([`control socket ${path}: ${reason}`], true);
     }
   }
 
@@ -168,7 +171,7 @@ async function open(path: string): Promise<Deno.UnixListener> {
   }
   const there = await Deno.lstat(path);
   if (!there.isSocket) {
-    throw new CannotStart([`control socket ${path}: there is something that is no socket`]);
+    throw new CannotStart([`control socket ${path}: there is something that is no socket`], true);
   }
   if (await answers(path)) throw new AnotherService(path);
   await Deno.remove(path);

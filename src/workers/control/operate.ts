@@ -46,7 +46,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
         ? { names: undefined, reversed: undefined }
         : (await ask(supervisor, { about: "names", user }, CORE_MS)).names;
       const banned = { ...subject, names };
-      await ask(supervisor, { about: "ban", subject: banned, until }, CORE_MS);
+      const { unaware } = await ask(supervisor, { about: "ban", subject: banned, until }, CORE_MS);
       supervisor.log.warn("banned by the operator", { ...subject, seconds, operator });
       const moment = new Date(until).toISOString();
       supervisor.reports.audit({
@@ -60,6 +60,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
         until: moment,
         names,
         reversed,
+        unaware,
       };
     }
     case "ban remove": {

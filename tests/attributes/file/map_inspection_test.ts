@@ -44,7 +44,10 @@ const DIAGNOSTICS: readonly (readonly [string, string])[] = [
     "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges",
   ],
   ['"XLOGIN": "a b"', "warning map:2: CN=x: XLOGIN = a b: expected the name of an account"],
-  ['"group": "g1:g2"', "warning map:2: CN=x: group = g1:g2: expected the name of a group"],
+  [
+    '"group": "g1:g 2"',
+    "warning map:2: CN=x: group = g1:g 2: expected the name of a group, or several with : between",
+  ],
   [
     '"supplementaryGroups": ["a", "-"]',
     "warning map:2: CN=x: supplementaryGroups = -: expected the name of a group",

@@ -1,5 +1,5 @@
 import { EVERYBODY } from "../../../src/sharing/target.ts";
-import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
+import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../../system/running_service.ts";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";

@@ -77,6 +77,7 @@ Access          may ask for sessions
 Servers
   HPC           account alice; group hpc; at most 1048576 bytes/s, by reservation 1048576
   TWO           account alice; group hpc; at most 2097152 bytes/s; without /data/secret/*
+Bans            not known: no running service answers
 Result          allowed
 `,
   );

@@ -6,6 +6,7 @@ import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { record } from "../../store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
+import { allShares } from "../../sharing/store/all_shares.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
@@ -109,7 +110,7 @@ test("database import copies shares with their uses, and records, each once", as
   const { id } = await shares.put("A", { ...DRAFT, usesLeft: 3 });
   await shares.put("A", { ...DRAFT, path: "/data/e", note: "Ü ☃", quota: { files: 1, bytes: 2 ** 50 } });
   for (let i = 0; i < 2; i++) await shares.claim("A", id, { ...USE, path: `/data/d/${i}` });
-  const all = await shares.all();
+  const all = await allShares(shares);
   shares.close();
   const records = openRecordStore(`${place.folder}/data/records.sqlite`, Date.now);
   for (const key of ["one", "two"]) await records.put("token", record(key, { ends: 4_000_000_000 }), 9);

@@ -4,7 +4,8 @@ import { cp } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { convertProperties } from "../../../src/command/files/migration/converted_text.ts";
 import { createAuthority } from "../../pki/authority.ts";
-import { runAuthserver } from "../../system/service_process.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+import { runAuthserver, runFromSource } from "../../system/service_process.ts";
 
 const FIXTURES = new URL("../../fixtures/java_installation/", import.meta.url).pathname;
 
@@ -62,8 +63,17 @@ for (const variant of ["variant_a", "variant_b"]) {
     await at.unchanged();
 
     const again = await at.run("migrate", "../java");
-    assert.equal(again.code, 1);
-    assert.match(again.printed, /conf is there already, expected a folder without one; nothing was changed/);
+    assert.equal(again.code, 0, again.printed);
+    assert.match(again.printed, /^not copied: conf: is there already and stays as it is$/m);
+    assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
+
+    await Deno.remove(`${at.folder}/new/conf/container.properties`);
+    const unfinished = await at.run("migrate", "../java");
+    assert.equal(unfinished.code, 1);
+    assert.match(
+      unfinished.printed,
+      /conf is there already, expected a folder without one; nothing was changed/,
+    );
   });
 }
 
@@ -97,11 +107,11 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
   says("    conf/xacml2Policies/99own.xml");
   says("  MVEL\n    conf/container.properties:");
   says(
-    "  Shares of TEST in H2",
-    "    with the old service stopped:",
-    `    java -cp '${at.folder}/java/lib/*' org.h2.tools.Shell -url 'jdbc:h2:file:${at.folder}/java/data/SHARES_TEST' ` +
-      `-user sa -sql "CALL CSVWRITE('shares-TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
-    "    authserver share import --server TEST shares-TEST.csv",
+    "Shares, SHARES_TEST in H2:",
+    "  not imported yet; this writes them out, and imports them:",
+    `  java -cp "${at.folder}/java/lib/*" org.h2.tools.Shell -url jdbc:h2:file:${at.folder}/java/data/SHARES_TEST ` +
+      `-user sa -sql "CALL CSVWRITE('${at.folder}/new/SHARES_TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
+    `  authserver migrate ${at.folder}/java`,
   );
   for (const file of ["old.der", "old.p12", "trusted/old.pem"]) {
     says("  X.509 version 1", `    conf/certs/${file}: CN=Old daemon,O=Site`);
@@ -155,18 +165,186 @@ for (const format of ["gnu", "pax", "ustar"]) {
   });
 }
 
-Deno.test("migrate goes on with the PostgreSQL of the Java service, beside its tables", async () => {
+/** An installation with two servers that share, whose shares are kept as these lines say. */
+async function sharingSite(persistence: string, files: Readonly<Record<string, string>> = {}) {
+  const at = await site("variant_a", files);
+  const main = `${at.folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replaceAll("CLUSTER", "TEST").replaceAll("ARCHIVE", "GRP")
+    .replace(/^share\.servers=.*$/m, "share.servers=TEST GRP").replace(/^persistence\.\w+=.*\n/gm, "");
+  await Deno.writeTextFile(main, text + persistence);
+  return at;
+}
+
+/** What is in the new installation, each share under each server. */
+async function sharedLinks(at: Awaited<ReturnType<typeof site>>) {
+  const { printed } = await at.run("share", "list", "--json");
+  const shares: { server: string; id: string }[] = JSON.parse(printed);
+  const ids = (server: string) =>
+    shares.filter((share) => share.server === server).map(({ id }) => id).sort();
+  assert.deepEqual(ids("TEST"), ids("GRP"));
+  return ids("TEST");
+}
+
+/** Runs commands that `migrate` printed, as a shell does; `java` and `mysqldump` write what they wrote for the fixture. */
+async function runPrinted(at: Awaited<ReturnType<typeof site>>, printed: string, fixture: string) {
+  const bin = `${at.folder}/path`;
+  await Deno.mkdir(bin, { recursive: true });
+  const program = [Deno.execPath(), ...runFromSource()].map((word) => `'${word}'`).join(" ");
+  const dump = new URL(`../../fixtures/java_shares/${fixture}`, import.meta.url).pathname;
+  for (
+    const [name, body] of Object.entries({
+      authserver: `exec ${program} "$@"`,
+      java: `to=$(printf '%s' "$*" | sed -n "s/.*CSVWRITE('\\([^']*\\)'.*/\\1/p"); exec cp ${dump} "$to"`,
+      mysqldump:
+        `to=$(printf '%s' "$*" | sed -n 's/.*--result-file=\\([^ ]*\\) .*/\\1/p'); exec cp ${dump} "$to"`,
+    })
+  ) await Deno.writeTextFile(`${bin}/${name}`, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  const commands = printed.split("\n").map((line) => line.trim())
+    .filter((line) =>
+      /^(?:java|mysqldump|tar|authserver) /.test(line) && !line.startsWith("authserver check says")
+    );
+  let said = "";
+  for (const command of commands) {
+    const { code, stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-c", command],
+      cwd: `${at.folder}/new`,
+      env: { PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1" },
+    }).output();
+    said = new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    assert.equal(code, 0, `${command}\n${said}`);
+  }
+  return { commands, said };
+}
+
+for (
+  const [what, persistence, fixture, commands, counts] of [
+    [
+      "H2",
+      "persistence.directory=data\n",
+      "h2_2.4.csv",
+      2,
+      /^ {2}4 shares imported, 1 expired, 2 not imported:$/m,
+    ],
+    ["H2 of 2021, by its absolute path", "", "h2_1.4.csv", 2, /^ {2}5 shares imported, 2 not imported:$/m],
+    [
+      "MySQL",
+      "persistence.class=eu.unicore.persist.impl.MySQLPersist\npersistence.database=unicore\npersistence.user=u\n",
+      "mariadb_10.11.sql",
+      2,
+      /^ {2}4 shares imported, 1 expired, 2 not imported:$/m,
+    ],
+  ] as const
+) {
+  Deno.test(`migrate prints commands that move the shares of ${what}, in their order, from an empty machine`, async () => {
+    await using at = await sharingSite(persistence, { "data/SHARES_TEST.mv.db": "H:2" });
+    if (persistence === "") {
+      const main = `${at.folder}/java/conf/container.properties`;
+      await Deno.writeTextFile(main, `persistence.directory=${at.folder}/java/data\n`, { append: true });
+    }
+    const first = await at.run("migrate", "../java");
+    assert.equal(first.code, 0, first.printed);
+    const ran = await runPrinted(at, first.printed, fixture);
+    assert.equal(ran.commands.length, commands, ran.commands.join("\n"));
+    assert.match(ran.said, counts);
+    assert.match(
+      ran.said,
+      /^ {4}SHARES_TEST\.\w+:\d+: uid: expected the name of an unprivileged account or group$/m,
+    );
+    const ids = await sharedLinks(at);
+    assert.equal(ids.length, fixture.startsWith("h2_1") ? 5 : 4);
+
+    const again = await at.run("migrate", "../java");
+    assert.match(again.printed, /^ {2}0 shares imported, \d there already, /m);
+    assert.deepEqual(await sharedLinks(at), ids);
+  });
+}
+
+Deno.test("migrate imports no shares of a service that runs", async () => {
+  await using at = await sharingSite("persistence.directory=data\n", {
+    "data/SHARES_TEST.mv.db": "H:2",
+    "logs/unicore-authserver.pid": "4711",
+  });
+  await Deno.writeTextFile(`${at.folder}/java/conf/startup.properties`, "PID=logs/unicore-authserver.pid\n");
+  const { printed } = await at.run("migrate", "../java", "--json");
+  const { shares } = JSON.parse(printed);
+  assert.equal(shares.imported, undefined);
+  assert.match(shares.left[0], /the old service seems to run: stop it, so that \S+\.pid goes away, then$/);
+});
+
+Deno.test("migrate says why shares cannot be imported, and goes on when that is mended", async () => {
+  await using at = await sharingSite("persistence.directory=data\n", { "data/SHARES_TEST.mv.db": "H:2" });
+  const main = `${at.folder}/java/conf/container.properties`;
+  await Deno.writeTextFile(main, "share.maxPerUser=many\n", { append: true });
+  const fixture = new URL("../../fixtures/java_shares/h2_2.4.sql", import.meta.url);
+  await Deno.copyFile(fixture, `${at.folder}/new/SHARES_TEST.sql`);
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 1);
+  assert.match(
+    printed,
+    /SHARES_TEST in H2:\n {2}not imported:\n[^]*maxPerUser[^]*mend that, then\n {2}authserver migrate /,
+  );
+  const copy = `${at.folder}/new/conf/container.properties`;
+  await Deno.writeTextFile(copy, (await Deno.readTextFile(copy)).replace("maxPerUser=many", "maxPerUser=7"));
+  assert.match((await at.run("migrate", "../java")).printed, /^ {2}4 shares imported/m);
+});
+
+if (POSTGRES !== undefined) {
+  const server = await TestPostgres.start();
+
+  Deno.test("migrate imports the shares of a PostgreSQL, beside whose table it makes its own", async () => {
+    await server.sql("postgres", "CREATE ROLE unicore LOGIN");
+    await server.sql("postgres", "CREATE DATABASE old OWNER unicore");
+    const fixture = new URL("../../fixtures/java_shares/postgresql_15.sql", import.meta.url).pathname;
+    const restored = await new Deno.Command(`${POSTGRES}/psql`, {
+      args: [
+        "-h",
+        "127.0.0.1",
+        "-p",
+        String(server.port),
+        "-U",
+        server.login("old").user,
+        "-f",
+        fixture,
+        "old",
+      ],
+    }).output();
+    assert(restored.success, new TextDecoder().decode(restored.stderr));
+    await using at = await sharingSite(
+      "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=127.0.0.1\n" +
+        `persistence.port=${server.port}\npersistence.pgsql.useSSL=false\n` +
+        "persistence.database=old\npersistence.user=unicore\n",
+    );
+    const { code, printed } = await at.run("migrate", "../java");
+    assert.equal(code, 0, printed);
+    assert.match(printed, /SHARES_TEST in PostgreSQL:\n {2}4 shares imported, 1 expired, 2 not imported:\n/);
+    assert.match(
+      printed,
+      /^ {4}SHARES_TEST: \w+\.uid: expected the name of an unprivileged account or group$/m,
+    );
+    assert.equal((await sharedLinks(at)).length, 4);
+    const again = await at.run("migrate", "../java");
+    assert.match(again.printed, /^ {2}0 shares imported, 4 there already, 1 expired, 2 not imported:$/m);
+  });
+
+  Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+}
+
+Deno.test("migrate writes what the Java service takes for granted about a gateway", async () => {
   await using at = await site("variant_a");
   const main = `${at.folder}/java/conf/container.properties`;
-  const chosen = "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=localhost\n" +
-    "persistence.database=unicore\npersistence.user=unicore\npersistence.driver=org.postgresql.Driver\n";
-  const text = (await Deno.readTextFile(main)).replace(/^persistence\.class=.*\n/m, "");
-  await Deno.writeTextFile(main, text + chosen);
+  const text = (await Deno.readTextFile(main)).replace(/^container\.security\.gateway\..*\n/gm, "");
+  await Deno.writeTextFile(main, text);
   const { code, printed } = await at.run("migrate", "../java");
   assert.equal(code, 0, printed);
-  assert.match(printed, /Shares in PostgreSQL\n {4}authserver database migrate # makes tables of ours/);
-  assert.match(printed, /write the table SHARES_CLUSTER out as CSV[^]*share import/);
-  assert.match(printed, /valid: 0 errors/);
+  const line = text.split("\n").length;
+  assert.match(
+    printed,
+    new RegExp(`^  ${line}: - \\(left out, which is true to the Java service; say false`, "m"),
+  );
+  assert.match(printed, new RegExp(`^  ${line}: \\+ container.security.gateway.enable=true$`, "m"));
+  assert.match(printed, /gateway\.enable = true: expected container\.security\.gateway\.trustedPeers too/);
+  const copy = await Deno.readTextFile(`${at.folder}/new/conf/container.properties`);
+  assert.equal(copy, `${text}container.security.gateway.enable=true\n`);
 });
 
 Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
@@ -178,7 +356,7 @@ Deno.test("migrate leaves nothing to do about shares where nobody shared", async
   await Deno.writeTextFile(main, text + chosen);
   const { code, printed } = await at.run("migrate", "../java");
   assert.equal(code, 0, printed);
-  assert.doesNotMatch(printed, /Shares in/);
+  assert.doesNotMatch(printed, /Shares,/);
 });
 
 for (

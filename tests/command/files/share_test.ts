@@ -5,6 +5,7 @@ import type { Quota } from "../../../src/sharing/share.ts";
 import type { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
+import { allShares } from "../../sharing/store/all_shares.ts";
 
 const CONFIGURATION = `
 container.security.sslEnabled=false
@@ -68,7 +69,7 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   const dump = place.file("dump.json", (await place.run("list", "--json")).out);
   await place.store.remove("A", id);
   const imported = await place.run("import", dump);
-  assert.deepEqual([imported.status, imported.out], [0, "1 share imported\n"]);
+  assert.deepEqual([imported.status, imported.out], [0, "1 share imported, 1 there already\n"]);
   assert.match(imported.err, /^warning: share \w+ exists already and stays unchanged\n$/);
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
@@ -149,7 +150,7 @@ Deno.test("share import makes the database, and names the server of entries with
   const csv = place.file("dump.csv", "path,ownerID,uid,targetID\n/d,CN=a,a,CN=b\n/e,CN=a,a,CN=b\n");
   const imported = await place.run("import", "--server", "B", csv);
   assert.deepEqual(imported, { status: 0, out: "2 shares imported\n", err: "" });
-  assert.equal((await place.store.all("B")).length, 2);
+  assert.equal((await allShares(place.store, "B")).length, 2);
 });
 
 Deno.test("share works while the service writes", async () => {
@@ -191,6 +192,8 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
     /dump\.csv:2: server: expected a server with sharing: A, B/,
   ],
   ["an unknown option", ["list", "--all"], 2, /--all/],
+  ["a limit that is no number", ["list", "--limit", "0"], 2, /Expected a number from 1 with --limit/],
+  ["a place that is none", ["list", "--after", "ID"], 2, /Expected SERVER\/ID with --after/],
 ];
 
 for (const [what, args, status, message] of BAD) {
@@ -198,12 +201,12 @@ for (const [what, args, status, message] of BAD) {
     await using place = new Place();
     const { id } = await place.store.put("A", DRAFT);
     const dump = place.file("dump.csv", "server,path,ownerID,uid,targetID\nC,/d,CN=a,a,CN=b\n");
-    const before = await place.store.all();
+    const before = await allShares(place.store);
     const result = await place.run(...args.map((arg) => arg === "ID" ? id : arg === "DUMP" ? dump : arg));
     assert.equal(result.status, status, result.err);
     assert.match(result.err, message);
     assert.equal(result.out, "");
-    assert.deepEqual(await place.store.all(), before);
+    assert.deepEqual(await allShares(place.store), before);
   });
 }
 
@@ -233,7 +236,7 @@ Deno.test({
   ignore: Deno.uid() !== 0, // nobody else can make the file somebody else's
   async fn() {
     await using place = new Place();
-    await place.store.all();
+    await allShares(place.store);
     await Deno.chown(`${place.folder}/data/shares.sqlite`, 41_234, null);
     const { status, err } = await place.run("list");
     assert.equal(status, 1);
@@ -272,4 +275,15 @@ Deno.test("share list, show and remove print nothing of users that steers a term
     if (command.includes("--json")) assert(JSON.stringify(JSON.parse(out)).includes(JSON.stringify(path)));
     else assert(out.includes(shown), out);
   }
+});
+
+Deno.test("share list ends after --limit, says how to go on, and begins --after a share", async () => {
+  await using place = new Place();
+  for (let i = 0; i < 5; i++) await place.store.put("A", { ...DRAFT, path: `/${i}` });
+  const all: { id: string }[] = JSON.parse((await place.run("list", "--json")).out);
+  const first = await place.run("list", "--json", "--limit", "2");
+  assert.deepEqual(JSON.parse(first.out), all.slice(0, 2));
+  assert.equal(first.err, `There may be more: --after A/${all[1]?.id}\n`);
+  const rest = await place.run("list", "--json", "--after", `A/${all[1]?.id}`);
+  assert.deepEqual([JSON.parse(rest.out), rest.err], [all.slice(2), ""]);
 });

@@ -146,8 +146,7 @@ Deno.test("sharedUftpSession() runs as the owner who was first, whoever shares t
   const [carols] = await store.ownedBy("HPC", "cn=carol,o=example");
   assert.ok(carols);
   const daves = { ...carols, owner: "cn=dave,o=example", uid: "dave", created: carols.created + 1 };
-  await store.add({ ...daves, id: "later" });
-  await store.add({ ...daves, id: "deeper", path: `${site.root}/d/ten.txt` });
+  await store.addAll([{ ...daves, id: "later" }, { ...daves, id: "deeper", path: `${site.root}/d/ten.txt` }]);
   assert.equal(await sessionOf(site, "d/ten.txt", { send: false }), "carol");
   assert.equal(await sessionOf(site, "d/"), "carol");
   assert.equal(await sessionOf(site, "d/ten.txt", { owner: "CN=Dave, O=Example" }), "dave");

@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { SharingSite } from "../sharing_site.ts";
 
@@ -9,7 +10,7 @@ Deno.test("useShare() counts the bytes that pass through the service, apart by t
   const at = `access/HPC/${id}/ten.txt`;
   assert.equal((await site.ask("anonymous", "PUT", at, { body: "seven !" })).status, 200);
   assert.equal(await (await site.ask("anonymous", "GET", at)).text(), "seven !");
-  while (counted.length < 2) await new Promise((resolve) => setTimeout(resolve, 1)); // once the answer is read
+  await until(() => counted.length >= 2, { everyMs: 1 }); // once the answer is read
   assert.deepEqual(counted, [["upload", 7], ["download", 7]]);
   const address = { body: { serverPath: `${site.root}/d/ten.txt`, send: "true" } };
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", address)).status, 200);

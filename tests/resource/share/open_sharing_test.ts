@@ -4,7 +4,8 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import { SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { httpError } from "../../../src/model/http_error.ts";
-import { openSharing, SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
+import { openSharing } from "../../../src/resource/share/open_sharing.ts";
+import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
 

@@ -108,8 +108,8 @@ Deno.test("listShares() gives long lists in parts, first the caller's own", asyn
   for (let i = 0; i < 5100; i++) {
     // Several at the same moment.
     const rest = { server: "HPC", accessCount: 0, created: Math.floor(i / 3), oneTime: false, sources: [] };
-    await store.add({ ...draft, ...rest, id: `own${i}`, path: `/data/${i}` });
-    if (i < 250) await store.add({ ...others, ...rest, id: `others${i}`, path: `/other/${i}` });
+    await store.addAll([{ ...draft, ...rest, id: `own${i}`, path: `/data/${i}` }]);
+    if (i < 250) await store.addAll([{ ...others, ...rest, id: `others${i}`, path: `/other/${i}` }]);
   }
   const found = { shares: new Set<string>(), accessible: new Set<string>() };
   const lengths: number[][] = [];

@@ -1,23 +1,60 @@
 import assert from "node:assert/strict";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { InvalidFile } from "../../../src/model/diagnostic.ts";
-import { dumpEntry, parseShareDump } from "../../../src/sharing/import/share_dump.ts";
+import { dumpEntry, readShareDump } from "../../../src/sharing/import/share_dump.ts";
+import { EVERYBODY } from "../../../src/sharing/target.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 
-/** A table of the Java service as H2's CSVWRITE puts it out: the record is JSON in one column. */
-const H2_TABLE = `"ID","DATA","CREATED"
-"f2a41c6e9b7","{""ID"":""f2a41c6e9b7"",""path"":""/data/a \\""q\\"", b.txt"",""isDirectory"":false,""ownerID"":""CN=Ann"",""uid"":""ann"",""gid"":""users"",""targetID"":""CN=Bob"",""access"":""READ"",""oneTime"":false,""expires"":0,""accessCount"":2}","x"
-"f2a41c6e9b8","{""path"":""/data/ü"",""isDirectory"":true,""ownerID"":""CN=Ann"",""uid"":""ann"",""targetID"":""CN=Bob"",""access"":""WRITE"",""oneTime"":false,""expires"":0,""accessCount"":0}","x"
-`;
+/** The shares of a dump in which nothing is wrong. */
+function parseShareDump(text: string, options: Parameters<typeof readShareDump>[1]) {
+  const { shares, diagnostics } = readShareDump(text, options);
+  if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
+  return shares;
+}
 
-Deno.test("parseShareDump() reads a table of the Java service, whose records are JSON in the column data", () => {
-  const [file, folder] = parseShareDump(H2_TABLE, OPTIONS);
-  assert.deepEqual(
-    [file?.id, file?.path, file?.uid, file?.gid, file?.access, file?.accessCount],
-    ["f2a41c6e9b7", '/data/a "q", b.txt', "ann", "users", "READ", 2],
-  );
-  assert.deepEqual([folder?.id, folder?.path, folder?.access], ["f2a41c6e9b8", "/data/ü/", "WRITE"]);
-});
+const FIXTURES = new URL("../../fixtures/java_shares/", import.meta.url);
+const BEN = canonicalDn("CN=Ben Müller,O=Site \\, Example,C=DE");
+const ANN = "uid=ann@example.org";
+
+for await (const { name } of Deno.readDir(FIXTURES)) {
+  if (!/\.(?:csv|sql)$/.test(name)) continue;
+  Deno.test(`readShareDump() reads ${name} as the Java service's storage wrote it`, async () => {
+    const text = await Deno.readTextFile(new URL(name, FIXTURES));
+    const options = { file: name, servers: ["TEST", "GRP"], now: Date.UTC(2026, 0) };
+    const { shares, ended, refused, diagnostics } = readShareDump(text, options);
+    // In 2021 shares neither ended nor were counted.
+    const isOld = name.startsWith("h2_1.4");
+    assert.deepEqual([shares.length, ended, refused], [isOld ? 10 : 8, isOld ? 0 : 1, 2]);
+    assert.deepEqual(diagnostics.map(({ key, expected }) => [key, expected]), [
+      ["path", "Invalid path: it contains control characters"],
+      ["uid", "expected the name of an unprivileged account or group"],
+      ["gid", "expected the name of an unprivileged account or group"],
+    ]);
+    for (const server of ["TEST", "GRP"]) {
+      const [plain, folder, special, far] = shares.filter((share) => share.server === server);
+      const facts = [plain, folder, special, far].map((share) =>
+        share && [share.path, share.owner, share.target, share.uid, share.gid, share.access]
+      );
+      assert.deepEqual(facts, [
+        ["/data/results/plain.txt", ANN, BEN, "ann", "users", "READ"],
+        ["/data/results/folder/", ANN, "cn=cy,o=example", "ann", undefined, "WRITE"],
+        [`/data/Größe "a", b's; c\\d.txt`, BEN, EVERYBODY, "ben", "users", "READ"],
+        ["/data/数据/🗄/", "cn=cy,o=example", BEN, "cy", "hpc", "MODIFY"],
+      ]);
+      assert.deepEqual(
+        [plain?.accessCount, folder?.expires, special?.oneTime],
+        isOld ? [0, 0, false] : [3, 4102444800, true],
+      );
+      assert(text.includes(plain?.id ?? "no id"));
+    }
+    const named = readShareDump(text, { ...options, server: "GRP" }).shares;
+    assert.deepEqual(
+      named.map(({ server, id }) => [server, id]),
+      shares.filter(({ server }) => server === "GRP").map(({ server, id }) => [server, id]),
+    );
+  });
+}
 
 Deno.test("parseShareDump() reads shares for groups, and says what it expects of a target", () => {
   const [share] = parseShareDump("path,ownerID,uid,targetID\n/d,CN=Ann,ann,group:hpc\n", OPTIONS);

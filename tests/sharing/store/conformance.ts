@@ -4,6 +4,7 @@ import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/s
 import type { Upload, UploadStore } from "../../../src/sharing/store/upload_store.ts";
 import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
+import { allShares } from "./all_shares.ts";
 
 const ANYBODY = "cn=anonymous,o=unknown,ou=unknown";
 
@@ -209,9 +210,9 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.claim("B", id, USE), undefined);
     assert.equal(await store.remove("B", id), false);
     assert.equal(await store.removeByPath("B", DRAFT.owner, DRAFT.path, DRAFT.target), 0);
-    assert.equal((await store.all("A")).length, 1);
-    assert.equal((await store.all("B")).length, 0);
-    assert.equal((await store.all()).length, 1);
+    assert.equal((await allShares(store, "A")).length, 1);
+    assert.equal((await allShares(store, "B")).length, 0);
+    assert.equal((await allShares(store)).length, 1);
     assert.equal(await store.count(), 1);
   });
 
@@ -340,7 +341,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
     assert.deepEqual(await store.targetedAt("A", [DRAFT.target]), []);
     assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
-    assert.deepEqual(await store.all(), []);
+    assert.deepEqual(await allShares(store), []);
     assert.equal(await store.count(), 0);
     assert.equal(await store.claim("A", id, USE), undefined);
     assert.equal(await store.change("A", id, { expires: 0 }), undefined);
@@ -357,7 +358,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const purged = store.purge();
     assert.ok(await store.claim("A", lives.id, USE));
     assert.equal(await purged, 90);
-    assert.deepEqual((await store.all()).map(({ id }) => id), [lives.id]);
+    assert.deepEqual((await allShares(store)).map(({ id }) => id), [lives.id]);
   });
 
   fact("lets exactly one of 200 parallel claims have a one-time share (D10)", async (store) => {
@@ -471,7 +472,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.ok(await store.get("A", others[0] ?? ""));
     assert.ok(await store.get("B", others[1] ?? ""));
     for (let i = 0; i < 5; i++) await useUp({ path: "/data/0" }, 0);
-    assert.equal((await store.all("A")).filter(({ owner }) => owner === DRAFT.owner).length, 9);
+    assert.equal((await allShares(store, "A")).filter(({ owner }) => owner === DRAFT.owner).length, 9);
   });
 
   fact("changes terms and owners of what exists", async (store) => {
@@ -583,7 +584,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     await store.put("A", DRAFT);
     time.now++;
     const imported = { ...DRAFT, server: "A", id: "abc", owner: "cn=bob", accessCount: 0, created: time.now };
-    await store.add(imported);
+    await store.addAll([imported]);
     assert.equal((await store.put("A", { ...DRAFT, access: "WRITE" })).access, "WRITE");
     await assert.rejects(store.put("A", { ...DRAFT, owner: "cn=bob", access: "WRITE" }), {
       code: "ERR_SHARED_BY_ANOTHER",
@@ -592,9 +593,83 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
 
   fact("takes in shares with older ids, once", async (store, time) => {
     const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
-    assert.equal(await store.add(share), true);
-    assert.equal(await store.add({ ...share, path: "/other" }), false);
+    assert.deepEqual(await store.addAll([share]), [share]);
+    const other = { ...share, path: "/other" };
+    const more = { ...other, id: "9268d578-3983-47f3-bdce-d271c8dc02eb" };
+    assert.deepEqual(await store.addAll([other, more]), [more]);
     assert.equal((await store.get("A", "2aXf9Kq01bZ"))?.path, DRAFT.path);
+  });
+
+  for (
+    const [what, make] of Object.entries<(store: ShareStore) => Promise<unknown>>({
+      "is used up": (store) => store.claim("B", "copied", USE),
+      "is removed by its id": (store) => store.remove("B", "copied"),
+      "is removed by its path": (store) => store.removeByPath("B", DRAFT.owner, DRAFT.path, DRAFT.target),
+    })
+  ) {
+    fact(`ends a share on all its servers when it ${what} on one`, async (store, time) => {
+      const share: Share = {
+        ...DRAFT,
+        oneTime: true,
+        server: "A",
+        id: "copied",
+        accessCount: 7,
+        created: time.now,
+      };
+      const others = { ...share, id: "another", path: "/other" };
+      await store.addAll([share, { ...share, server: "B" }, { ...share, server: "C" }, others]);
+      assert(await make(store));
+      for (const server of ["A", "B", "C"]) {
+        assert.equal(await store.claim(server, "copied", USE), undefined, server);
+      }
+      assert.equal((await store.get("A", "another"))?.usesLeft, 1);
+    });
+  }
+
+  fact("has one share on all its servers: terms, uses, owner", async (store, time) => {
+    const share: Share = {
+      ...DRAFT,
+      usesLeft: 3,
+      server: "A",
+      id: "copied",
+      accessCount: 0,
+      created: time.now,
+    };
+    await store.addAll([share, { ...share, server: "B" }]);
+    const claim = await store.claim("B", "copied", USE);
+    assert(claim);
+    assert.deepEqual([claim.share.server, claim.share.usesLeft], ["B", 2]);
+    assert.equal((await store.get("A", "copied"))?.usesLeft, 2);
+    await store.giveBack(claim);
+    assert.deepEqual([(await store.get("A", "copied"))?.usesLeft, await store.usesOf("A", "copied", 9)], [
+      3,
+      [],
+    ]);
+    assert.equal((await store.change("A", "copied", { sources: ["192.0.2.7"] }))?.server, "A");
+    await store.put("B", { ...DRAFT, access: "WRITE" });
+    await store.amend("B", "copied", { owner: "cn=bob", target: DRAFT.target, uid: "bob", path: DRAFT.path });
+    for (const server of ["A", "B"]) {
+      const { owner, access, sources } = await store.get(server, "copied") ?? {};
+      assert.deepEqual([owner, access, sources], ["cn=bob", "WRITE", []], server);
+    }
+  });
+
+  fact("knows no share of another server", async (store, time) => {
+    await store.addAll([{
+      ...DRAFT,
+      usesLeft: 1,
+      server: "A",
+      id: "there",
+      accessCount: 0,
+      created: time.now,
+    }]);
+    assert.equal(await store.claim("B", "there", USE), undefined);
+    assert.equal(await store.change("B", "there", { path: "/else" }), undefined);
+    assert.equal(await store.remove("B", "there"), false);
+    const upload = { ...uploadOf("there", "k", { bytes: 1 }), server: "B" };
+    await assert.rejects(store.uploads.begin(upload, "me"), { code: "ERR_QUOTA_USED" });
+    const { usesLeft, path, accessCount } = await store.get("A", "there") ?? {};
+    assert.deepEqual([usesLeft, path, accessCount], [1, DRAFT.path, 0]);
   });
 
   fact("removes by path and exact target only", async (store) => {
@@ -617,6 +692,6 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
   fact("refuses text with NUL instead of cutting it off there", async (store) => {
     await assert.rejects(store.put("A", { ...DRAFT, path: "/data\0/secret" }), TypeError);
     await assert.rejects(store.get("A", "x\0"), TypeError);
-    assert.deepEqual(await store.all(), []);
+    assert.deepEqual(await allShares(store), []);
   });
 }

@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { DatabaseFailure, row, rows } from "../../../src/store/database.ts";
@@ -37,10 +38,6 @@ function test(
 
 async function count(database: PostgresDatabase): Promise<unknown> {
   return (await database.read(() => row(COUNT, {})))?.["notes"];
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 test("keeps all of a change or nothing", async (database) => {

@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { DatabaseFailure } from "../../../src/store/database.ts";
 import { migrateDatabase } from "../../../src/store/postgres/postgres_migration.ts";
@@ -67,7 +68,5 @@ test("says of an account that is not there what it is, and leaves no connection 
     (error) => error instanceof DatabaseFailure && /role "absent" does not exist/.test(error.message),
   );
   const open = "SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = 'nobody'";
-  while ((await server.sql("postgres", open))[0]?.["open"] !== 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await until(async () => (await server.sql("postgres", open))[0]?.["open"] === 0, { everyMs: 5 });
 });

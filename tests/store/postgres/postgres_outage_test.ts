@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { DatabaseAway, row, rows } from "../../../src/store/database.ts";
@@ -6,15 +7,6 @@ import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}') ON CONFLICT DO NOTHING";
-
-/** Waits for a condition, for a minute at most. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const late = AbortSignal.timeout(60_000);
-  while (!await condition()) {
-    late.throwIfAborted();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 /** Whose patience is short may need several tries on a busy machine. */
 async function untilKept(database: PostgresDatabase, key: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
@@ -62,9 +63,7 @@ test(
     await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
     assert.ok(await tried(server, name) instanceof UnfitTables);
     const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = '${name}'`;
-    while ((await server.sql("postgres", open))[0]?.["open"] !== 0) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until(async () => (await server.sql("postgres", open))[0]?.["open"] === 0, { everyMs: 5 });
   },
 );
 

@@ -5,7 +5,7 @@ import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
 const TIMEOUT_MS = 5000;
 
-type Rows = readonly Record<string, boolean>[];
+type Rows = readonly Record<string, boolean | number>[];
 const FINE: Rows = [{ readOnly: false }];
 
 /** A watch whose time and server the test moves. */
@@ -201,6 +201,16 @@ for (const [what, answer, said, afterMs] of ENDS) {
     assert.equal(watched.watch.version("share"), before + 1, "what changed meanwhile is unknown");
   });
 }
+
+test("says so when another session answers on its connection", async (watched) => {
+  let backend = 1;
+  watched.answer = () => Promise.resolve([{ readOnly: false, backend }]);
+  await watched.pass(10_000);
+  assert.deepEqual(watched.said, ["there"]);
+  backend = 2;
+  await watched.pass(2000);
+  assert.match(watched.said.join("; "), /^there; .*pgbouncer: pool_mode = session/);
+});
 
 test("says once that nobody is there, however often it tries", async (watched) => {
   await watched.pass(10_000);

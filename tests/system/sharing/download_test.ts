@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
@@ -84,7 +85,7 @@ Deno.test("a client that reads slowly holds the daemon back, and gets everything
   const open = () =>
     sessions.filter(({ ended, commands }) => !ended && commands.some((line) => /^RETR/.test(line))).length;
   // The other client has all its bytes a little before its session ends.
-  while (open() > 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => open() <= 1, { everyMs: 5 });
   assert.equal(open(), 1);
   backPressure.start();
   assert.equal(await lengthOf(slow), size);

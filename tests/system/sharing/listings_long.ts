@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { IncomingMessage } from "node:http";
 import { backPressureOf } from "../../../src/edge/back_pressure.ts";
-import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
+import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
 import { ask } from "../ask.ts";
 import { ALICE } from "../running_service.ts";
 import { StallWatch } from "../../bench/stall_watch.ts";

@@ -1,3 +1,4 @@
+import { until } from "../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { InstanceRegister } from "../../../src/instances/instance_register.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
@@ -97,11 +98,6 @@ async function instance(server: TestPostgres, name: string, id: string) {
     }
   };
   return { database, shared, register, throttle, records, guess };
-}
-
-/** Waits for what must come to pass. */
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await what()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 Deno.test({

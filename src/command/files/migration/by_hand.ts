@@ -1,5 +1,4 @@
 import { X509Certificate } from "node:crypto";
-import { dirname, join, resolve } from "node:path";
 import { compileExpression } from "../../../authentication/expression/expression.ts";
 import { InvalidExpression } from "../../../authentication/expression/invalid_expression.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
@@ -9,7 +8,7 @@ import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../../config/tls/unusable_store.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
-import type { ConfigurationFile, JavaInstallation } from "./java_installation.ts";
+import type { ConfigurationFile } from "./java_installation.ts";
 
 /** Something that no program can do for the operator. */
 export interface HandWork {
@@ -23,10 +22,7 @@ export interface HandWork {
 const SHIPPED_POLICIES = /(?:^|\/)(?:30uftpAuthService\.xml|xacml2\.config)$/;
 
 /** All that needs a hand, out of the copied files. @param files Their paths begin with `conf/`, or are those beside it. */
-export async function needsAHand(
-  installation: JavaInstallation,
-  files: readonly ConfigurationFile[],
-): Promise<readonly HandWork[]> {
+export function needsAHand(files: readonly ConfigurationFile[]): readonly HandWork[] {
   const main = files.find(({ path }) => path === "conf/container.properties");
   const { entries } = parseProperties(
     decodeProperties(main?.content ?? new Uint8Array()),
@@ -36,7 +32,6 @@ export async function needsAHand(
     ...files.flatMap((file) => javaKeyStore(file, entries)),
     ...policies(files, entries),
     ...expressions(entries),
-    ...await shares(installation, entries),
     ...files.flatMap((file) => oldCertificates(file, entries)),
   ];
 }
@@ -81,69 +76,6 @@ function expressions(entries: readonly PropertyEntry[]): HandWork[] {
       return [{ topic: "MVEL", what: [`conf/container.properties:${line}: ${key}: ${error.message}`] }];
     }
   });
-}
-
-/** Suffix of the files of H2. */
-const H2 = ".mv.db";
-
-async function shares(
-  installation: JavaInstallation,
-  entries: readonly PropertyEntry[],
-): Promise<HandWork[]> {
-  const value = (name: string) => entries.find(({ key }) => key === name)?.value.trim();
-  const servers = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
-  const kind = /(MySQL|PGSQL)Persist$/.exec(value("persistence.class") ?? "")?.[1];
-  if (kind !== undefined && servers.length > 0) {
-    return [{
-      topic: `Shares in ${kind === "MySQL" ? "MySQL" : "PostgreSQL"}`,
-      what: [
-        ...kind === "PGSQL"
-          ? [
-            "authserver database migrate # makes tables of ours beside the old ones, in the schema authserver",
-          ]
-          : ["choose persistence.directory in the place of persistence.class, or PostgreSQL"],
-        ...servers.flatMap((server) => [
-          `write the table SHARES_${server} out as CSV with a header line into shares-${server}.csv`,
-          importOf(server),
-        ]),
-      ],
-    }];
-  }
-  const { libraries, archive, shown } = installation;
-  const directory = placeIn(installation, value("persistence.directory") ?? ".");
-  const found = await databasesIn(directory);
-  return servers.filter((server) => found.has(`SHARES_${server}${H2}`)).map((server) => ({
-    topic: `Shares of ${server} in H2`,
-    what: [
-      ...archive === undefined ? [] : [`tar -xzf ${archive} -C ${dirname(archive)}`],
-      "with the old service stopped:",
-      `java -cp '${libraries}/*' org.h2.tools.Shell -url 'jdbc:h2:file:${
-        shown(join(directory, `SHARES_${server}`))
-      }' ` +
-      `-user sa -sql "CALL CSVWRITE('shares-${server}.csv', 'SELECT * FROM SHARES_${server}', 'charset=UTF-8')"`,
-      importOf(server),
-    ],
-  }));
-}
-
-/** A path of the configuration, of which an archive may hold the file. */
-function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
-  const formerRoot = dirname(formerConf);
-  return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
-}
-
-async function databasesIn(folder: string): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  try {
-    for await (const { name } of Deno.readDir(folder)) names.add(name);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
-  }
-  return names;
-}
-
-function importOf(server: string): string {
-  return `authserver share import --server ${server} shares-${server}.csv`;
 }
 
 /** Certificates of X.509 version 1: a handshake with one proves nothing. */

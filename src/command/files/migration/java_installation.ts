@@ -73,6 +73,12 @@ async function findInFolder(root: string): Promise<JavaInstallation> {
   );
 }
 
+/** Where a path of the configuration leads, of which an archive may hold the file. */
+export function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
+  const formerRoot = dirname(formerConf);
+  return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
+}
+
 /** Whether there is a file. */
 async function exists(path: string): Promise<boolean> {
   try {

@@ -7,7 +7,7 @@ import { isHttpError } from "../../../model/http_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** How much goes into an archive. */
-interface ArchiveRestrictions {
+interface ArchiveBounds {
   readonly entries: number;
   readonly depth: number;
   /** Bytes that all names take together, each with the directories before it: they are in memory until the end. */
@@ -15,7 +15,7 @@ interface ArchiveRestrictions {
 }
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
-export const ARCHIVE_RESTRICTIONS: ArchiveRestrictions = {
+export const ARCHIVE_BOUNDS: ArchiveBounds = {
   entries: 50_000,
   depth: 64,
   names: 8 * 1024 * 1024,
@@ -43,10 +43,10 @@ interface FoundEntry {
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
-  readonly #restrictions: ArchiveRestrictions;
+  readonly #bounds: ArchiveBounds;
   readonly #waiting: Waiting[] = [];
-  #worker: number;
-  #workerForNames: number;
+  #entriesLeft: number;
+  #nameBytesLeft: number;
   /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
@@ -57,13 +57,13 @@ export class SharedTree {
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
-    restrictions: Partial<ArchiveRestrictions> = {},
+    bounds: Partial<ArchiveBounds> = {},
   ) {
     this.#session = session;
     this.#limits = limits;
-    this.#restrictions = { ...ARCHIVE_RESTRICTIONS, ...restrictions };
-    this.#worker = this.#restrictions.entries;
-    this.#workerForNames = this.#restrictions.names;
+    this.#bounds = { ...ARCHIVE_BOUNDS, ...bounds };
+    this.#entriesLeft = this.#bounds.entries;
+    this.#nameBytesLeft = this.#bounds.names;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -100,13 +100,13 @@ export class SharedTree {
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#worker === 0) {
-        this.#miss(`more than ${this.#restrictions.entries} files and directories`);
-      } else if (this.#workerForNames < Buffer.byteLength(before) + Buffer.byteLength(name)) {
-        this.#miss(`names that together are longer than ${this.#restrictions.names} bytes`);
+      else if (this.#entriesLeft === 0) {
+        this.#miss(`more than ${this.#bounds.entries} files and directories`);
+      } else if (this.#nameBytesLeft < Buffer.byteLength(before) + Buffer.byteLength(name)) {
+        this.#miss(`names that together are longer than ${this.#bounds.names} bytes`);
       } else {
-        this.#worker--;
-        this.#workerForNames -= Buffer.byteLength(before) + Buffer.byteLength(name);
+        this.#entriesLeft--;
+        this.#nameBytesLeft -= Buffer.byteLength(before) + Buffer.byteLength(name);
         found.push(entry);
       }
     };
@@ -122,8 +122,8 @@ export class SharedTree {
   }
 
   #enter(directory: Waiting): void {
-    if (directory.depth <= this.#restrictions.depth) this.#waiting.push(directory);
-    else this.#miss(`more than ${this.#restrictions.depth} directories deep`);
+    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
+    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
   }
 
   /** Files of a directory, each of which is to be read when its turn comes. */

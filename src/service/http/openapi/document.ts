@@ -1,7 +1,7 @@
 import type { Route, RouteService } from "../router.ts";
 import { VERSION } from "../../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
-import { httpErrorsOf, STATUS_MEANINGS } from "./error_answers.ts";
+import { errorsOf, STATUS_MEANINGS } from "./error_answers.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -81,7 +81,7 @@ function operation(route: Route, doc: Operation): Json {
       ...Object.fromEntries(
         Object.entries(doc.answers).map(([status, content]) => [status, answer(content)]),
       ),
-      ...Object.fromEntries(httpErrorsOf(route).map((status) => [status, refusal(status, doc)])),
+      ...Object.fromEntries(errorsOf(route).map((status) => [status, refusal(status, doc)])),
     },
   };
 }

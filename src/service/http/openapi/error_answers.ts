@@ -34,7 +34,7 @@ const OF_BANS = [429];
 export const OF_SESSIONS: readonly number[] = [404, 501, 502, 504];
 
 /** The error statuses of an operation. */
-export function httpErrorsOf({ path, service, consumes, produces, doc }: Route): number[] {
+export function errorsOf({ path, service, consumes, produces, doc }: Route): number[] {
   const all = [
     ...OF_THE_EDGE,
     ...(service === "open" ? [] : OF_KNOWN_CALLERS),

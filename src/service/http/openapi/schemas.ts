@@ -256,7 +256,7 @@ export const SCHEMAS = {
     "next?": HREF,
   }),
   Administration: object({
-    "upSince?": text("Start of the service, milliseconds since the epoch"),
+    "upSince?": text("Start of the service, such as Mon Nov 23 22:03:24 UTC 2026"),
     "containerVersion?": TEXT,
     "connectionStatus?": object({}, { type: "string", enum: ["OK", "DOWN", "UNKNOWN"] }),
     "subSystemsStatus?": object({}, STATUS),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
-import { ARCHIVE_RESTRICTIONS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
+import { ARCHIVE_BOUNDS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
 import { createLogger } from "../../../../src/logging/logger.ts";
 import { httpError } from "../../../../src/model/http_error.ts";
 import { SharingSite } from "../../sharing_site.ts";
@@ -136,7 +136,7 @@ Deno.test("an archive ends where links run in a circle", async () => {
   await Deno.writeTextFile(`${site.root}/loop/a`, "a");
   const members = await archiveOf(site, `${await site.share("loop/")}?`);
   assert.equal(members.get("loop/again/again/a"), "a");
-  assert(members.size <= 3 * ARCHIVE_RESTRICTIONS.depth);
+  assert(members.size <= 3 * ARCHIVE_BOUNDS.depth);
 });
 
 Deno.test("SharedTree keeps to its bounds, and names in a last file what it leaves out", async () => {
@@ -267,5 +267,5 @@ Deno.test("the names of an archive take so many bytes of memory and no more", as
     last = name;
   }
   assert.equal(last, "d/NOT COMPLETE.txt");
-  assert.ok(bytes < ARCHIVE_RESTRICTIONS.names + 100, `${bytes}`);
+  assert.ok(bytes < ARCHIVE_BOUNDS.names + 100, `${bytes}`);
 });

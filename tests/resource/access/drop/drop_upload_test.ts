@@ -1,3 +1,4 @@
+import { until } from "../../../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
@@ -200,7 +201,7 @@ Deno.test("who goes on with an upload stops the request that still has it", asyn
   }, { highWaterMark: 0 });
   const first = at.put("f", { body: silent, length: 4, range: "0-3/4", key: KEY });
   await begun;
-  while (!at.names().includes(at.part("f"))) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => at.names().includes(at.part("f")), { everyMs: 1 });
   const goOn = async () => {
     const [, { received = 0 }] = await at.put("f", { range: "*/4", key: KEY, length: 0 });
     return await at.put("f", { body: "0123".slice(received), range: `${received}-3/4`, key: KEY });
@@ -208,7 +209,10 @@ Deno.test("who goes on with an upload stops the request that still has it", asyn
   let went = await goOn();
   assert.notEqual((await first)[0], 201);
   // The daemon may have been told that it ends, and still write what had come: whoever is told so asks again.
-  while (went[1].code === "ERR_UPLOAD_OFFSET") went = await goOn();
+  await until(async () => {
+    if (went[1].code === "ERR_UPLOAD_OFFSET") went = await goOn();
+    return went[1].code !== "ERR_UPLOAD_OFFSET";
+  });
   assert.deepEqual(went, [201, { name: "f" }]);
   assert.equal(await Deno.readTextFile(`${at.site.root}/d/f`), "0123");
 });

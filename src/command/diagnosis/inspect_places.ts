@@ -1,0 +1,208 @@
+import { dirname } from "node:path";
+import type { EffectiveValue } from "../../config/key_reader.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { LONGEST_PATH } from "../../workers/control/control_socket.ts";
+import { resolveHost } from "../../workers/resolve_host.ts";
+import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
+import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
+import { databaseDamage, type Schema } from "../../store/sqlite_database.ts";
+import { type Account, closedFolder, permits } from "./service_account.ts";
+
+/** What is known of the configuration whose places are inspected. */
+interface Configured {
+  readonly snapshot: Snapshot;
+  readonly effective: readonly EffectiveValue[];
+}
+
+/** A key that names a place, and what keeps the service from using the place. */
+interface Finding extends Pick<Diagnostic, "severity" | "expected" | "found"> {
+  readonly key: string;
+  readonly fix: string;
+}
+
+/** Bits of one digit of a mode. */
+const [READ, WRITE, ENTER] = [4, 2, 1];
+
+/** Folders that systemd makes for the account of the unit, by `StateDirectory=` and its like. */
+const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserver", "/var/cache/authserver"];
+
+/**
+ * Tries the folders and files that the service writes to, its databases and the addresses it listens on. Leaves no trace.
+ * @param options.account Judged by owners and modes for this account; absent: by what this process may do.
+ * @param options.inUse Whether this process has the databases open: to close a file would end the locks that SQLite has on it.
+ */
+export async function inspectPlaces(
+  { snapshot: { config }, effective }: Configured,
+  { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
+): Promise<readonly Diagnostic[]> {
+  const { sharing: { directory }, control, logging, audit, site, metrics } = config;
+  const findings = await Promise.all([
+    directory === undefined ? [] : inspectPersistence(directory, account, inUse),
+    control.enabled && control.socket !== undefined
+      ? inspectSocket("container.control.socket", control.socket, account)
+      : [],
+    logging.file === undefined ? [] : inspectLog("container.logging.file", logging.file, account),
+    audit.to === "file" ? inspectLog("container.audit.file", audit.path, account) : [],
+    inspectAddress("container.host", site.host, site.port, account),
+    metrics.listen
+      ? inspectAddress("container.metrics.host", metrics.listen.host, metrics.listen.port, account)
+      : [],
+  ]);
+  return findings.flat().map((finding) => {
+    const { file = config.sources.main, line } = effective.find(({ key }) => key === finding.key) ?? {};
+    return line === undefined ? { ...finding, file } : { ...finding, file, line };
+  });
+}
+
+async function inspectPersistence(
+  folder: string,
+  account: Account | undefined,
+  inUse: boolean,
+): Promise<Finding[]> {
+  const key = "persistence.directory";
+  const found = await inspectFolder(key, folder, account);
+  if (found.length > 0 || inUse) return found;
+  return [
+    ...await inspectDatabase(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA, account),
+    ...await inspectDatabase(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA, account),
+  ];
+}
+
+async function inspectDatabase(
+  key: string,
+  file: string,
+  schema: Schema,
+  account: Account | undefined,
+): Promise<Finding[]> {
+  const about = await Deno.stat(file).catch(() => undefined);
+  if (about === undefined) return []; // the service makes it
+  if (!about.isFile) {
+    return [{ severity: "error", key, expected: `${file} is not a file`, fix: `mv ${file} ${file}.old` }];
+  }
+  if (!await mayUse(file, about, READ | WRITE, account)) {
+    const expected = `${whoOf(account)} may not write ${file}`;
+    return [{ severity: "error", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+  }
+  const damage = await databaseDamage(file, schema);
+  if (damage === undefined) return [];
+  const fix = `mv ${file} ${file}.damaged, then restore the file from a backup`;
+  return [{ severity: "error", key, expected: damage, fix }];
+}
+
+async function inspectSocket(key: string, path: string, account: Account | undefined): Promise<Finding[]> {
+  const fix = `set ${key}=/run/authserver/control.sock`;
+  if (new TextEncoder().encode(path).length > LONGEST_PATH) {
+    const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
+    return [{ severity: "error", key, found: path, expected, fix }];
+  }
+  const about = await Deno.lstat(path).catch(() => undefined);
+  if (about === undefined || about.isSocket) return await inspectFolder(key, dirname(path), account);
+  return [{
+    severity: "error",
+    key,
+    expected: `${path} is there and is no socket`,
+    fix: `mv ${path} ${path}.old`,
+  }];
+}
+
+/** The service serves without a log, so a place that cannot be used is a warning. */
+async function inspectLog(key: string, file: string, account: Account | undefined): Promise<Finding[]> {
+  const folder = await inspectFolder(key, dirname(file), account);
+  if (folder.length > 0) return folder.map((finding) => ({ ...finding, severity: "warning" }));
+  const about = await Deno.stat(file).catch(() => undefined);
+  if (about === undefined) return [];
+  if (about.isDirectory) {
+    return [{ severity: "warning", key, expected: `${file} is a folder`, fix: `mv ${file} ${file}.old` }];
+  }
+  if (await mayUse(file, about, WRITE, account)) return [];
+  const expected = `${whoOf(account)} may not write ${file}`;
+  return [{ severity: "warning", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+}
+
+/** Finds out whether a folder can be written to, or made where it is not there. */
+async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
+  const [there, about] = await nearest(folder);
+  const name = nameOf(account);
+  if (about === undefined || !about.isDirectory) {
+    const expected = `${folder} cannot be made: ${there} is not a folder`;
+    return [{ severity: "error", key, expected, fix: `mv ${there} ${there}.old` }];
+  }
+  const missing = there !== folder;
+  if (account !== undefined && missing && OF_SYSTEMD.some((made) => isWithin(folder, made))) return [];
+  const closed = account === undefined ? undefined : await closedFolder(account, there);
+  if (closed !== undefined) {
+    const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
+    return [{ severity: "error", key, expected: `${whoOf(account)} may not enter ${closed}`, fix }];
+  }
+  if (await mayUse(there, about, WRITE | ENTER, account)) return [];
+  const expected = missing
+    ? `${folder} cannot be made: ${whoOf(account)} may not write to ${there}`
+    : `${whoOf(account)} may not write to ${folder}`;
+  const fix = missing ? `install -d -o ${name} -m 700 ${folder}` : `chown ${name} ${folder}`;
+  return [{ severity: "error", key, expected, fix }];
+}
+
+/** The path itself, or the nearest one above it that is there. */
+async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
+  try {
+    return [path, await Deno.stat(path)];
+  } catch (error) {
+    const above = dirname(path);
+    const isLink = await Deno.lstat(path).then(() => true, () => false);
+    if (isLink || above === path || error instanceof Deno.errors.PermissionDenied) return [path, undefined];
+    return await nearest(above);
+  }
+}
+
+/** Whether an address can be listened on. A port that is taken may be the running service's. */
+async function inspectAddress(
+  key: string,
+  host: string,
+  port: number,
+  account: Account | undefined,
+): Promise<Finding[]> {
+  const [hostname] = await resolveHost(host);
+  if (hostname === undefined) {
+    const expected = "no such host at present, and the service does not start without it";
+    return [{ severity: "warning", key, found: host, expected, fix: `try: getent hosts ${host}` }];
+  }
+  try {
+    Deno.listen({ hostname, port: port < 1024 && account === undefined ? port : 0 }).close();
+    return [];
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) return [];
+    if (error instanceof Deno.errors.AddrNotAvailable) {
+      const fix = `set ${key}=0.0.0.0 or an address that "ip address" shows`;
+      return [{ severity: "error", key, found: host, expected: "this machine has no such address", fix }];
+    }
+    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+    const expected = `this account may not listen on port ${port}`;
+    const fix = "set a port above 1023, or give the unit AmbientCapabilities=CAP_NET_BIND_SERVICE";
+    return [{ severity: "error", key, found: host, expected, fix }];
+  }
+}
+
+/** Finds out by trying, or for another account by the mode. @param wanted Bits of one digit of a mode. */
+async function mayUse(path: string, about: Deno.FileInfo, wanted: number, account: Account | undefined) {
+  if (account !== undefined) return permits(account, about, wanted);
+  try {
+    if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
+    else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
+}
+
+function whoOf(account: Account | undefined): string {
+  return account?.name ?? "this account";
+}
+
+function nameOf(account: Account | undefined): string {
+  return account?.name ?? '"$(id -un)"';
+}

@@ -1,0 +1,206 @@
+import { join } from "node:path";
+import { readText } from "../../../model/edit_file.ts";
+import { unlessAbsent } from "../../../model/unless_absent.ts";
+import type { Imported } from "../../../sharing/administration.ts";
+import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
+import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
+import { parseProperties, type PropertyEntry } from "../../../config/properties.ts";
+import { CommandFailed } from "../../command.ts";
+import { MAIN_FILE } from "../../configuration_places.ts";
+import { type JavaInstallation, placeIn } from "./java_installation.ts";
+
+/** What became of the shares of a Java service. */
+export interface MovedShares {
+  /** The table, and where it is. */
+  readonly from: string;
+  readonly imported?: Imported;
+  /** Why they were not imported, and what to type: lines. */
+  readonly left: readonly string[];
+}
+
+/** The one table that holds the shares of all servers, whichever they are. */
+interface ShareTable {
+  readonly name: string;
+  readonly kind: "H2" | "MySQL" | "PostgreSQL";
+  /** A setting of its storage. */
+  readonly setting: (name: string) => string | undefined;
+}
+
+/**
+ * Imports the shares of a Java service that is stopped into the installation in the working directory. What cannot be read
+ * from here is imported from a dump in that directory; until there is one, the command that writes it is named.
+ * @param text Of the old `container.properties`.
+ * @param again The command that goes on when what is missing has been done.
+ * @returns Undefined if there are none.
+ */
+export async function moveShares(
+  installation: JavaInstallation,
+  text: string,
+  again: string,
+): Promise<MovedShares | undefined> {
+  const table = tableOf(parseProperties(text, MAIN_FILE).entries);
+  if (table === undefined) return undefined;
+  const folder = placeIn(installation, table.setting("directory") ?? ".");
+  const database = table.setting("database") ?? table.name;
+  if (table.kind === "H2" && !await isThere(join(folder, `${database}.mv.db`))) return undefined;
+  const from = `${table.name} in ${table.kind}`;
+  const pid = await pidFile(installation);
+  if (pid !== undefined) {
+    const stop = `not imported, as the old service seems to run: stop it, so that ${pid} goes away, then`;
+    return { from, left: [stop, again] };
+  }
+  try {
+    if (table.kind === "PostgreSQL") {
+      return { from, imported: await importFromPostgres(table.name), left: [] };
+    }
+    for (const dump of [`${table.name}.csv`, `${table.name}.sql`]) {
+      const rows = await readText(dump);
+      if (rows !== undefined) return { from, imported: await importDump(rows, dump), left: [] };
+    }
+    const commands = table.kind === "H2"
+      ? dumpOfH2(installation, table, join(folder, database))
+      : [dumpOfMysql(table, database)];
+    return { from, left: ["not imported yet; this writes them out, and imports them:", ...commands, again] };
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return { from, left: ["not imported:", ...error.message.split("\n"), "mend that, then", again] };
+  }
+}
+
+/** The Java service makes its table for the first server, and has no other. */
+function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
+  const value = (key: string) => entries.findLast((entry) => entry.key === key)?.value.trim();
+  const [first] = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
+  if (first === undefined || !/^\w+$/.test(first)) return undefined;
+  const name = `SHARES_${first}`;
+  const setting = (key: string) => value(`persistence.${key}.${name}`) ?? value(`persistence.${key}`);
+  const kind = setting("class") ?? "";
+  return {
+    name,
+    kind: kind.endsWith("PGSQLPersist") ? "PostgreSQL" : kind.endsWith("MySQLPersist") ? "MySQL" : "H2",
+    setting,
+  };
+}
+
+/** What the scripts of the Java service leave as long as it runs. */
+async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
+  const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
+  const named = /^\s*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
+  const path = named === undefined ? undefined : placeIn(installation, named);
+  return path !== undefined && installation.archive === undefined && await isThere(path) ? path : undefined;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await unlessAbsent(Deno.stat(path)) !== undefined;
+}
+
+/** Commands that write the table of an H2 database out, by the driver that the installation brings. */
+function dumpOfH2(
+  { archive, libraries, shown }: JavaInstallation,
+  { name, setting }: ShareTable,
+  database: string,
+): string[] {
+  const options = setting("h2.options");
+  const url = `jdbc:h2:file:${shown(database)}${options === undefined ? "" : `;${options}`}`;
+  const dump = join(Deno.cwd(), `${name}.csv`).replaceAll("'", "''");
+  const sql = `CALL CSVWRITE('${dump}', 'SELECT * FROM ${name}', 'charset=UTF-8')`;
+  return [
+    ...archive === undefined ? [] : [`tar -xzf ${quoted(archive)} -C ${quoted(join(archive, ".."))}`],
+    `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} -user sa -sql ${
+      quoted(sql)
+    }`,
+  ];
+}
+
+function dumpOfMysql({ name, setting }: ShareTable, database: string): string {
+  const at = `-h ${quoted(setting("host") ?? "localhost")} -P ${quoted(setting("port") ?? "3306")}`;
+  return `mysqldump ${at} -u ${quoted(setting("user") ?? "sa")} -p --default-character-set=utf8mb4 ` +
+    `--result-file=${quoted(join(Deno.cwd(), `${name}.sql`))} ${quoted(database)} ${name}`;
+}
+
+/** A word of a shell command. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
+}
+
+/** The configuration that was copied. */
+const COPY = { text: () => join("conf", MAIN_FILE) };
+
+async function importDump(text: string, file: string): Promise<Imported> {
+  const { withShareDatabase } = await import("../share_database.ts");
+  return await withShareDatabase(
+    COPY,
+    ({ administration, servers }) => administration.import(text, { file, servers, partial: true }),
+    { create: true },
+  );
+}
+
+/** Imports from the table that lies in the same database beside those of this service, which are made if need be. */
+async function importFromPostgres(table: string): Promise<Imported> {
+  const { usableConfiguration } = await import("../../config_option.ts");
+  const { withShareDatabase } = await import("../share_database.ts");
+  const { openSharedDatabase } = await import("../shared_database.ts");
+  const { readShareRecords } = await import("../../../sharing/import/share_dump.ts");
+  const { config } = await usableConfiguration(COPY);
+  const { database: chosen } = config.sharing;
+  if (chosen === undefined) throw new CommandFailed(`${COPY.text()} chooses no PostgreSQL`);
+  const database = await openSharedDatabase(config, chosen);
+  try {
+    await makeTables(database, config, chosen);
+    // Names that are not quoted, as those of the Java service, are in lower case.
+    const records = await recordsOf(database, table.toLowerCase());
+    return await withShareDatabase(
+      COPY,
+      ({ administration, servers }) =>
+        administration.take(readShareRecords(records, { file: table, servers, now: Date.now() })),
+    );
+  } catch (error) {
+    if (error instanceof DatabaseFailure) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+/** Makes the tables of this service unless they are there. @throws {CommandFailed} */
+async function makeTables(database: Database, config: ServiceConfig, chosen: DatabaseConfig): Promise<void> {
+  const { migrateDatabase } = await import("../../../store/postgres/postgres_migration.ts");
+  const { optionsOf } = await import("../shared_database.ts");
+  try {
+    await database.read(() => rows("SELECT 1", {}));
+  } catch (first) {
+    if (!(first instanceof DatabaseFailure)) throw first;
+    try {
+      await migrateDatabase(await optionsOf(config, chosen), chosen.user);
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) throw error;
+      throw new CommandFailed(
+        `${error.message}\nauthserver database migrate --user OWNER # if ${chosen.user} may make no tables`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+/** Reads a table of the Java service, some records at a time. @throws {CommandFailed} If there is none. */
+async function recordsOf(database: Database, table: string): Promise<{ id: string; data: string }[]> {
+  const [found] = await database.read(() =>
+    rows(
+      `SELECT quote_ident(schemaname) AS schema FROM pg_tables WHERE tablename = :table
+         AND schemaname IN (current_user, 'public') ORDER BY schemaname = 'public' LIMIT 1`,
+      { table },
+    )
+  );
+  if (found === undefined) throw new CommandFailed(`There is no table ${table}`);
+  const records: { id: string; data: string }[] = [];
+  for (let after = "";;) {
+    const part = await database.read(() =>
+      rows(`SELECT id, data FROM ${found.schema}.${table} WHERE id > :after ORDER BY id LIMIT 1000`, {
+        after,
+      })
+    );
+    records.push(...part.map(({ id, data }) => ({ id: String(id), data: String(data) })));
+    if (part.length < 1000) return records;
+    after = String(part.at(-1)?.id);
+  }
+}

@@ -1,0 +1,110 @@
+/** A record of a table as the Java service makes them: JSON in the second column, behind the id. */
+interface SqlRecord {
+  /** Line that it begins on, counted from 1. */
+  readonly line: number;
+  readonly record: string;
+}
+
+/** Whether a text is SQL, as pg_dump, mysqldump and H2's `SCRIPT` write it. */
+export function isSqlDump(text: string): boolean {
+  return /^\s*(?:--|\/\*|SET |CREATE |INSERT |COPY )/.test(text);
+}
+
+/** Reads the second column of all rows that a dump inserts. */
+export function sqlRecords(text: string): readonly SqlRecord[] {
+  const lineAt = lineCounter(text);
+  // mysqldump alone has escapes in plain texts.
+  const escapes = /^(?:-- M|\/\*M?!)/m.test(text.slice(0, 500));
+  const found: SqlRecord[] = [];
+  const start = /^(?:INSERT INTO .*|COPY .* FROM stdin;\n)/gm;
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    const from = match.index;
+    const end = text.startsWith("COPY", from)
+      ? copiedRows(text, start.lastIndex, (at, record) => found.push({ line: lineAt(at), record }))
+      : insertedRows(text, from, escapes, (at, record) => found.push({ line: lineAt(at), record }));
+    start.lastIndex = end;
+  }
+  return found;
+}
+
+type Found = (at: number, record: string) => void;
+
+/** Reads lines with tabs between the columns, up to `\.`. @returns Where they end. */
+function copiedRows(text: string, from: number, found: Found): number {
+  for (let at = from;;) {
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    if (line === "\\.") return at;
+    const [, record] = line.split("\t");
+    if (record !== undefined) found(at, unescaped(record));
+    if (end < 0) return text.length;
+    at = end + 1;
+  }
+}
+
+/** Reads `(…), (…);`. @returns Where the statement ends. */
+function insertedRows(text: string, from: number, escapes: boolean, found: Found): number {
+  const plain = escapes ? String.raw`(?:[^'\\]|''|\\[^])*` : "(?:[^']|'')*";
+  const tokens = new RegExp(`(U&|STRINGDECODE\\()?'(${plain})'|[(),;]`, "g");
+  tokens.lastIndex = from;
+  let depth = 0;
+  let column = 0;
+  for (let token = tokens.exec(text); token !== null; token = tokens.exec(text)) {
+    const [whole, form = "", quoted] = token;
+    if (quoted !== undefined) {
+      if (form === "STRINGDECODE(") depth++;
+      if (column === 1) found(token.index, literal(quoted.replaceAll("''", "'"), form, escapes));
+    } else if (whole === "(") {
+      if (depth++ === 0) column = 0;
+    } else if (whole === ")") depth--;
+    else if (whole === "," && depth === 1) column++;
+    else if (whole === ";" && depth === 0) return tokens.lastIndex;
+  }
+  return text.length;
+}
+
+/** The text that a literal stands for. */
+function literal(quoted: string, form: string, escapes: boolean): string {
+  if (form === "U&") {
+    return quoted.replace(
+      /\\(?:\+([0-9a-f]{6})|([0-9a-f]{4})|(\\))/gi,
+      (whole, long?: string, short?: string) =>
+        long === undefined && short === undefined
+          ? whole.slice(1)
+          : String.fromCodePoint(Math.min(0x10ffff, Number.parseInt(long ?? short ?? "", 16))),
+    );
+  }
+  return form !== "" || escapes ? unescaped(quoted) : quoted;
+}
+
+const ESCAPED: ReadonlyMap<string, string> = new Map([
+  ["n", "\n"],
+  ["t", "\t"],
+  ["r", "\r"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["v", "\v"],
+  ["0", "\0"],
+  ["Z", "\x1a"],
+]);
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:u([0-9a-f]{4})|([^]))/gi,
+    (_, code?: string, letter = "") =>
+      code === undefined ? ESCAPED.get(letter) ?? letter : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+/** Counts lines up to positions that only grow. */
+function lineCounter(text: string): (at: number) => number {
+  let line = 1;
+  let counted = 0;
+  return (at) => {
+    for (let next = text.indexOf("\n", counted); next >= 0 && next < at; next = text.indexOf("\n", counted)) {
+      line++;
+      counted = next + 1;
+    }
+    return line;
+  };
+}

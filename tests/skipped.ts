@@ -1,0 +1,85 @@
+import { POSTGRES } from "./fixtures/postgres_programs.ts";
+
+/** Something that tests need and a machine may lack. */
+interface Requirement {
+  /** Found in the line or the source of a test that needs it. */
+  readonly sign: RegExp;
+  readonly missing: boolean;
+  /** Why tests are skipped without it, and what enables them. */
+  readonly why: string;
+}
+
+const program = async (name: string, debian = name, sign = new RegExp(`\\b${name}\\b`, "i")) => ({
+  sign,
+  missing: !await isInstalled(name),
+  why: `${name} is not installed (Debian: apt-get install ${debian})`,
+});
+
+async function requirements(): Promise<readonly Requirement[]> {
+  return [
+    {
+      sign: /POSTGRES\b|postgres/,
+      missing: POSTGRES === undefined,
+      why: "PostgreSQL is not installed (Debian: apt-get install postgresql)",
+    },
+    {
+      sign: /\bBROWSER\b|browser|chromium/,
+      missing: !await isInstalled("chromium") && !await isInstalled("google-chrome"),
+      why: "Chromium is not installed (Debian: apt-get install chromium)",
+    },
+    {
+      sign: /\bFAKETIME\b/,
+      missing: !await isInstalled("faketime"),
+      why: "libfaketime is not installed (Debian: apt-get install faketime)",
+    },
+    await program("haproxy"),
+    await program("curl"),
+    await program("unzip"),
+    await program("python3", "python3", /\bPYTHON\b/),
+    await program("fish", "fish", /\bfish\b/),
+    await program("zsh", "zsh", /\bzsh\b/),
+    await program("mandoc"),
+    await program("groff"),
+    await program("promtool", "prometheus"),
+    await program("rpmbuild", "rpm"),
+    await program("dpkg-deb", "dpkg"),
+    { sign: /uid\(\) !== 0|isRoot/, missing: Deno.uid() !== 0, why: "needs root" },
+    { sign: /uid\(\) === 0/, missing: Deno.uid() === 0, why: "root may do everything: run as another user" },
+    { sign: /\bLONG\b|takes? no more than/, missing: true, why: "takes long: deno task test:long" },
+    { sign: /build\.os/, missing: Deno.build.os !== "linux", why: "needs Linux" },
+  ];
+}
+
+async function isInstalled(name: string): Promise<boolean> {
+  return (await new Deno.Command("which", { args: [name], stdout: "null", stderr: "null" }).output()).success;
+}
+
+/** Returns the closing lines about skipped tests: for each reason the number of tests, and the tests. */
+export async function skippedLines(
+  skipped: readonly string[],
+  all?: readonly Requirement[],
+): Promise<readonly string[]> {
+  if (skipped.length === 0) return [];
+  const missing = (all ?? await requirements()).filter((requirement) => requirement.missing);
+  const reasons = new Map<string, string[]>();
+  for (const line of skipped) {
+    const why = await reasonOf(line, missing);
+    const test = line.replace(/ \.\.\. ignored.*$/, "").replace(/^\.\//, "");
+    reasons.set(why, [...reasons.get(why) ?? [], test]);
+  }
+  return [...reasons].flatMap(([why, tests]) => [
+    `skipped: ${tests.length}, ${why}`,
+    ...tests.map((test) => `  ${test}`),
+  ]);
+}
+
+/** The name of a test says more than the rest of its file. */
+async function reasonOf(line: string, missing: readonly Requirement[]): Promise<string> {
+  const [file = "", name = ""] = line.split(" => ");
+  const named = missing.filter(({ sign }) => sign.test(name));
+  if (named[0] !== undefined) return named[0].why;
+  const source = await Deno.readTextFile(file).catch(() => "");
+  const ignoring = source.split("\n").filter((text) => /ignore|const [A-Z_]+ =|import/.test(text)).join("\n");
+  const found = missing.filter(({ sign }) => sign.test(ignoring)).map(({ why }) => why);
+  return found.length === 0 ? "see the test's file for what it needs" : found.join("; ");
+}

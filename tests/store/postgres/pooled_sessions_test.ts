@@ -1,0 +1,45 @@
+/** A pooler between service and database: fine if each connection has a session of its own, and recognized if not. */
+import assert from "node:assert/strict";
+import { DatabaseFailure } from "../../../src/store/database.ts";
+import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { PGBOUNCER, TestPgbouncer } from "../../fixtures/pgbouncer.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+
+for (const mode of ["session", "transaction"] as const) {
+  Deno.test(`PostgresDatabase finds out what a pooler in mode ${mode} does`, {
+    ignore: POSTGRES === undefined || PGBOUNCER === undefined,
+  }, async () => {
+    await using server = await TestPostgres.start();
+    const name = await server.database();
+    await using pooler = await TestPgbouncer.start(server, mode);
+    const database = new PostgresDatabase({
+      ...server.options(name),
+      servers: [{ host: "127.0.0.1", port: pooler.port }],
+      timeoutMs: 5000,
+    });
+    try {
+      const found = await database.checkSessions().then(() => undefined, (error: unknown) => error);
+      if (mode === "session") assert.equal(found, undefined);
+      else {
+        assert.ok(found instanceof DatabaseFailure, String(found));
+        assert.match(found.message, /pooler.*pool_mode = session/);
+      }
+    } finally {
+      database.close();
+    }
+  });
+}
+
+Deno.test(
+  "PostgresDatabase hears of itself without a pooler",
+  { ignore: POSTGRES === undefined },
+  async () => {
+    await using server = await TestPostgres.start();
+    const database = new PostgresDatabase(server.options(await server.database()));
+    try {
+      await database.checkSessions();
+    } finally {
+      database.close();
+    }
+  },
+);

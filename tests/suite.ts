@@ -1,0 +1,99 @@
+import { skippedLines } from "./skipped.ts";
+
+/** Test files at a time: most of them wait for sockets, so a few more than there are cores. */
+const JOBS = 4;
+/** After so many tests a line of progress. */
+const STEP = 500;
+/** Longest time of a whole run, in milliseconds. */
+const LONGEST_MS = 30 * 60_000;
+/** How long the runner may take to say what it was about, in milliseconds. */
+const PARTING_MS = 15_000;
+
+const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet"];
+
+/**
+ * Runs the tests below the paths.
+ * @param print Takes a line of the report.
+ * @param longestMs After it the run ends, the tests that hang are named, and it has failed.
+ * @returns The exit status.
+ */
+export async function runSuite(
+  paths: readonly string[],
+  print: (line: string) => void,
+  longestMs = LONGEST_MS,
+): Promise<number> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...RUNNER, ...paths],
+    env: { DENO_JOBS: String(JOBS), NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const report = new Report(print);
+  const reading = readLines(child.stdout, (line) => report.take(line));
+  const ended = reading.then(() => child.status);
+  const timers: ReturnType<typeof setTimeout>[] = [];
+  const late = new Promise<undefined>((resolve) => {
+    timers.push(setTimeout(() => {
+      print(`The tests took longer than ${longestMs / 60_000} minutes: those that hang follow`);
+      child.kill("SIGINT"); // the runner names the tests under way
+      timers.push(setTimeout(() => resolve(undefined), PARTING_MS));
+      void ended.then(() => resolve(undefined));
+    }, longestMs));
+  });
+  const status = await Promise.race([
+    ended.then((status) => timers.length > 1 ? undefined : status),
+    late,
+  ]);
+  timers.forEach((timer) => clearTimeout(timer));
+  for (const line of await skippedLines(report.skipped)) print(line);
+  if (status !== undefined) return status.code;
+  killIfAlive(child);
+  print(`FAILED | ${report.done} passed | ${report.failed} failed | not ended: see above`);
+  return 1;
+}
+
+function killIfAlive(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error; // else it has ended
+  }
+}
+
+async function readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>, take: (line: string) => void) {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    lines.forEach(take);
+  }
+  if (rest !== "") take(rest);
+}
+
+/** What the runner said so far. */
+class Report {
+  readonly skipped: string[] = [];
+  done = 0;
+  failed = 0;
+  readonly #print: (line: string) => void;
+  readonly #began = performance.now();
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  take(line: string): void {
+    const ended = testEnded(line);
+    if (ended === undefined || ended === "FAILED") this.#print(line);
+    if (ended === "ignored") this.skipped.push(line);
+    if (ended === "FAILED") this.failed++;
+    else if (ended !== undefined && ++this.done % STEP === 0) {
+      this.#print(`${this.done} passed (${Math.round((performance.now() - this.#began) / 1000)} s)`);
+    }
+  }
+}
+
+/** How the test ended that the line is about, `file => name ... ok (3ms)`; `undefined` if it is about something else. */
+function testEnded(line: string): string | undefined {
+  return / \.\.\. (ok|ignored|FAILED)(?: \([^)]*\))?$/.exec(line)?.[1];
+}

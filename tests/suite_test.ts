@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { skippedLines } from "./skipped.ts";
+import { runSuite } from "./suite.ts";
+
+/** Runs a suite of one file. */
+async function suiteOf(text: string, longestMs?: number) {
+  const folder = await Deno.makeTempDir();
+  const lines: string[] = [];
+  try {
+    await Deno.writeTextFile(`${folder}/a_test.ts`, text);
+    return {
+      status: await runSuite([folder], (line) => lines.push(line), longestMs),
+      text: lines.join("\n"),
+    };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("runSuite() ends a run with a test that hangs, and names the test", async () => {
+  const { status, text } = await suiteOf(
+    'Deno.test("hangs for ever", () => new Promise(() => setInterval(() => {}, 1000)));\n',
+    5000,
+  );
+  assert.equal(status, 1);
+  assert.match(text, /hangs for ever => \S*a_test\.ts:1/);
+  assert.match(text, /^FAILED \| 0 passed \| 0 failed \| not ended: see above$/m);
+});
+
+Deno.test("runSuite() ends with the status of the runner, and says what was skipped and why", async () => {
+  const { status, text } = await suiteOf(
+    'const LONG = false;\nDeno.test("fine", () => {});\nDeno.test({ name: "rare", ignore: !LONG, fn() {} });\n',
+  );
+  assert.equal(status, 0);
+  assert.match(text, /^skipped: 1, takes long: deno task test:long\n {2}\S+a_test\.ts => rare$/m);
+  const failed = await suiteOf('Deno.test("fails", () => { throw new Error("x"); });\n');
+  assert.notEqual(failed.status, 0);
+  assert.match(failed.text, /fails/);
+});
+
+Deno.test("skippedLines() names the package that enables a test, and only what this machine lacks", async () => {
+  const all = [
+    { sign: /fish/, missing: true, why: "fish is not installed (Debian: apt-get install fish)" },
+    { sign: /zsh/, missing: false, why: "zsh" },
+  ];
+  assert.deepEqual(
+    await skippedLines([
+      "./x_test.ts => fish completes ... ignored (0ms)",
+      "./x_test.ts => zsh completes ... ignored (0ms)",
+    ], all),
+    [
+      "skipped: 1, fish is not installed (Debian: apt-get install fish)",
+      "  x_test.ts => fish completes",
+      "skipped: 1, see the test's file for what it needs",
+      "  x_test.ts => zsh completes",
+    ],
+  );
+});

@@ -1,0 +1,163 @@
+/** Every file of a configuration, damaged in every way: `check` and `serve` say the same, with file and line. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { startService } from "../../src/command/serving/running_service.ts";
+import { CommandFailed } from "../../src/command/command.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { assertRemedies } from "../fixtures/remedies.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { ALICE_DN, createSite, type Site } from "./running_service.ts";
+
+const METHOD = "container.security.rest.authentication";
+
+/** A configuration that names a file of each sort. */
+async function createFullSite(): Promise<Site> {
+  const site = await createSite({
+    properties: {
+      "$include.more": "{folder}/conf/more.properties",
+      [`${METHOD}.order`]: "PASSWORD SSHKEY",
+      [`${METHOD}.SSHKEY.file`]: "{folder}/conf/keys.txt",
+      [`${METHOD}.SSHKEY.certificateAuthorities`]: "{folder}/conf/authorities.txt",
+      "container.security.rest.jwt.trustedIssuerCert.1": "{folder}/conf/issuer.pem",
+      "container.security.gateway.enable": "true",
+      "container.security.gateway.trustedPeers": "10.0.0.0/8",
+      "persistence.directory": "{folder}/data",
+      "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
+      "authservice.server.HPC.reservations.enable": "true",
+      "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+    },
+    files: {
+      "conf/more.properties": "container.httpServer.maxConnections=100\n",
+      "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
+      "conf/authorities.txt": `${publicLine("user_ecdsa256")}\n`,
+      "conf/reservations.json": '{\n"reservations": []\n}\n',
+    },
+  });
+  const certificate = site.authority.issue({ subject: "CN=Other,O=Demo,C=EU" }).certificate;
+  await site.replace("conf/issuer.pem", certificate);
+  await site.replace("conf/gateway.pem", certificate);
+  return site;
+}
+
+const FILES = [
+  "container.properties",
+  "more.properties",
+  "users.txt",
+  "keys.txt",
+  "authorities.txt",
+  "mapfile.json",
+  "reservations.json",
+  "auth-cert.pem",
+  "auth-key.pem",
+  "ca.pem",
+  "issuer.pem",
+  "gateway.pem",
+];
+
+/** Files of text in UTF-8; properties may be in Latin-1, as the Java service writes them. */
+const TEXTS = ["users.txt", "keys.txt", "authorities.txt", "mapfile.json", "reservations.json"];
+
+const concat = (...parts: readonly (string | Uint8Array)[]) =>
+  new Uint8Array(
+    parts.flatMap((part) => [...(typeof part === "string" ? new TextEncoder().encode(part) : part)]),
+  );
+
+/** A line after the last: text in the ways of this file, so that it is read as one. */
+const afterLast = (path: string, bytes: Uint8Array, what: Uint8Array) =>
+  concat(bytes, path.endsWith(".json") ? "\n" : "# ", what, "\n");
+
+const DAMAGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  "cut": async (path) => await Deno.truncate(path, Math.floor((await Deno.stat(path)).size / 2)),
+  "empty": (path) => Deno.truncate(path),
+  "Latin-1": async (path) =>
+    await Deno.writeFile(path, afterLast(path, await Deno.readFile(path), new Uint8Array([0xe4]))),
+  "NUL": async (path) =>
+    await Deno.writeFile(path, afterLast(path, await Deno.readFile(path), new Uint8Array(1))),
+  "BOM": async (path) =>
+    await Deno.writeFile(path, concat(new Uint8Array([0xef, 0xbb, 0xbf]), await Deno.readFile(path))),
+  "folder": async (path) => {
+    await Deno.remove(path);
+    await Deno.mkdir(path);
+  },
+  "pipe": async (path) => {
+    await Deno.remove(path);
+    assert((await new Deno.Command("mkfifo", { args: [path] }).output()).success);
+  },
+  "no permission": (path) => Deno.chmod(path, 0),
+  "too large": (path) => Deno.truncate(path, 65 * 1024 ** 2),
+  "dangling link": async (path) => {
+    await Deno.remove(path);
+    await Deno.symlink(`${path}.gone`, path);
+  },
+};
+
+interface Told {
+  readonly starts: boolean;
+  /** Errors, or of a service that starts also warnings. */
+  readonly diagnostics: readonly string[];
+}
+
+async function checked({ main }: Site): Promise<Told> {
+  const io = recordedIo();
+  const status = await runCommand(["check", "--config", main, "--json"], io);
+  const { diagnostics } = JSON.parse(io.out);
+  assert(Array.isArray(diagnostics));
+  assertRemedies(diagnostics);
+  return { starts: status === 0, diagnostics: diagnostics.map((diagnostic) => formatDiagnostic(diagnostic)) };
+}
+
+async function served({ main }: Site): Promise<Told> {
+  const told: string[] = [];
+  const lines: string[] = [];
+  try {
+    const service = await startService(main, (diagnostic) => told.push(formatDiagnostic(diagnostic)), {
+      console: (text) => lines.push(text),
+    });
+    service.stop();
+    await service.stopped;
+    return { starts: true, diagnostics: [] };
+  } catch (error) {
+    assert(error instanceof CommandFailed, `not a message for the operator: ${error}\n${lines.join("")}`);
+    assert.equal(error.status, 78, error.message);
+    return { starts: false, diagnostics: told };
+  }
+}
+
+Deno.test("check and serve find nothing wrong with the files before they are damaged", async () => {
+  await using site = await createFullSite();
+  const { starts, diagnostics } = await checked(site);
+  assert.equal(starts, true, diagnostics.join("\n"));
+  assert.equal((await served(site)).starts, true);
+});
+
+for (const file of FILES) {
+  Deno.test(`check and serve judge ${file} alike, however it is damaged`, async (test) => {
+    for (const [damage, inflict] of Object.entries(DAMAGES)) {
+      await test.step({
+        name: damage,
+        ignore: damage === "no permission" && Deno.uid() === 0, // root reads everything
+        fn: async () => {
+          await using site = await createFullSite();
+          await inflict(`${site.folder}/conf/${file}`);
+          const told = await checked(site);
+          const start = await served(site);
+          assert.equal(start.starts, told.starts, `check:\n${told.diagnostics.join("\n")}`);
+          if (!start.starts) assert.deepEqual(start.diagnostics, told.diagnostics);
+          const io = recordedIo();
+          const status = await runCommand(["whoami-test", "alice", "--config", site.main], io);
+          if (!told.starts) assert.equal(status, 1, io.err);
+          const lines = told.diagnostics.join("\n");
+          if (!told.starts) assert(told.diagnostics.some((line) => line.includes(file)), lines);
+          if (damage === "Latin-1" && TEXTS.includes(file)) {
+            assert.equal(told.starts, false, lines);
+            assert.match(
+              lines,
+              new RegExp(`^\\S+/${file.replace(".", "\\.")}:\\d+: expected UTF-8 text`, "m"),
+            );
+          }
+        },
+      });
+    }
+  });
+}

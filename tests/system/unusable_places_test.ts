@@ -1,0 +1,107 @@
+/** Places that the service cannot write to or listen on: `check` finds them, and `serve` ends with status 78 and one line. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { createSite, type Setting } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
+
+interface Case {
+  readonly what: string;
+  readonly properties: Setting["properties"];
+  readonly files?: Setting["files"];
+  /** Made before files are written. */
+  readonly folder?: string;
+  readonly told: RegExp;
+  readonly fix: RegExp;
+}
+
+const DATA = { "persistence.directory": "{folder}/data" };
+
+const CASES: readonly Case[] = [
+  {
+    what: "a persistence.directory that cannot be made",
+    properties: { "persistence.directory": "{folder}/conf/users.txt/data" },
+    told:
+      /container\.properties:\d+: persistence\.directory: \S+\/data cannot be made: \S+users\.txt is not a folder/,
+    fix: /mv \S+users\.txt \S+\.old/,
+  },
+  ...["shares.sqlite", "records.sqlite"].flatMap((name): Case[] => [
+    {
+      what: `a damaged ${name}`,
+      properties: DATA,
+      folder: "data",
+      files: { [`data/${name}`]: "x".repeat(9000) },
+      told: new RegExp(`persistence\\.directory: \\S+/data/${name}: file is not a database`),
+      fix: new RegExp(`mv \\S+${name} \\S+\\.damaged, then restore`),
+    },
+    {
+      what: `a folder in place of ${name}`,
+      properties: DATA,
+      folder: `data/${name}`,
+      told: new RegExp(`persistence\\.directory: \\S+/data/${name} is not a file`),
+      fix: /mv \S+ \S+\.old/,
+    },
+  ]),
+  {
+    what: "a control socket below a file",
+    properties: { "container.control.socket": "{folder}/conf/users.txt/control.sock" },
+    told: /container\.control\.socket: \S+users\.txt cannot be made: \S+ is not a folder/,
+    fix: /mv \S+users\.txt /,
+  },
+  {
+    what: "a control socket whose place something else has",
+    properties: { "container.control.socket": "{folder}/conf/users.txt" },
+    told: /container\.control\.socket: \S+users\.txt is there and is no socket/,
+    fix: /mv \S+users\.txt /,
+  },
+  {
+    what: "a control socket with too long a path",
+    properties: { "container.control.socket": `{folder}/${"x".repeat(92)}` },
+    told: /container\.control\.socket = \S+: expected a path of at most 92 bytes/,
+    fix: /set container\.control\.socket=\/run\/authserver\/control\.sock/,
+  },
+  {
+    what: "an address of another machine",
+    properties: { "container.host": "192.0.2.1" },
+    told: /container\.host = 192\.0\.2\.1: this machine has no such address/,
+    fix: /set container\.host=0\.0\.0\.0/,
+  },
+  {
+    what: "a metrics address of another machine",
+    properties: { "container.metrics.host": "192.0.2.1", "container.metrics.port": "0" },
+    told: /container\.metrics\.host = 192\.0\.2\.1: this machine has no such address/,
+    fix: /set container\.metrics\.host=0\.0\.0\.0/,
+  },
+];
+
+for (const { what, properties, files = {}, folder, told, fix } of CASES) {
+  Deno.test(`check finds ${what}; serve ends with status 78 and one line about it`, async () => {
+    await using site = await createSite({ properties: properties ?? {} });
+    if (folder !== undefined) await Deno.mkdir(`${site.folder}/${folder}`, { recursive: true });
+    for (const [path, text] of Object.entries(files)) await site.replace(path, text);
+    const io = recordedIo();
+    assert.equal(await runCommand(["check", "--config", site.main], io), 1);
+    const errors = io.err.split("\n").filter((line) => line.startsWith("error: "));
+    assert.equal(errors.length, 1, io.err);
+    assert.match(errors[0] ?? "", told);
+    assert.match(io.err, fix);
+    const process = runAuthserver(["serve", "--config", site.main], { cwd: site.folder });
+    assert.equal(await process.ended, 78, process.printed);
+    const lines = process.printed.split("\n").filter((line) => told.test(line));
+    assert.equal(lines.length, 1, process.printed);
+    assert.match(process.printed, fix);
+    assert.doesNotMatch(process.printed, /Uncaught| at .*\.ts:\d+/);
+  });
+}
+
+Deno.test("check warns of a log file that cannot be written, for the service serves without it", async () => {
+  await using site = await createSite({
+    properties: { "container.logging.file": "{folder}/conf/users.txt/x" },
+  });
+  const io = recordedIo();
+  assert.equal(await runCommand(["check", "--config", site.main], io), 0);
+  assert.match(
+    io.err,
+    /^warning: \S+: container\.logging\.file: \S+ cannot be made: \S+users\.txt is not a folder$/m,
+  );
+});

@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { until } from "./fixtures/deadline.ts";
+
+const TESTS = new URL("./", import.meta.url).pathname;
+
+/** Loops that do nothing but wait, in a line or with a pause as their first statement. */
+const WAITING = [
+  /while \(.*\) (?:\w+ \+?= )?(?:String\(\()?await .*/g,
+  /while \(.*\) \{\n\s*await (?:new Promise|pause|delay)\b.*/g,
+];
+
+/** Where the loop is that all others are made of. */
+const HOME = "fixtures/deadline.ts";
+
+/** Loops with a bound of their own: a clock, a counter, a list that gets shorter, a wait that fails in time. */
+const BOUNDED = /\b(?:performance|Date)\.now\(\)|\.aborted\b|-- > 0|endFirst\(\)|nextChange\(\)/;
+
+async function* sources(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) yield* sources(`${folder}${name}/`);
+    else if (name.endsWith(".ts")) yield `${folder}${name}`;
+  }
+}
+
+Deno.test("tests wait by until() and inTime() alone, which have a bound and say what they waited for", async () => {
+  const found: string[] = [];
+  for await (const file of sources(TESTS)) {
+    const path = file.slice(TESTS.length);
+    if (path === HOME) continue;
+    const text = await Deno.readTextFile(file);
+    for (const pattern of WAITING) {
+      for (const { 0: loop, index } of text.matchAll(pattern)) {
+        const line = text.slice(0, index).split("\n").length;
+        if (!BOUNDED.test(loop)) found.push(`${path}:${line}: ${loop}`);
+      }
+    }
+  }
+  assert.deepEqual(found, []);
+});
+
+Deno.test("until() ends a wait that would have no end, and says what it waited for", async () => {
+  const never = false;
+  await assert.rejects(until(() => never, { withinMs: 1, everyMs: 0 }), /not so within 0\.001 s: .*never/);
+  await assert.rejects(until(() => never, { what: "rain", withinMs: 1 }), /: rain$/);
+});
