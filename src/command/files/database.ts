@@ -177,6 +177,9 @@ async function copyReservations(
   return all;
 }
 
+/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
+const FORGET_PLANS = "DISCARD PLANS";
+
 /** Copies what there is in the folder. */
 async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
@@ -185,7 +188,8 @@ async function copyAll(directory: string | undefined, to: Database, io: CommandI
   const records = { name: "record", key: ["kind", "key"] } as const;
   const copy = (what: string, table: CopiedTable) => async (from: Database) => {
     const count = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
-    return await copyRows(from, to, table, copyProgress(io, what, Number(count?.["n"])));
+    const progress = copyProgress(io, what, Number(count?.["n"]));
+    return await copyRows(from, to, table, { progress, first: FORGET_PLANS });
   };
   const shares = async (from: Database) => {
     const result = await copy("Shares", shareTable)(from);

@@ -86,8 +86,15 @@ export interface ShareStore {
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
   /** The latest uses of a share, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
-  /** Lists a page of all shares that are not expired, for the operator. A page can be shorter than asked for, or empty. */
-  page(of: Listed, part?: { readonly after?: Place; readonly most?: number }): Promise<Page>;
+  /**
+   * Lists a page of all shares that are not expired, for the operator. A page can be shorter than asked for, or empty, with
+   * more to come.
+   * @param part.look How many shares are looked at, expired ones too; default `most`.
+   */
+  page(
+    of: Listed,
+    part?: { readonly after?: Place | undefined; readonly most?: number; readonly look?: number },
+  ): Promise<Page>;
   /** Finds the shares that have an id, one on each server at most. */
   withId(id: string): Promise<readonly Share[]>;
   /** How many shares are not expired; estimated where there are many. */

@@ -1,4 +1,5 @@
 import type { Values } from "../database.ts";
+import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
 
 /** A statement in the dialect of PostgreSQL, with the names of its parameters in their order: `$1` is the first. */
 interface PostgresStatement {
@@ -37,8 +38,12 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
               (SELECT count(*) AS n FROM (SELECT 1 FROM $1 LIMIT ${COUNTED_ROWS}) AS first_ones) AS counted)`,
     )
     .replace(
-      /\bSELECT value FROM json_each\(:(\w+)\)/g,
-      "SELECT value FROM jsonb_array_elements_text(:$1::text::jsonb) AS each(value)",
+      /INSERT INTO (\w+) \(([^)]*)\) SELECT (?:value ->> '\w+'(?:, )?)* FROM json_each\(:(\w+)\) WHERE TRUE/g,
+      `INSERT INTO $1 ($2) SELECT $2 FROM jsonb_populate_recordset(NULL::${POSTGRES_SCHEMA}.$1, :$3::text::jsonb)`,
+    )
+    .replace(
+      /\bSELECT value( AS \w+)? FROM json_each\(:(\w+)\)/g,
+      "SELECT value$1 FROM jsonb_array_elements_text(:$2::text::jsonb) AS each(value)",
     )
     .replace(/::|:([A-Za-z]\w*)/g, (whole, name?: string) => {
       if (name === undefined) return whole; // a cast

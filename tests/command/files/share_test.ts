@@ -74,6 +74,41 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
 
+Deno.test("share list prints a part of the list, and where the next one begins", async () => {
+  await using place = new Place();
+  for (const server of ["A", "B"]) {
+    for (let i = 0; i < 3; i++) await place.store.put(server, { ...DRAFT, path: `/data/${i}` });
+  }
+  const walk = async (...of: string[]) => {
+    const ids: string[] = [];
+    let after: string[] = [];
+    do {
+      const { status, out, err } = await place.run("list", "--json", "--limit", "2", ...of, ...after);
+      assert.equal(status, 0, err);
+      const part: { server: string; id: string }[] = JSON.parse(out);
+      assert.ok(part.length <= 2);
+      ids.push(...part.map(({ server, id }) => `${server}/${id}`));
+      after = /^There may be more: (--after) (\S+)\n$/.exec(err)?.slice(1) ?? [];
+    } while (after.length > 0);
+    return ids;
+  };
+  const all = await walk();
+  assert.equal(new Set(all).size, 6);
+  assert.deepEqual(all, all.toSorted());
+  assert.equal((await walk("--server", "B")).length, 3);
+  const ofOwner = await walk("--owner", DRAFT.owner);
+  assert.deepEqual(ofOwner.toSorted(), all);
+  const [first = ""] = all;
+  assert.match((await place.run("list", "--after", first)).out, /^SERVER(?:.*\n){6}$/);
+  await place.store.remove("A", first.slice(2));
+  assert.match(
+    (await place.run("list", "--after", first)).out,
+    /^SERVER(?:.*\n){6}$/,
+    "it need not be there any more",
+  );
+  assert.equal((await place.run("list", "--json", "--server", "A", "--owner", "cn=nobody")).out, "[]\n");
+});
+
 Deno.test("share list tells how often shares can be used yet", async () => {
   await using place = new Place();
   const drafts = [{}, { usesLeft: 3 }, { oneTime: true, usesLeft: 1 }, { usesLeft: 0 }];
