@@ -48,7 +48,6 @@ const PARTS: Readonly<Record<string, Part>> = {
   instances: {
     table: "instances",
     tests: [
-      "sharing/store/million_long.ts",
       "system/one_time_long.ts",
       "system/news_of_instances_long.ts",
       "system/rate_of_instances_long.ts",
