@@ -10,14 +10,14 @@ import { readRegularFile } from "../model/regular_file.ts";
 export const ASSIGNED = {
   uid: optional(text({ name: "uidAssign", help: "Expression for the Unix account" })),
   role: optional(
-    text({ name: "roleAssign", help: "Expression for the role; without it, user if there is an account" }),
+    text({ name: "roleAssign", help: "Expression for the role. If not set, user if an account is assigned" }),
   ),
   groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
 };
 
 /** See `requireHttps()`. */
 export const ALLOW_PLAIN_HTTP = flag({
-  help: "Take an http:// address of another machine, too: tokens and passwords travel unencrypted",
+  help: "Allow an http:// URL of another machine; tokens and passwords then travel unencrypted",
   default: false,
   added: true,
 });
@@ -25,7 +25,7 @@ export const ALLOW_PLAIN_HTTP = flag({
 /** Sends the server's certificate to the provider. */
 export const SHOW_CERTIFICATE = flag({
   name: "doTLSAuthn",
-  help: "Show the own certificate to the identity provider",
+  help: "Send the service's certificate to the identity provider",
   default: false,
 });
 
@@ -34,8 +34,7 @@ export const DERIVED_S = 8 * 3600;
 
 /** See `Authenticator.derivedLifetime`. */
 export const DERIVED_LIFETIME = integer({
-  help:
-    "How long browser sessions and tokens of this service that are got by such a login may last; 0: there are none",
+  help: "Maximum lifetime of browser sessions and tokens of this service from such a login; 0 disables both",
   unit: "seconds",
   max: 30 * 86_400,
   default: DERIVED_S,

@@ -134,7 +134,7 @@ function checkInstance(
   if (!ssl) {
     reader.warn(
       `${prefix}ssl`,
-      "whoever reaches the command socket can read and send commands, for tests only",
+      "anyone who reaches the command socket can read and send commands; for tests only",
     );
   }
 }
@@ -142,7 +142,7 @@ function checkInstance(
 function warnOfUnverifiable(reader: KeyReader, prefix: string): void {
   reader.warn(
     `${prefix}allowUnverifiableCertificate`,
-    "whoever has seen the daemon's certificate can pose as the daemon, expected false and a certificate of X.509 " +
+    "anyone who has seen the daemon's certificate can impersonate the daemon, expected false and a certificate of X.509 " +
       "version 3: see docs/troubleshooting.md",
     "true",
   );

@@ -13,7 +13,7 @@ export function requireHttps(
     reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
   } else if (permitted) {
     const expected =
-      "whoever is on the way reads passwords and tokens, and can answer in place of the server";
+      "anyone on the network path can read passwords and tokens, and can impersonate the server";
     reader.warn(prefix + key, expected, address);
   } else {
     const expected = `expected https://, or ${prefix}allowPlainHttp=true to send secrets unencrypted`;

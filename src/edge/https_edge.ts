@@ -272,7 +272,7 @@ export class HttpsEdge {
     this.#peers.set(socket, { peer, tls: this.#tls, until });
     if (known?.peer.certificate !== undefined && peer.certificate === undefined) {
       const reason = peer.unusableCertificate;
-      this.#strangers.write("client certificate counts no more", { client: address, reason });
+      this.#strangers.write("client certificate is no longer valid", { client: address, reason });
     }
     return peer;
   }

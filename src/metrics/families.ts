@@ -96,7 +96,7 @@ export const FAMILIES = {
   },
   authserver_token_revocations_total: {
     type: "counter",
-    help: "Requests of users to take back one or all of their tokens",
+    help: "Requests of users to revoke one or all of their tokens",
     labels: ["decision"],
   },
   authserver_ssh_certificates_total: {

@@ -133,7 +133,7 @@ export class TokenRegistry {
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
       family.expires * 1000 - family.since > outage.shortMs;
-    if (mayBe) throw httpError("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
+    if (mayBe) throw httpError("ERR_RECORD_STORE", "cannot tell whether the token was revoked");
     return false;
   }
 

@@ -123,7 +123,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     const { registry } = this.options;
     const shown = shownToken(token);
     if (await registry?.isRevoked(shown)) {
-      throw new InvalidToken("it was taken back, or what it was got with");
+      throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
     registry?.noteUse(shown, clientAddress);
     return shown.family;

@@ -13,20 +13,20 @@ import {
 
 /** Configuration keys of Unity. */
 export const KEYS = {
-  address: url({ help: "Authentication service of the identity provider", schemes: ["https", "http"] }),
+  address: url({ help: "URL of the SAML authentication service", schemes: ["https", "http"] }),
   allowPlainHttp: ALLOW_PLAIN_HTTP,
   validate: flag({
-    help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
+    help: "Verify signatures of SAML assertions, see container.security.trustedAssertionIssuers",
     default: true,
   }),
   nameIdFormat: oneOf(["X509SubjectName", "persistent", "emailAddress", "unspecified"], {
-    help: "Format in which the provider is asked to name users; other ones are refused",
+    help: "Requested NameID format; the service rejects other formats",
     default: "X509SubjectName",
     added: true,
   }),
   identityTemplate: optional(text({
     help:
-      "The user's name, with %NameID%, %Issuer% or attributes between percent signs; without it the NameID itself",
+      "Template for the user's name, with %NameID%, %Issuer% or attributes between percent signs. If not set, the NameID",
     added: true,
   })),
   ...ASSIGNED,

@@ -14,11 +14,11 @@ export type CombiningPolicy = typeof COMBINING_POLICIES[number];
 
 /** Keys of a chain. */
 export const CHAIN = {
-  order: list({ help: "Names of the sources, in the order they are asked", default: [] }),
+  order: list({ help: "Names of the attribute sources, in the order of evaluation", default: [] }),
   policy: oneOf(COMBINING_POLICIES, {
     name: "combiningPolicy",
     help:
-      "What holds if several sources know the user: the last one's word, all together, or the first source's",
+      "How to combine the answers if several sources know the user: the last source overrides, all sources merge, or the first source wins",
     default: "MERGE_LAST_OVERRIDES",
   }),
 };
@@ -43,7 +43,7 @@ export const DYNAMIC_ATTRIBUTES = section({
 
 /** Flag of every source that may fail. */
 export const OPTIONAL = flag({
-  help: "Go on without this source if it does not work; otherwise requests fail until it does",
+  help: "Continue without this source if it fails; otherwise requests fail until it works again",
   default: false,
   added: true,
 });
@@ -56,7 +56,7 @@ export const SOURCE = section({
   anyCase: true,
   keys: {
     class: optional(className({
-      help: "Class of the source; FILE and XUUDB have a default. The package does not matter",
+      help: "Class of the source; FILE and XUUDB have a default. The service ignores the Java package",
     })),
   },
 });

@@ -3,7 +3,7 @@ import { type Given, WrongUsage } from "../../arguments.ts";
 /** The option that names the scripts as a site knows them. */
 export const PREFIX_OPTION = {
   value: "NAME",
-  help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
+  help: "Prefix of script names: NAME-authserver-start.sh and so on, as in the Java service",
 } as const;
 
 /** @throws {WrongUsage} If it is no part of a file name. */
