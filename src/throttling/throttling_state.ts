@@ -28,7 +28,7 @@ export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
   readonly asOf: number;
   /** Bans by hand that hold, in place of all that held: others than those of `operator` are lifted. */
   readonly allBans?: readonly Ban[];
-  /** Whose failures, and waits for them, are forgotten by order of the operator. */
+  /** Subjects whose bans and failures an operator cleared; `allBans` and `operator` are adopted afterwards. */
   readonly lifted?: readonly BanSubject[];
   /** Of `pairs`: these are forgotten, since the password was right. */
   readonly cleared?: readonly string[];
