@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallNumbers, CallTable } from "./call_table.ts";
-import { ChannelEnd, type ChannelMessage } from "./wire.ts";
+import { ChannelEnd, type ChannelMessage, type ResponseMessage } from "./wire.ts";
 
 interface UnderWay {
   resolve(response: HttpResponse): void;
@@ -110,7 +110,7 @@ export class CoreChannel {
 
   #answered(
     entry: UnderWay,
-    [, id, status, fields, body, streamed]: ChannelMessage & { 0: "response" },
+    [, id, status, fields, body, streamed]: ResponseMessage,
   ): void {
     const headers = new HeaderList(fields);
     if (streamed) {

@@ -4,7 +4,7 @@ import type { Answer, Body } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallTable } from "./call_table.ts";
-import { ChannelEnd, type ChannelMessage } from "./wire.ts";
+import { ChannelEnd, type ChannelMessage, type RequestMessage } from "./wire.ts";
 
 interface UnderWay {
   readonly gone: AbortController;
@@ -58,7 +58,7 @@ export class EdgeChannel {
   }
 
   async #serve(
-    [, id, method, path, query, client, fields, whole, streamed]: ChannelMessage & { 0: "request" },
+    [, id, method, path, query, client, fields, whole, streamed]: RequestMessage,
   ): Promise<void> {
     const entry: UnderWay = { gone: new AbortController() };
     this.#underWay.set(id, entry);

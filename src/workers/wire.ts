@@ -1,33 +1,34 @@
 import type { WholeBody } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 
+/** Message about one call, which both ends know by its id. */
+export type ChannelMessage = RequestMessage | ResponseMessage | StreamMessage;
+
 /**
- * Message about one call, which both ends know by its id. Requests and responses are frequent, so they are lists: the
- * platform copies an object with the names of its members, and needs half as long again for a request.
+ * Request from the edge. The chunks of a streamed body follow; headers are names and values in turn. It is a list because
+ * there are many: the platform copies an object with the names of its members, and needs half as long again.
  */
-export type ChannelMessage =
-  /** From the edge. The chunks of a streamed body follow; headers are names and values in turn. */
-  | readonly [
-    kind: "request",
-    id: number,
-    method: string,
-    path: string,
-    query: string,
-    client: Peer,
-    headers: string[],
-    body: WholeBody,
-    streamed: boolean,
-  ]
-  /** From the core, likewise. */
-  | readonly [
-    kind: "response",
-    id: number,
-    status: number,
-    headers: string[],
-    body: WholeBody | string,
-    streamed: boolean,
-  ]
-  | StreamMessage;
+export type RequestMessage = readonly [
+  kind: "request",
+  id: number,
+  method: string,
+  path: string,
+  query: string,
+  client: Peer,
+  headers: string[],
+  body: WholeBody,
+  streamed: boolean,
+];
+
+/** Response from the core, likewise. */
+export type ResponseMessage = readonly [
+  kind: "response",
+  id: number,
+  status: number,
+  headers: string[],
+  body: WholeBody | string,
+  streamed: boolean,
+];
 
 /** Message about the streamed body of a call, or the end of its client. */
 export type StreamMessage =
