@@ -173,7 +173,7 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
 
 /** Errors whose text is shown as it is, and thus begins as a sentence does. Others say what stands behind something else. */
 const SENTENCES =
-  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidControlRequest|ControlFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
+  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidAdminRequest|AdminRequestFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
 
 /** Of a text: what begins it is a name (of a member, of an algorithm), which is written as it is. */
 const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;

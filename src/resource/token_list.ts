@@ -55,7 +55,7 @@ export async function revokeTokens(
 }
 
 /** Members of a listed token, by their names in JSON. */
-export type TokenEntry = Readonly<Record<string, unknown>>;
+type TokenEntry = Readonly<Record<string, unknown>>;
 
 /** A token as its owner, or the operator, reads of it. @param own Id of the token that is shown with the request. */
 export function tokenEntry(

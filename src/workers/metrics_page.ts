@@ -1,4 +1,4 @@
-import type { CoreStatus } from "../service/operator_desk.ts";
+import type { CoreStatus } from "../resource/admin/admin_request.ts";
 import { VERSION } from "../service/version.ts";
 import { exposition } from "../metrics/exposition.ts";
 import { type Sample, sample } from "../metrics/series.ts";

@@ -460,9 +460,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/workers/throttling_copy.ts",
-    change: instead("this.#memory.adopt(news);", ""),
-    tests: ["tests/workers/throttling_copy_test.ts", "tests/system/worker_deaths_test.ts"],
+    file: "src/workers/core_state.ts",
+    change: instead("if (throttling !== undefined) this.#throttling.adopt(throttling);", ""),
+    tests: ["tests/workers/core_state_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],

@@ -4,11 +4,10 @@ import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
-import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
 
@@ -18,13 +17,6 @@ export interface InstanceName {
   readonly id: string;
   /** Of the host, for people. */
   readonly host: string;
-}
-
-/** What is known of what instances share, for a core that begins while the database is away. */
-export interface SharedKnown {
-  /** By how much the clock of this machine is behind the database's, in milliseconds. */
-  readonly behindMs?: number;
-  readonly reservations?: ReservationsKnown;
 }
 
 /** What one instance of several shares with the others. */
@@ -50,7 +42,7 @@ interface JoiningParts {
   readonly port: number;
   readonly upSince: number;
   readonly log: Logger;
-  readonly learned?: (news: ThrottlingNews) => void;
+  readonly publish: Publish;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
@@ -59,15 +51,15 @@ interface ClockParts {
   /** Of this machine. */
   readonly clock: Clock;
   readonly log: Logger;
-  readonly known?: SharedKnown;
-  readonly learned?: (known: SharedKnown) => void;
+  readonly known: Pick<StateUpdate, "behindMs"> | undefined;
+  readonly publish: Publish;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 /** What time it is for all that have the same database; without one, for this machine. */
 export async function openClock(
   database: PostgresDatabase | undefined,
-  { clock, log, known, learned = () => {}, keep }: ClockParts,
+  { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
   if (database === undefined) return clock;
   const shared = keep(
@@ -77,7 +69,7 @@ export async function openClock(
       elapsed: stopwatch,
       log,
       behindMs: known?.behindMs,
-      learned: (behindMs) => learned({ behindMs }),
+      learned: (behindMs) => publish({ behindMs }),
     }),
   );
   await shared.follow();
@@ -87,12 +79,18 @@ export async function openClock(
 /** Puts an instance together with the others that have the same database; without one it is alone. */
 export function joinOthers(
   database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
+  { config, instance, port, upSince, log, publish, keep }: JoiningParts,
 ): Cluster | undefined {
   if (database === undefined || instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
-  const throttling = new SharedThrottling({ database, secret, log, elapsed: stopwatch, learned });
+  const throttling = new SharedThrottling({
+    database,
+    secret,
+    log,
+    elapsed: stopwatch,
+    learned: (throttling) => publish({ throttling }),
+  });
   const register = new InstanceRegister({
     database,
     log,

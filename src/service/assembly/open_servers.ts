@@ -12,7 +12,7 @@ import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
-import type { SharedKnown } from "./open_cluster.ts";
+import type { Publish, StateUpdate } from "../state_update.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
@@ -20,9 +20,8 @@ interface ServerParts {
   readonly clock: Clock;
   /** That all instances go by. */
   readonly sharedClock: Clock;
-  /** What is known of reservations in the database already, and who is told of them. */
-  readonly known?: SharedKnown;
-  readonly learned?: (known: SharedKnown) => void;
+  readonly known: Pick<StateUpdate, "reservations"> | undefined;
+  readonly publish: Publish;
   /** That several instances share; reservations without a file are there. */
   readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
@@ -56,7 +55,7 @@ export async function openServers(
 /** Reservations in the database, if some server's are there. */
 async function followShared(
   servers: readonly LogicalServerConfig[],
-  { database, log, sharedClock, known, learned = () => {}, keep }: ServerParts,
+  { database, log, sharedClock, known, publish, keep }: ServerParts,
 ): Promise<SharedReservations | undefined> {
   const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
   if (database === undefined || !isNeeded) return undefined;
@@ -67,7 +66,7 @@ async function followShared(
       clock: sharedClock,
       log,
       known: known?.reservations,
-      learned: (reservations) => learned({ reservations }),
+      learned: (reservations) => publish({ reservations }),
     }),
   );
   await shared.follow();

@@ -4,7 +4,7 @@ import { validityOf } from "../../model/trust/validity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** What the status page says about the service's certificate. */
-export interface CertificateFacts {
+interface CertificateFacts {
   /** RFC 2253 text without blanks. */
   readonly dn: string;
   readonly issuer: string;

@@ -1,7 +1,7 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { KnownDaemons } from "../../daemon/daemons.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { InstanceName, SharedKnown } from "./open_cluster.ts";
+import type { StateUpdate } from "../state_update.ts";
+import type { InstanceName } from "./open_cluster.ts";
 
 /** What a service is made from; plain data, so that it can be posted to a worker. */
 export interface ServiceOptions {
@@ -16,10 +16,8 @@ export interface ServiceOptions {
   readonly upSince: number;
   /** Port that clients connect to: the configured one, or what the system chose for 0. */
   readonly port: number;
-  /** What is known of the daemons already. */
-  readonly daemons?: KnownDaemons;
-  /** What is known of what instances share already. */
-  readonly shared?: SharedKnown;
+  /** State of earlier cores. */
+  readonly state?: StateUpdate;
   /** What tells it from others that are the same service; absent for whoever only looks on. */
   readonly instance?: InstanceName;
 }

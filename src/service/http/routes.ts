@@ -1,5 +1,4 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { AdministratorsDesk } from "../../resource/admin/administrators_desk.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
@@ -14,7 +13,6 @@ import { pageRoutes } from "./page_routes.ts";
 
 /** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
-  readonly desk: AdministratorsDesk;
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
 }

@@ -1,11 +1,11 @@
-import type { AttributeSource } from "../attributes/attribute_source.ts";
-import type { Authenticator } from "../authentication/authenticator.ts";
-import { accountStatusOf } from "../authentication/account_status.ts";
-import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
-import { HttpError } from "../model/http_error.ts";
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { accountStatusOf } from "../../authentication/account_status.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
+import { HttpError } from "../../model/http_error.ts";
 
 /** What an operator's word for a user stands for. */
-export interface KnownNames {
+interface KnownNames {
   /** Distinguished names in canonical DN: the word itself, if it is one, and those of the user who signs in by it. */
   readonly names: readonly string[];
   /** Nobody is known by the name that was given, but somebody by this one, with its parts in the other order. */
