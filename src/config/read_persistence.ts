@@ -21,7 +21,7 @@ export function isKept(reader: Pick<KeyReader, "entry">): boolean {
 }
 
 /** Whether it is in PostgreSQL, as far as the file says. */
-export function isShared(reader: Pick<KeyReader, "entry">): boolean {
+function isShared(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
 }
 

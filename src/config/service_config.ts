@@ -156,8 +156,8 @@ export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
 /** Where the reservations of a logical server come from. */
 export interface ReservationsConfig {
-  /** May come into being later; absent: they are in the database that instances share. */
-  readonly file: string | undefined;
+  /** May come into being later. */
+  readonly file: string;
   /** IANA name; absent: the zone of the host. */
   readonly timeZone: string | undefined;
 }

@@ -615,21 +615,11 @@ const DATABASE: readonly Breakage[] = [
     only: "leaves a server that takes no changes any more",
   },
   {
-    rows: ["the database is down while reservations are there"],
-    broken: "reservations that were known are forgotten while the database is away",
-    file: "src/reservations/shared_reservations.ts",
-    change: instead("look: () => this.#look(),", "look: () => (this.#all = new Map(), this.#look()),"),
-    tests: ["tests/reservations/shared_reservations_test.ts"],
-    only: "goes by what it knew last",
-  },
-  {
     rows: [
       "a ban by command: from the answer",
       "a ban by the page of administrators: from the answer",
       "a ban that is lifted by command: from the answer",
       "a ban that is lifted by that page: from the answer",
-      "a reservation in the database: from the answer",
-      "a reservation that is removed: from the answer",
       "a token that is taken back: from the answer",
     ],
     broken: "what other instances tell of their changes is not listened to",

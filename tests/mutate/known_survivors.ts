@@ -470,13 +470,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a connection does one thing after the other",
   },
   {
-    file: "src/reservations/shared_reservations.ts",
-    at: "if (elapsed() - this.#purgedAt < PURGE_MS) return;",
-    change: "elapsed() - this.#purgedAt < PURGE_MS → (elapsed() - this.#purgedAt <= PURGE_MS)",
-    equivalent: true,
-    why: "a millisecond of ten minutes",
-  },
-  {
     file: "src/logging/occasional.ts",
     at: "#written = 0;",
     change: "0 → 1",

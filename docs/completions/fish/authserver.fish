@@ -179,7 +179,7 @@ complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l config -r -F -d 'Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l json -d 'Print JSON: one value, as the manual describes it'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from migrate' -l help -d 'Show this text'
-complete -c authserver -n '__fish_seen_subcommand_from database; and not __fish_seen_subcommand_from migrate import' -a 'import' -d 'Copy shares, tokens, certificates from persistence.directory, and reservations, into PostgreSQL'
+complete -c authserver -n '__fish_seen_subcommand_from database; and not __fish_seen_subcommand_from migrate import' -a 'import' -d 'Copy shares, tokens and certificates from persistence.directory into PostgreSQL'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l directory -x -d 'The folder; without it persistence.directory'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l config -r -F -d 'Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from database; and __fish_seen_subcommand_from import' -l json -d 'Print JSON: one value, as the manual describes it'

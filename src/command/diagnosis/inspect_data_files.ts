@@ -79,7 +79,6 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
 ): Promise<readonly Diagnostic[]> {
-  if (file === undefined) return [];
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
   return await inspectFile(file, (text) => {

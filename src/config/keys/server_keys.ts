@@ -69,7 +69,7 @@ export const LOGICAL_KEYS = {
   reservationsFile: optional(path({
     name: "reservations.file",
     help:
-      "JSON file with reservations; it may be written later. Without it they are in PostgreSQL, where that is chosen",
+      "JSON file with reservations, on the host of each instance; it may be written later. Without it none is in effect",
   })),
   reservationsTimeZone: optional(timeZone({
     name: "reservations.timezone",

@@ -121,7 +121,7 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const shared = await openShared(options, { own, log, clock, keep, told });
-  const { database, following, sharedClock, cluster } = shared;
+  const { database, sharedClock, cluster } = shared;
   const { clusterMembers } = cluster ?? {};
   const daemons = new Daemons({ known, learned: told.daemonLearned, clusterMembers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
@@ -131,7 +131,7 @@ async function open(
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
-  const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
+  const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { log, clock, ...told, cluster });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
   const sharing = openDataSharing(config, sharingParts);
@@ -178,10 +178,10 @@ async function openShared(
   },
 ) {
   const database = await openDatabase(options.config, { own, log, clock, keep });
-  const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
-  const sharedClock = await openClock(database, following);
+  const known = { known: options.shared, learned: told.sharedLearned };
+  const sharedClock = await openClock(database, { log, clock, keep, ...known });
   const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
-  return { database, following, sharedClock, cluster };
+  return { database, sharedClock, cluster };
 }
 
 /** All attribute sources, combined. */

@@ -5,7 +5,6 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
-import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
@@ -24,7 +23,6 @@ export interface InstanceName {
 export interface SharedKnown {
   /** By how much the clock of this machine is behind the database's, in milliseconds. */
   readonly behindMs?: number;
-  readonly reservations?: ReservationsKnown;
 }
 
 /** What one instance of several shares with the others. */

@@ -1,30 +1,19 @@
-import type { LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Clock } from "../../model/clock.ts";
 import {
-  hostZone,
   NO_RESERVATIONS,
   openReservationRegistry,
   type ReservationRegistry,
 } from "../../reservations/reservation_registry.ts";
-import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { Database } from "../../store/database.ts";
-import type { SharedKnown } from "./open_cluster.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** That all instances go by. */
-  readonly sharedClock: Clock;
-  /** What is known of reservations in the database already, and who is told of them. */
-  readonly known?: SharedKnown;
-  readonly learned?: (known: SharedKnown) => void;
-  /** That several instances share; reservations without a file are there. */
-  readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -37,12 +26,15 @@ interface ServerParts {
 export async function openServers(
   { servers, features, sharing }: ServiceConfig,
   groups: readonly DaemonGroup[],
-  parts: ServerParts,
+  { log, clock, keep }: ServerParts,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
-  const shared = await followShared(servers, parts);
   const registries: ReservationRegistry[] = [];
-  for (const server of servers) registries.push(parts.keep(await openRegistry(server, shared, parts)));
-  const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
+  for (const { reservations } of servers) {
+    registries.push(
+      reservations ? keep(await openReservationRegistry({ ...reservations, clock, log })) : NO_RESERVATIONS,
+    );
+  }
+  const policies = servers.map(({ logins }) => loginPolicy(logins, clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
     description: daemons.description,
@@ -51,36 +43,4 @@ export async function openServers(
     reservations: registries[i] ?? NO_RESERVATIONS,
     logins: policies[i],
   }]));
-}
-
-/** Reservations in the database, if some server's are there. */
-async function followShared(
-  servers: readonly LogicalServerConfig[],
-  { database, log, sharedClock, known, learned = () => {}, keep }: ServerParts,
-): Promise<SharedReservations | undefined> {
-  const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
-  if (database === undefined || !isNeeded) return undefined;
-  const shared = keep(
-    new SharedReservations({
-      database,
-      elapsed: stopwatch,
-      clock: sharedClock,
-      log,
-      known: known?.reservations,
-      learned: (reservations) => learned({ reservations }),
-    }),
-  );
-  await shared.follow();
-  return shared;
-}
-
-async function openRegistry(
-  { name, reservations }: LogicalServerConfig,
-  shared: SharedReservations | undefined,
-  { log, clock }: ServerParts,
-): Promise<ReservationRegistry> {
-  if (reservations === undefined) return NO_RESERVATIONS;
-  const { file, timeZone: zone = hostZone() } = reservations;
-  if (file !== undefined) return await openReservationRegistry({ file, zone, clock, log });
-  return shared?.registry(name, zone) ?? NO_RESERVATIONS;
 }
