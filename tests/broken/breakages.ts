@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/open_login_throttle.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
@@ -502,7 +502,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "replies",
   ],
   ["ReplyReader.read() of a daemon's session", "daemon/session/reply_reader.ts", "read", "replies"],
-  ["absolutePath() and containedPath()", "sharing/rules/contained_path.ts", "containedPath", "requests"],
+  ["absolutePath() and containedPath()", "resource/access/opened_share.ts", "containedPath", "requests"],
   ["accepts() and prefersHtml()", "service/http/acceptance.ts", "admits", "requests"],
   ["canonicalAddress()", "model/address.ts", "canonicalAddress", "requests"],
   ["certificatesOfPkcs12()", "config/tls/pkcs12_certificates.ts", "certificatesOfPkcs12", "configuration"],

@@ -1,5 +1,6 @@
 /** From the file that an operator changes to the limits of the service that follows the file. */
 import assert from "node:assert/strict";
+import { until } from "../fixtures/deadline.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import {

@@ -2,9 +2,13 @@ import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { MAIN_FILE } from "../configuration_places.ts";
-import { writeNew } from "./installation/write_new.ts";
-import { FOLDER_OPTIONS, installationFolder } from "./installation/installation_folder.ts";
-import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
+import {
+  FOLDER_OPTIONS,
+  installationFolder,
+  PREFIX_OPTION,
+  prefixOf,
+  writeNew,
+} from "./installation/installation_folder.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./imported_shares.ts";

@@ -21,7 +21,7 @@ import { distance, moment, size } from "../quantities.ts";
 import { toSignIn } from "../sign_in_page.ts";
 import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
-import { whom } from "../whom.ts";
+import { whom } from "../about_share.ts";
 import type { Asked } from "../visit.ts";
 import copyScript from "../copy.js" with { type: "text" };
 import { qrPicture } from "../qr_picture.ts";

@@ -7,13 +7,13 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache, type SeenMark } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
-import type { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { ShareAdministration } from "../../sharing/administration.ts";
@@ -25,16 +25,16 @@ import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { OperatorDesk, type Ordered } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
 import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons } from "./open_daemons.ts";
+import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
-import { openLoginThrottle } from "./open_login_throttle.ts";
-import { openServers } from "./open_servers.ts";
 import { type Cluster, joinOthers, openClock, type SharedKnown } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
 import type { ServiceOptions } from "./service_options.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { claimedName } from "../claimed_name.ts";
 
 /** A service's parts, put together and running. */
 export interface ServiceParts extends IdentityParts {
@@ -231,4 +231,38 @@ function partsOfAuthenticators(
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };
+}
+
+/** Who watches over failed logins, with what all instances know of them. */
+async function openLoginThrottle(
+  { throttling }: ServiceConfig,
+  authenticators: readonly Authenticator[],
+  { log, clock, learned, cluster }: {
+    readonly log: Logger;
+    readonly clock: Clock;
+    /** Told of what is learned of failed logins. */
+    readonly learned?: (news: ThrottlingNews) => void;
+    readonly cluster: Cluster | undefined;
+  },
+): Promise<LoginThrottle> {
+  const throttle = new LoginThrottle({
+    config: throttling,
+    log,
+    shown: (name) => claimedName(name, authenticators),
+    steady: steadyClock,
+    clock,
+    issuers: silentIssuers(authenticators),
+    learned,
+    others: cluster?.throttling,
+    clusterMembers: cluster?.clusterMembers,
+  });
+  await cluster?.follow(throttle.memory);
+  return throttle;
+}
+
+/** Issuers whom no method asks about their tokens. */
+function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
+  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
+  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from "../../config/service_config.ts";
+import type { LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -9,6 +9,9 @@ import {
 } from "../../reservations/reservation_registry.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
+import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import type { Daemons } from "../../daemon/daemons.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
@@ -43,4 +46,34 @@ export async function openServers(
     reservations: registries[i] ?? NO_RESERVATIONS,
     logins: policies[i],
   }]));
+}
+
+/** The daemons of a logical server. */
+export function openDaemons(
+  { name, description, instances, truststore }: LogicalServerConfig,
+  { own, daemons, log, clock }: {
+    readonly own: OwnCertificate;
+    readonly daemons: Daemons;
+    readonly log: Logger;
+    readonly clock: Clock;
+  },
+): DaemonGroup {
+  const trust = truststore && { trust: name };
+  return createDaemonGroup({ name, description, instances, ...trust }, {
+    tls: () => own.daemonMaterial(name),
+    clock,
+    log,
+    daemons,
+  });
+}
+
+/** Users' own keys, as the daemons of a server read them. */
+export function keySource(group: DaemonGroup) {
+  return {
+    server: group.name,
+    keyLines: async (user: string, signal: AbortSignal) => {
+      const info = await group.userInfo(user, signal);
+      return info.kind === "known" ? info.keyLines : [];
+    },
+  };
 }
