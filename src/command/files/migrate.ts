@@ -24,17 +24,17 @@ export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and say what they still need",
   details: [
-    "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver, or a .tar.gz of one of them. Nothing in it is changed, and nothing is overwritten: where there is a conf/ already, only the shares are imported. The scripts that start and stop the service come into bin/.",
+    "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver. An archive has to be unpacked first, where the configuration expects itself. Nothing in it is changed, and nothing is overwritten: where there is a conf/ already, only the shares are imported. The scripts that start and stop the service come into bin/.",
     "Files beside the old conf/ that its container.properties names by a relative path, such as certs/, are copied to the same place here.",
     "Paths into the old configuration, and places that the old service writes to, are changed in the copy, and the changed lines shown. What needs a hand is named, with the command where there is one: Java key stores, XACML policies, MVEL expressions, certificates of X.509 version 1.",
     "Shares of a Java service that is stopped are imported, those in PostgreSQL directly. For H2 and MySQL the command is named that writes them out; run migrate again then. What is there already stays as it is, so that it can be repeated.",
     "Exit status: that of authserver check, which runs in the end.",
   ],
   examples: {
-    "authserver migrate /opt/unicore-authserver": "From the Java service's archive",
+    "authserver migrate /opt/unicore-authserver": "From the folder that the Java service's archive has made",
     "authserver migrate /etc/unicore/authserver": "From its package, as an account that may read it",
   },
-  operands: { folder: "Folder of the Java service, or of its configuration; or a .tar.gz of it" },
+  operands: { folder: "Folder of the Java service, or of its configuration" },
   options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
   json: {
     "from": "Folder that was copied",
@@ -55,7 +55,7 @@ export const migrate = defineCommand({
   },
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.
-  const { openJavaInstallation, readFiles, readFilesBeside } = await import(
+  const { findJavaInstallation, readFiles, readFilesBeside } = await import(
     "./migration/java_installation.ts"
   );
   const { needsAHand } = await import("./migration/by_hand.ts");
@@ -63,16 +63,14 @@ export const migrate = defineCommand({
   const prefix = prefixOf(given);
   const operand = given.operand("folder");
   const again = `authserver migrate ${resolve(operand)}`;
-  await using installation = await openJavaInstallation(operand);
+  const installation = await findJavaInstallation(operand);
   const { files, left } = await readFiles(installation.conf);
   const main = await mainText(files);
   const beside = await readFilesBeside(installation, main);
   const folder = installationFolder(given);
   await enter(folder);
   const isThere = await unlessAbsent(Deno.stat(join(CONF, MAIN_FILE))) !== undefined;
-  const copies = isThere
-    ? []
-    : await Promise.all(files.map((file) => converted(file, installation.formerConf)));
+  const copies = isThere ? [] : await Promise.all(files.map((file) => converted(file, installation.conf)));
   if (!isThere) await write(copies.map(({ file }) => file));
   const besides = isThere ? [] : await Promise.all(beside.files.map(writeBeside));
   const scripts = await writeScripts(prefix);
@@ -81,7 +79,7 @@ export const migrate = defineCommand({
   );
   const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
   const done = {
-    from: installation.archive ?? installation.conf,
+    from: installation.conf,
     files: copies.length,
     beside: besides.flatMap(({ copied }) => copied ?? []),
     left: isThere
