@@ -232,7 +232,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "authentication/x509_kind.ts": "a kind, which its list names",
   "command/completion/fish.ts": "one of several shells",
   "command/version.ts": "a command, which their list names",
-  "config/read_sharing.ts": "a section of the file, which the list of sections names",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",

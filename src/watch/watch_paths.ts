@@ -1,5 +1,5 @@
 import type { Schedule } from "../model/schedule.ts";
-import { stampOf } from "./file_source.ts";
+import { stampOf } from "./watched_file.ts";
 
 /** Notices changes of files by looking at them; see {@link watchFile} for why it looks instead of listening. */
 export interface PathsWatch {

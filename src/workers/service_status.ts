@@ -1,5 +1,5 @@
 import type { CoreStatus } from "../service/operator_desk.ts";
-import type { Sample } from "../metrics/series.ts";
+import type { Sample } from "../metrics/counters.ts";
 import { VERSION } from "../service/version.ts";
 import { ask, NoAnswer } from "./desk_link.ts";
 import type { LastReload } from "./reload_record.ts";

@@ -125,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",
   },
   {
-    file: "src/sharing/share_id.ts",
+    file: "src/sharing/share.ts",
     at: "for (const byte of crypto.getRandomValues(new Uint8Array(32))) {",
     change: "32 → 64",
     equivalent: true,

@@ -1,6 +1,5 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { certificatesOfPem } from "./certificates.ts";
-import { UnusableStore } from "./unusable_store.ts";
+import { certificatesOfPem, UnusableStore } from "./certificates.ts";
 
 /** Where systems keep the public authorities they trust: Debian, Fedora, SUSE, Alpine, in one file each. */
 const BUNDLES = [

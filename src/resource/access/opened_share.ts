@@ -1,17 +1,15 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { isDirectory, isOver, type Share } from "../../sharing/share.ts";
+import { isDirectory, isOver, isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
-import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { targetsOnServer } from "../share/names.ts";
-import { type SharedServer, sharedServer } from "../share/shared_server.ts";
+import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { checkTokenUse } from "../token_limits.ts";
-import { notPermitted, refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 

@@ -1,5 +1,4 @@
-import type { Share } from "../../sharing/share.ts";
-import { isShareId } from "../../sharing/share_id.ts";
+import { isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";

@@ -7,7 +7,7 @@ import { MOST_ENTRIES } from "../../resource/access/listing_part.ts";
 import { sharedUftpSession } from "../../resource/access/uftp_session.ts";
 import { upload } from "../../resource/access/upload.ts";
 import { createShare } from "../../resource/share/create_share.ts";
-import { deleteShare } from "../../resource/share/delete_share.ts";
+import { deleteShare } from "../../resource/share/own_share.ts";
 import { listSharedServers, listShares, MOST_SHARES, readShare } from "../../resource/share/list_shares.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { updateShare } from "../../resource/share/update_share.ts";
