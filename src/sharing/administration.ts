@@ -23,7 +23,7 @@ export class AdministrationError extends Error {
 /** What an import did; a share for several servers counts once. */
 export interface Imported {
   readonly added: number;
-  /** Ids that were there already. */
+  /** Ids of shares that existed already. */
   readonly present: readonly string[];
   /** Shares that had expired. */
   readonly ended: number;

@@ -1,35 +1,34 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
-/** What became of rows that were to be copied. */
+/** Counts of a copy. */
 export interface Copied {
   readonly added: number;
-  /** Those that were there already, and stay as they are. */
+  /** Already there, and left unchanged. */
   readonly present: number;
 }
 
-/** A table that is copied. */
+/** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
   /** Both columns of its primary key. */
   readonly key: readonly [string, string];
-  /** A table with details of its rows: it has the same two columns, and `key`, a number that the database gives. */
+  /** Table of details with the same two columns and `key`, a generated number. */
   readonly details?: string;
 }
 
-/** Keys that are looked for at a time in the other database. */
+/** Keys per query of the other database. */
 const KEYS_AT_A_TIME = 2000;
 
-/** Rows that are put into a table by one statement. */
+/** Rows per insert. */
 const ROWS_AT_A_TIME = 512;
 
-/** Details that are read at a time: more than one row has. */
+/** Details per query, more than any row has. */
 const DETAILS_AT_A_TIME = 10_000;
 
 /**
- * Copies the rows of a table, each with its details or not at all; those that are there already stay as they are. What is
- * there is found out by keys alone, so that a second run is quick.
- * @param options.progress Receives, after each step, how many rows were dealt with.
- * @param options.first Statement that each change begins with.
+ * Copies the missing rows of a table, each with all its details. Compares by key, so that a second run is quick.
+ * @param options.progress Receives the number of processed rows after each step.
+ * @param options.first First statement of each change.
  * @throws {DatabaseFailure}
  */
 export async function copyRows(
@@ -64,7 +63,7 @@ export async function copyRows(
   }
 }
 
-/** Keys by their first column. */
+/** Groups keys by their first column. */
 function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const row of keys) {
@@ -75,7 +74,7 @@ function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Ma
   return groups;
 }
 
-/** Keys that a table does not have. Asked for one by one: PostgreSQL might go through all of a group otherwise. */
+/** Returns the keys that a table lacks, looked up one by one: PostgreSQL might scan a whole group otherwise. */
 async function absentOf(
   to: Database,
   { name, key: [outer, inner] }: CopiedTable,
@@ -89,8 +88,7 @@ async function absentOf(
 }
 
 /**
- * Copies rows of one group, in one change.
- * @returns How many of the first were copied: fewer where they have many details; and how many of them were new.
+ * Copies rows of a group in one change. Returns how many it processed, fewer with many details, and how many were new.
  */
 async function copySome(
   from: Database,
@@ -107,7 +105,7 @@ async function copySome(
     : await from.read(() =>
       rows(...selection(`${details}.*`, details, table, group, inners, `${order} ${more}`))
     );
-  // The last one may have more details than were read.
+  // The last row may have more details than were read.
   const end = detailRows.length < DETAILS_AT_A_TIME
     ? inners.length
     : inners.indexOf(String(detailRows.at(-1)?.[inner]));
@@ -130,7 +128,7 @@ async function copySome(
 
 const GIVEN = "SELECT value AS wanted FROM json_each(:inners)";
 
-/** What reads rows by their keys. */
+/** Builds a query by keys. */
 function selection(
   columns: string,
   from: string,
@@ -139,13 +137,13 @@ function selection(
   inners: readonly string[],
   order = "",
 ): [sql: string, values: Values] {
-  // SQLite joins in this order: it takes each key to the index, in the place of going through all of a group.
+  // SQLite joins in this order: an index lookup per key instead of a scan of the group.
   const sql = `SELECT ${columns} FROM (${GIVEN}) AS given CROSS JOIN ${from}
     WHERE ${outer} = :outer AND ${inner} = wanted ${order}`;
   return [sql, { outer: group, inners: JSON.stringify(inners) }];
 }
 
-/** Puts rows into a table that has their columns. @returns The column of those that were not there before. */
+/** Inserts rows into a table with the same columns. Returns a column of the new ones. */
 export function* insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});
@@ -156,7 +154,6 @@ export function* insertRows(table: string, all: readonly Row[], returned: string
   return yield* rows(sql, { rows: JSON.stringify(all) });
 }
 
-/** @throws {TypeError} */
 function checkPlain(value: unknown, column: string): void {
   if (value === null || typeof value === "string" || typeof value === "number") return;
   throw new TypeError(`column ${column} has neither text nor number`);

@@ -16,25 +16,25 @@ import { usableConfiguration } from "../config_option.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
-  server: { value: "NAME", help: "Logical server; needed where several have reservations" },
+  server: { value: "NAME", help: "Logical server; required if several servers have reservations" },
 } as const;
 
 const MEMBERS = {
   "name": "Name",
-  "from": "Start, as 2026-01-05T20:00:00.000Z",
+  "from": "Start, in the form 2026-01-05T20:00:00.000Z",
   "to": "End",
-  "uids[]": "Unix accounts that are not limited meanwhile",
-  "rateLimit": "Limit of all others in bytes per second; 0 is none",
+  "uids[]": "Unix accounts that the reservation does not limit",
+  "rateLimit": "Limit for everyone else in bytes per second; 0 is no limit",
   "limitText": "The same as written",
 } as const;
 
-const FILE = "The file that was changed";
+const FILE = "Changed file";
 
 const NAME = { name: "Name of the reservation" };
 
 const list = defineCommand({
   name: "reservations list",
-  summary: "List the reservations of a server, those that are over too",
+  summary: "List the reservations of a server, including past ones",
   operands: {},
   options: OPTIONS,
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
@@ -43,7 +43,7 @@ const list = defineCommand({
     ...await store.list(),
     context,
   }));
-  for (const diagnostic of diagnostics) io.stderr(`left out: ${formatDiagnostic(diagnostic)}\n`);
+  for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
   tell(given, io, {
     value: reservations.map(toJson),
     text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
@@ -53,18 +53,22 @@ const list = defineCommand({
 
 const add = defineCommand({
   name: "reservations add",
-  summary: "Add a reservation; the service takes it over within two seconds",
+  summary: "Add a reservation; the service applies it within two seconds",
   details: [
     "Times are 2026-01-05 20:00 or 20:00 in the time zone of the server, or 2026-01-05T20:00:00+0100.",
-    "The file is made if there is none. Several instances of the service each read the file on their own host.",
+    "The command creates the file if necessary. Each instance reads the file on its own host.",
   ],
   operands: NAME,
   options: {
     ...OPTIONS,
     from: { value: "TIME", help: "Start" },
     to: { value: "TIME", help: "End" },
-    uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
-    limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
+    uids: { value: "NAMES", help: "Unix accounts that the reservation does not limit, separated by commas" },
+    limit: {
+      value: "RATE",
+      help: "Limit for everyone else in bytes per second, with K, M or G",
+      default: "10m",
+    },
   },
   json: { "file": FILE, ...MEMBERS },
 }, async (given, io) => {
@@ -89,7 +93,7 @@ const add = defineCommand({
 
 const remove = defineCommand({
   name: "reservations remove",
-  summary: "Remove the reservations of a name",
+  summary: "Remove the reservations with a name",
   operands: NAME,
   options: OPTIONS,
   json: { "file": FILE, "name": "As given" },
@@ -112,7 +116,7 @@ export const reservations: Command = defineCommands({
   examples: {
     "authserver reservations add course --from 9:00 --to 17:00 --uids ann":
       "Only Ann transfers at full speed today",
-    "authserver reservations list": "Those to come, those in force, and those that are over",
+    "authserver reservations list": "Lists future, current and past reservations",
   },
   commands: [list, add, remove],
 });
@@ -134,7 +138,6 @@ async function withReservations<T>(
   const { file, timeZone } = meant(given.text("server"), config.servers);
   const context = { zone: timeZone ?? hostZone(), now: Date.now() };
   try {
-    return await work(new FileReservationStore({ ...context, file }), context);
   } catch (error) {
     if (error instanceof ReservationNotChanged) throw new CommandFailed(error.message, { cause: error });
     throw error;

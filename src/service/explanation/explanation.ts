@@ -13,7 +13,7 @@ export interface Explanation {
   readonly sources: readonly SourceStep[];
   /** What the answers come to. */
   readonly user?: UserAttributes;
-  /** Whether the role may ask for sessions. */
+  /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
   readonly servers: readonly ServerStep[];
   /** Bans and waiting times of the running service that concern the caller; absent: the service was not asked. */
@@ -54,7 +54,7 @@ export interface ServerStep {
   readonly availableGroups?: readonly string[];
   /** Bytes per second; absent if there is no limit. */
   readonly rateLimit?: number;
-  /** How much of it reservations are the cause of. */
+  /** Limit that reservations cause. */
   readonly reservationLimit?: number;
   readonly includes?: string;
   readonly excludes?: string;

@@ -48,7 +48,7 @@ interface Entry {
 
 interface DumpOptions {
   readonly file: string;
-  /** Logical server of entries that name none; without it, records of the Java service are for all `servers`. */
+  /** Logical server of entries without a server; without it, records of the Java service are for all `servers`. */
   readonly server?: string;
   /** Logical servers there are. */
   readonly servers: readonly string[];

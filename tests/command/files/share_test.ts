@@ -70,7 +70,7 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   await place.store.remove("A", id);
   const imported = await place.run("import", dump);
   assert.deepEqual([imported.status, imported.out], [0, "1 share imported, 1 there already\n"]);
-  assert.match(imported.err, /^warning: share \w+ is there already and stays as it is\n$/);
+  assert.match(imported.err, /^warning: share \w+ exists already and stays unchanged\n$/);
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
 
@@ -135,7 +135,7 @@ Deno.test("share show tells who used a share", async () => {
   assert.match(out, /^Uses +1, 2 left$/m);
   assert.match(
     out,
-    new RegExp(`^\\S+Z ${USE.kind} ${USE.who} from ${USE.address} .* 12 bytes, broken off$`, "m"),
+    new RegExp(`^\\S+Z ${USE.kind} ${USE.who} from ${USE.address} .* 12 bytes, interrupted$`, "m"),
   );
   const json: unknown = JSON.parse((await place.run("show", "--json", id)).out);
   assert.ok(typeof json === "object" && json !== null && "uses" in json && Array.isArray(json.uses));
@@ -157,9 +157,9 @@ Deno.test("share show tells how much was brought, of how much, where files can b
       bytes: 10,
       kept: false,
     }, "a request");
-    return /^Brought +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
+    return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
-  assert.equal(await brought({ path: "/r/" }), "nothing can be");
+  assert.equal(await brought({ path: "/r/" }), "not possible");
   assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
   const quota = { files: 3, bytes: 100 };
   assert.equal(
