@@ -138,6 +138,7 @@ async function withReservations<T>(
   const { file, timeZone } = meant(given.text("server"), config.servers);
   const context = { zone: timeZone ?? hostZone(), now: Date.now() };
   try {
+    return await work(new FileReservationStore({ ...context, file }), context);
   } catch (error) {
     if (error instanceof ReservationNotChanged) throw new CommandFailed(error.message, { cause: error });
     throw error;
