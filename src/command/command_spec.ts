@@ -53,3 +53,13 @@ export type CommonOption = keyof typeof COMMON_OPTIONS;
 export function leavesOf(spec: CommandSpec): readonly CommandSpec[] {
   return spec.commands.length === 0 ? [spec] : spec.commands.flatMap(leavesOf);
 }
+
+/** Every command, and every command within one. */
+export function leaves(commands: readonly CommandSpec[]): readonly CommandSpec[] {
+  return commands.flatMap((spec) => [spec, ...leaves(spec.commands)]);
+}
+
+/** Whether an option's value is a file to complete. */
+export function isFile({ value }: OptionSpec): boolean {
+  return value === "FILE" || value === "PATH";
+}

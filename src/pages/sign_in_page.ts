@@ -177,3 +177,13 @@ ${content}
   visit.keep(page);
   return page;
 }
+
+/** The page of a share for those who are signed in, and a path in it, without what stands before in the address. */
+const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
+
+/** Has somebody sign in who wants to see what is shared with them, and leads back to that. */
+export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
+  const [, page = ""] = PAGE.exec(asked.request.path) ?? [];
+  const query = asked.query.toString();
+  return toSignIn(failure, asked, `${page}${query && `?${query}`}`);
+}

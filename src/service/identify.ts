@@ -4,10 +4,9 @@ import { parsePreferences } from "../attributes/preferences.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
-import { claimedUser } from "../authentication/claimed_user.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { Credentials } from "../model/credentials.ts";
+import type { Authorization, Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import type { Caller, Identity } from "../model/identity.ts";
@@ -185,4 +184,20 @@ function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): E
   return caller.kind === "authenticated"
     ? httpError("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
+}
+
+/**
+ * Whose credentials claim to be, nothing of it verified: a user name, the subject of a token, or of a token that names
+ * nobody a digest. `undefined` if they claim nothing.
+ */
+export function claimedUser(authorization: Authorization): string | undefined {
+  switch (authorization.kind) {
+    case "basic":
+    case "ssh-legacy":
+      return authorization.user;
+    case "bearer":
+      return authorization.subject ?? authorization.claimant;
+    default:
+      return undefined;
+  }
 }

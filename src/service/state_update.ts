@@ -1,6 +1,5 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
 import type { SeenMark } from "../model/replay_cache.ts";
-import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 
 /**
@@ -12,8 +11,6 @@ export interface StateUpdate extends LoginUpdate {
   readonly daemons?: KnownDaemons;
   /** Milliseconds by which the clock of this machine is behind the clock of the shared database. */
   readonly behindMs?: number;
-  /** Reservations in the shared database. */
-  readonly reservations?: ReservationsKnown;
 }
 
 /** State that decides about logins: every core must know it at once. */

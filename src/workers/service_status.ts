@@ -1,5 +1,5 @@
 import type { CoreStatus } from "../resource/admin/admin_request.ts";
-import type { Sample } from "../metrics/series.ts";
+import type { Sample } from "../metrics/counters.ts";
 import { VERSION } from "../service/version.ts";
 import { NoAnswer } from "./admin_calls.ts";
 import type { Supervisor } from "./supervisor.ts";

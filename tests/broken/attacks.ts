@@ -60,7 +60,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_login_throttle.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
     tests: ["tests/system/throttling_test.ts"],
   },
@@ -300,7 +300,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
     broken: "`..` is taken in a path below a share",
-    file: "src/sharing/rules/contained_path.ts",
+    file: "src/resource/access/opened_share.ts",
     change: instead('part === ".." ||', ""),
     tests: ["tests/resource/access/hostile_paths_test.ts", "tests/sharing/rules"],
   },

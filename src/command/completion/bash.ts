@@ -1,5 +1,4 @@
-import type { CommandSpec } from "../command_spec.ts";
-import { isFile, leaves } from "./leaves.ts";
+import { type CommandSpec, isFile, leaves } from "../command_spec.ts";
 
 /** Completion for bash; needs nothing but bash itself. */
 export function bashCompletion(commands: readonly CommandSpec[]): string {

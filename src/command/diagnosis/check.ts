@@ -13,7 +13,9 @@ import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { printable } from "../../model/printable.ts";
-import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
+import { certificateName } from "../../model/certificate_subject.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
+import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
 
 /** `authserver check`: whether the service would start, and all that is doubtful. */
 export const check = defineCommand({
@@ -169,4 +171,32 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
       `  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`
     ),
   ]).join("");
+}
+
+/** What a certificate in a truststore permits. */
+interface TrustedCertificate {
+  /** Whose truststore: that of all, or of some. */
+  readonly of: string;
+  readonly certificate: string;
+  readonly permits: string;
+}
+
+/** All certificates of all truststores, for the operator. */
+function trustedCertificates(
+  { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
+): readonly TrustedCertificate[] {
+  const stores: (readonly [string, readonly string[] | undefined])[] = [
+    ["all", anchors],
+    ["clients", clientAnchors],
+    ["providers", providerAnchors],
+    ...Object.entries(daemonAnchors).map(([server, store]) => [`daemons of ${server}`, store] as const),
+  ];
+  return stores.flatMap(([of, store = []]) => {
+    const { issuers, entities } = sortTrust(store);
+    return [...issuers, ...entities].map((trusted) => ({
+      of,
+      certificate: certificateName(trusted.certificate),
+      permits: describePermission(trusted),
+    }));
+  });
 }

@@ -6,11 +6,11 @@ import type { HttpError } from "../../model/http_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
-import type { PathLocks } from "../access/path_locks.ts";
 import type { RunningUses } from "../access/running_uses.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
 /** What the share and access resources work with. */
 export interface SharingParts {
@@ -53,4 +53,32 @@ export interface SharingParts {
   /** Told of the bytes that passed through the service; absent: nobody counts them. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;
+}
+
+/** Lets one at a time look at a path and begin to write there, so that what it saw still holds. */
+export class PathLocks {
+  // Who waits has a session of the daemon already, and of these there are few.
+  readonly #semaphore = new FairSemaphore({
+    atOnce: Infinity,
+    atOncePerKey: 1,
+    waiting: Infinity,
+    perKey: Infinity,
+  });
+
+  /**
+   * Waits for the turn at a path of a server.
+   * @returns Ends the turn; may be called any number of times.
+   * @throws The signal's reason.
+   */
+  async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
+    const work = () => {
+      begin();
+      return over;
+    };
+    this.#semaphore.run(work, { queueKey: `${server}:${path}`, known: true, signal }).catch(reject);
+    await begun;
+    return end;
+  }
 }

@@ -24,11 +24,10 @@ import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
 import type { LoginUpdate, Publish } from "../state_update.ts";
 import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons } from "./open_daemons.ts";
+import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
-import { openServers } from "./open_servers.ts";
 import { type Cluster, joinOthers, openClock } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
@@ -115,7 +114,7 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const shared = await openShared(options, { own, log, clock, keep, publish });
-  const { database, following, sharedClock, cluster, daemons } = shared;
+  const { database, sharedClock, cluster, daemons } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
@@ -123,7 +122,7 @@ async function open(
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
-  const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
+  const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
   const sharing = openDataSharing(config, sharingParts);
@@ -189,15 +188,14 @@ async function openShared(
   },
 ) {
   const database = await openDatabase(options.config, { own, log, clock, keep });
-  const following = { log, clock, keep, known: options.state, publish };
-  const sharedClock = await openClock(database, following);
+  const sharedClock = await openClock(database, { log, clock, keep, known: options.state, publish });
   const cluster = joinOthers(database, { ...options, log, keep, publish });
   const daemons = new Daemons({
     known: options.state?.daemons,
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
     clusterMembers: cluster?.clusterMembers,
   });
-  return { database, following, sharedClock, cluster, daemons };
+  return { database, sharedClock, cluster, daemons };
 }
 
 /** All attribute sources, combined. */

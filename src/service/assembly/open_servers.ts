@@ -1,29 +1,22 @@
 import type { LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Clock } from "../../model/clock.ts";
 import {
-  hostZone,
   NO_RESERVATIONS,
   openReservationRegistry,
   type ReservationRegistry,
 } from "../../reservations/reservation_registry.ts";
-import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { Database } from "../../store/database.ts";
-import type { Publish, StateUpdate } from "../state_update.ts";
+import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import type { Daemons } from "../../daemon/daemons.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** That all instances go by. */
-  readonly sharedClock: Clock;
-  readonly known: Pick<StateUpdate, "reservations"> | undefined;
-  readonly publish: Publish;
-  /** That several instances share; reservations without a file are there. */
-  readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -36,12 +29,15 @@ interface ServerParts {
 export async function openServers(
   { servers, features, sharing }: ServiceConfig,
   groups: readonly DaemonGroup[],
-  parts: ServerParts,
+  { log, clock, keep }: ServerParts,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
-  const shared = await followShared(servers, parts);
   const registries: ReservationRegistry[] = [];
-  for (const server of servers) registries.push(parts.keep(await openRegistry(server, shared, parts)));
-  const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
+  for (const { reservations } of servers) {
+    registries.push(
+      reservations ? keep(await openReservationRegistry({ ...reservations, clock, log })) : NO_RESERVATIONS,
+    );
+  }
+  const policies = servers.map(({ logins }) => loginPolicy(logins, clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
     description: daemons.description,
@@ -52,34 +48,32 @@ export async function openServers(
   }]));
 }
 
-/** Reservations in the database, if some server's are there. */
-async function followShared(
-  servers: readonly LogicalServerConfig[],
-  { database, log, sharedClock, known, publish, keep }: ServerParts,
-): Promise<SharedReservations | undefined> {
-  const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
-  if (database === undefined || !isNeeded) return undefined;
-  const shared = keep(
-    new SharedReservations({
-      database,
-      elapsed: stopwatch,
-      clock: sharedClock,
-      log,
-      known: known?.reservations,
-      learned: (reservations) => publish({ reservations }),
-    }),
-  );
-  await shared.follow();
-  return shared;
+/** The daemons of a logical server. */
+export function openDaemons(
+  { name, description, instances, truststore }: LogicalServerConfig,
+  { own, daemons, log, clock }: {
+    readonly own: OwnCertificate;
+    readonly daemons: Daemons;
+    readonly log: Logger;
+    readonly clock: Clock;
+  },
+): DaemonGroup {
+  const trust = truststore && { trust: name };
+  return createDaemonGroup({ name, description, instances, ...trust }, {
+    tls: () => own.daemonMaterial(name),
+    clock,
+    log,
+    daemons,
+  });
 }
 
-async function openRegistry(
-  { name, reservations }: LogicalServerConfig,
-  shared: SharedReservations | undefined,
-  { log, clock }: ServerParts,
-): Promise<ReservationRegistry> {
-  if (reservations === undefined) return NO_RESERVATIONS;
-  const { file, timeZone: zone = hostZone() } = reservations;
-  if (file !== undefined) return await openReservationRegistry({ file, zone, clock, log });
-  return shared?.registry(name, zone) ?? NO_RESERVATIONS;
+/** Users' own keys, as the daemons of a server read them. */
+export function keySource(group: DaemonGroup) {
+  return {
+    server: group.name,
+    keyLines: async (user: string, signal: AbortSignal) => {
+      const info = await group.userInfo(user, signal);
+      return info.kind === "known" ? info.keyLines : [];
+    },
+  };
 }

@@ -1,10 +1,9 @@
 import { compare } from "../../../model/compare.ts";
-import { dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
-import { unpackArchive } from "./java_archive.ts";
 
 /** Where the Java service's package has its libraries. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
@@ -17,66 +16,22 @@ export interface JavaInstallation {
   readonly conf: string;
   /** Folder of its libraries; the driver of the share database is among them. */
   readonly libraries: string;
-  /** By which absolute path its files may name `conf/`. */
-  readonly formerConf: string;
-  /** The archive that it is in. */
-  readonly archive?: string;
-  /** Where a path in it is, for the operator: of an archive, where it would be if that were unpacked where it is. */
-  readonly shown: (path: string) => string;
 }
 
-/** An installation to read from; at the end of its scope what was unpacked of an archive is removed. */
-export type OpenInstallation = JavaInstallation & AsyncDisposable;
-
-/** @param path A folder, or a `.tar.gz` of one. @throws {CommandFailed} If there is no configuration in it. */
-export async function openJavaInstallation(path: string): Promise<OpenInstallation> {
-  const absolute = resolve(path);
-  if (await exists(absolute)) return await openArchive(absolute);
-  const installation = await findInFolder(absolute);
-  return { ...installation, [Symbol.asyncDispose]: () => Promise.resolve() };
-}
-
-async function openArchive(archive: string): Promise<OpenInstallation> {
-  const folder = await Deno.makeTempDir({ prefix: "authserver-migrate-" });
-  const remove = () => Deno.remove(folder, { recursive: true });
-  try {
-    const { conf, formerConf = join(dirname(archive), conf) } = await unpackArchive(archive, folder);
-    const root = dirname(join(folder, conf));
-    const shown = (path: string) => join(dirname(archive), relative(folder, path));
-    const libraries = shown(join(root, "lib"));
-    return {
-      root,
-      conf: join(folder, conf),
-      libraries,
-      formerConf,
-      archive,
-      shown,
-      [Symbol.asyncDispose]: remove,
-    };
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-}
-
-async function findInFolder(root: string): Promise<JavaInstallation> {
+/** Finds the configuration in a folder, or in `conf/` in it. @throws {CommandFailed} If there is no configuration. */
+export async function findJavaInstallation(folder: string): Promise<JavaInstallation> {
+  const root = resolve(folder);
   for (const conf of [root, join(root, "conf")]) {
     if (!await exists(join(conf, MAIN_FILE))) continue;
     const places = conf === root
       ? { root: join(root, ".."), libraries: PACKAGE_LIBRARIES }
       : { root, libraries: join(root, "lib") };
-    return { ...places, conf, formerConf: conf, shown: (path) => path };
+    return { ...places, conf };
   }
   throw new CommandFailed(
     `Expected ${MAIN_FILE} in ${root} or in ${join(root, "conf")}: ` +
-      "the folder of the Java service, that of its configuration, or a .tar.gz of one of them",
+      "the folder of the Java service, or that of its configuration (unpack an archive first)",
   );
-}
-
-/** Where a path of the configuration leads, of which an archive may hold the file. */
-export function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
-  const formerRoot = dirname(formerConf);
-  return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
 }
 
 /** Whether there is a file. */
