@@ -8,7 +8,7 @@ import { textResponse } from "./text_response.ts";
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
@@ -25,7 +25,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   return textResponse(token, PLAIN);
 }
 
-/** `GET …/certificate`: the server's certificate as PEM; 204 if it has none. */
+/** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */
 export function certificate(pem: string | undefined): HttpResponse {
   return pem === undefined
     ? { status: 204, headers: new HeaderList(), body: null }

@@ -1,10 +1,7 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { httpError, isHttpError } from "../../model/http_error.ts";
 
-/**
- * The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good.
- * @throws {ERR_NOT_A_FILE} If something else is there.
- */
+/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
 export async function existingFile(session: DaemonSession, path: string) {
   try {
     const entry = await session.datedEntry(path);

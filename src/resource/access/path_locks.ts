@@ -1,8 +1,8 @@
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
-/** Lets one at a time look at a path and begin to write there, so that what it saw still holds. */
+/** Locks that make check and write of a path atomic within this process. */
 export class PathLocks {
-  // Who waits has a session of the daemon already, and of these there are few.
+  // Each waiter holds one of the few daemon sessions, which bounds the queue.
   readonly #semaphore = new FairSemaphore({
     atOnce: Infinity,
     atOncePerKey: 1,
@@ -10,11 +10,7 @@ export class PathLocks {
     perKey: Infinity,
   });
 
-  /**
-   * Waits for the turn at a path of a server.
-   * @returns Ends the turn; may be called any number of times.
-   * @throws The signal's reason.
-   */
+  /** Waits for exclusive use of a path of a server. @returns Idempotent release. @throws The signal's reason. */
   async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();

@@ -5,7 +5,7 @@ import { ownShare } from "./own_share.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** `DELETE /rest/share/<server>/<id>`: ends one of the caller's shares; an id that is not there is no error. */
+/** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
 export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);

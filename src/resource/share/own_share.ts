@@ -7,8 +7,8 @@ import { refusal } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /**
- * The share that a request names by its id, if it is the caller's own; undefined if there is none of that id.
- * @throws 403, or 401 without credentials, if it is somebody else's; 403 if the caller's token is good for less.
+ * Returns the caller's share that a request names by id.
+ * @throws 403, or 401 without credentials, for others' shares; 403 if the token's restrictions do not cover it.
  */
 export async function ownShare(call: Call, server: string, parts: SharingParts): Promise<Share | undefined> {
   const id = call.params.get("id") ?? "";

@@ -9,13 +9,9 @@ import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { userInfo } from "./user_info.ts";
 
-/** How many uses an answer shows at most. */
 const SHOWN_USES = 100;
 
-/**
- * `GET /rest/share/<server>/<id>`: one of the caller's shares, with who used it. A share that is used up can still be
- * read here, so that its owner sees who it was.
- */
+/** Serves `GET /rest/share/<server>/<id>`: a share of the caller with its uses, even if it is used up. */
 export async function readShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);

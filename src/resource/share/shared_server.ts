@@ -6,12 +6,15 @@ import { checkLogin } from "../login_policy.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** The logical server of a request, with the one instance it names, if it does (D24). */
+/** Logical server of a request, or one instance of it (D24). */
 export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
+/**
+ * Returns the server if it has sharing and suits token and login. @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS |
+ * ERR_STRONGER_LOGIN_NEEDED}
+ */
 export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);

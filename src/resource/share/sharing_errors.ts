@@ -1,12 +1,12 @@
 import type { Caller } from "../../model/identity.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 
-/** A known caller who may not do this. @param text What is not allowed. */
+/** Creates {ERR_NOT_PERMITTED}. @param text Forbidden action. */
 export function notPermitted(text: string): HttpError {
   return httpError("ERR_NOT_PERMITTED", { text });
 }
 
-/** The refusal that fits the caller: somebody unknown is asked for credentials, somebody known is turned away. */
+/** Creates 401 for anonymous callers and 403 for known ones. */
 export function refusal(
   caller: Caller,
   message: string,

@@ -2,8 +2,8 @@ import type { Call } from "../call.ts";
 import { accountOn, callerName } from "./names.ts";
 
 /**
- * The member `userInfo` of the share service's answers: who the caller is, as far as that is known, on the last of these
- * servers where they are somebody, since the Java service says it for each and the last one stays (rest-api.md 1.12).
+ * Returns `userInfo` for the last server on which the caller has an account: the Java service overwrites it per server
+ * (rest-api.md 1.12).
  */
 export function userInfo(call: Call, servers: readonly string[]) {
   const dn = callerName(call.caller);
