@@ -3,11 +3,9 @@ import { isDirectory, type Share } from "../share.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 
 /**
- * The absolute path that an HTTP request means inside a share, and never anything outside (D7).
- * @param segments What follows the share's id in the request's path, split at `/` and still percent-encoded; decoded
- *   here, once. A last empty segment asks for a directory.
- * @returns Ends in a slash if a directory was asked for.
- * @throws {ERR_NOT_FOUND} Not valid UTF-8, `.` or `..`, encoded slashes, control characters, a path below a file.
+ * Resolves a request path inside a share, never outside (D7).
+ * @param segments Percent-encoded path behind the share's id, split at `/`; a last empty segment requests a directory.
+ * @throws {ERR_NOT_FOUND} For invalid UTF-8, `.`, `..`, encoded slashes, control characters, or a path below a file.
  */
 export function containedPath(share: Pick<Share, "path">, segments: readonly string[]): string {
   if (segments.length === 0) return share.path;
