@@ -4,7 +4,7 @@ import { personName } from "./person_name.ts";
 import { distance, moment } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 
-/** Who shares something, and until when. @param now Milliseconds since the epoch. */
+/** Returns owner and end of a share. @param now Milliseconds since the epoch. */
 export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expires">, now: number): Markup {
   const end = expires * 1000;
   const says = TEXTS.listing;

@@ -8,7 +8,7 @@ import { trailLinks } from "./trail_links.ts";
 
 const SAYS = TEXTS.preview;
 
-/** A shared file as one looks at it: a picture, the beginning of a text. */
+/** Returns the preview page of a shared file. */
 export function previewPage(preview: FilePreview): HttpResponse {
   const { name, size: bytes, trail, href, shown } = preview;
   return pageResponse({

@@ -3,5 +3,5 @@ import { LISTING_PAGE } from "./listing_page.ts";
 import { uploadPage } from "./upload_page.ts";
 import { previewPage } from "./preview_page.ts";
 
-/** How people see what is shared. */
+/** Pages of shares. */
 export const SHARE_VIEWS: ShareViews = { listing: LISTING_PAGE, preview: previewPage, upload: uploadPage };

@@ -2,7 +2,7 @@ import type { Listing } from "../resource/access/listing.ts";
 import { isolated, type Markup, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
 
-/** The way from the shared directory to where one is. @param last Whether the last of them is where one is. */
+/** Returns links from the shared directory to the current one. @param last Whether the last one is the current page. */
 export function trailLinks(
   trail: Listing["trail"],
   { last = true }: { readonly last?: boolean } = {},

@@ -4,7 +4,7 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { personName } from "./person_name.ts";
 import { TEXTS } from "./texts.ts";
 
-/** For whom a share is, in words. */
+/** Returns the target of a share in words. */
 export function whom({ target }: Pick<Share, "target">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;
   const group = groupOf(target);

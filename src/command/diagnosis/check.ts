@@ -15,7 +15,7 @@ import { SURROUNDINGS } from "../surroundings.ts";
 import { printable } from "../../model/printable.ts";
 import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
 
-/** `authserver check`: whether the service would start, and all that is doubtful. */
+/** Command `authserver check`: reports whether the service would start, and doubtful settings. */
 export const check = defineCommand({
   name: "check",
   summary: "Read the configuration and all files it names, and say what is wrong",
@@ -114,7 +114,6 @@ function trustedText(trusted: readonly TrustedCertificate[]): string {
   return [...lines, ...more > 0 ? [`trusted  ${more} more, see check --json\n`] : []].join("");
 }
 
-/** What servers require of logins, of those that require something. */
 function loginsRequired({ config: { servers } }: Snapshot) {
   return servers.flatMap(({ name, logins }) => {
     const requires = loginPolicy(logins, Date.now)?.inWords;
@@ -127,7 +126,7 @@ function findingLine({ system, address, ok, found, fix }: Finding): string {
   return fix === undefined ? line : `${line}  fix: ${printable(fix)}\n`;
 }
 
-/** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
+/** Imported on use: the serving process loads all commands. */
 async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
   return await checkOnline(snapshot, { log: SILENT, clock: Date.now });

@@ -10,7 +10,7 @@ import type {
 } from "../../service/explanation/explanation.ts";
 import { textTable } from "../text_table.ts";
 
-/** An explanation for reading, in the order in which the service decides. */
+/** Formats an explanation in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
   const { authenticators, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
   const lines = [

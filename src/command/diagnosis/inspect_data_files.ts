@@ -9,21 +9,21 @@ import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
-/** What of a configuration names files of users, keys, attributes and reservations. */
+/** Files of users, keys, attributes and reservations in a configuration. */
 export interface DataFiles {
   readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
   readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
   readonly servers: ServiceConfig["servers"];
-  /** All that are named, also those that cannot be used; absent if that is not known. */
+  /** All names, even of unusable servers; absent if unknown. */
   readonly serverNames?: readonly string[];
   readonly issuedTokens?: Pick<ServiceConfig["issuedTokens"], "trustedIssuerFiles">;
   readonly gateway?: ServiceConfig["gateway"];
 }
 
 /**
- * Reads the files of users, keys, attributes and reservations as the service will. An error is what the service cannot
- * start with; a line or entry that it does without is a warning.
+ * Reads the files of users, keys, attributes and reservations as the service will. Errors prevent a start; skipped lines or
+ * entries are warnings.
  */
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
@@ -52,10 +52,10 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   ];
 }
 
-/** Users in this number are told of one by one. */
+/** Beyond this number, one summary replaces the diagnostics per user. */
 const MOST_UNMATCHED = 20;
 
-/** Users who log in by a password and whom none of the files of attributes is about, if one could be read. */
+/** Users with a password whom no readable attribute file mentions. */
 function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
   const matchers = inspected.flatMap(({ matches }) => matches ?? []);
   if (matchers.length === 0) return [];
@@ -92,7 +92,6 @@ async function inspectReservations(
   }, MAX_RESERVATIONS);
 }
 
-/** What a reader finds wrong. */
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
   try {
     await reading;

@@ -2,15 +2,15 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
 
-/** What a certificate in a truststore permits. */
+/** Trusted certificate for the operator. */
 export interface TrustedCertificate {
-  /** Whose truststore: that of all, or of some. */
+  /** Name of the truststore. */
   readonly of: string;
   readonly certificate: string;
   readonly permits: string;
 }
 
-/** All certificates of all truststores, for the operator. */
+/** Returns the certificates of all truststores. */
 export function trustedCertificates(
   { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
 ): readonly TrustedCertificate[] {

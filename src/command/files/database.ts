@@ -102,7 +102,7 @@ const importAll = defineCommand({
   }
 });
 
-/** `authserver database …`: what the operator does about the database that several instances share. */
+/** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
   summary: "Make or renew the tables in PostgreSQL, or copy into them what a single service has kept",
@@ -113,7 +113,7 @@ export const database: Command = defineCommands({
   commands: [migrate, importAll],
 });
 
-/** @throws {CommandFailed} If the configuration does not choose PostgreSQL. */
+/** @throws {CommandFailed} Without PostgreSQL in the configuration. */
 async function chosen(given: Pick<Given<"config", never>, "text">) {
   const { file, config } = await usableConfiguration(given);
   const { database } = config.sharing;
@@ -142,7 +142,6 @@ async function loginOf(
   return { ...configured, user, password: typed };
 }
 
-/** The file of a server's reservations. */
 interface ServerFile {
   readonly server: string;
   readonly file: string;
@@ -155,7 +154,7 @@ function filesOfReservations({ servers }: ServiceConfig): readonly ServerFile[] 
   );
 }
 
-/** Copies reservations that are not over; entries that cannot be read are told of. */
+/** Copies reservations that are not over, and reports unreadable entries. */
 async function copyReservations(
   files: readonly ServerFile[],
   to: Database,
@@ -176,7 +175,6 @@ async function copyReservations(
   return all;
 }
 
-/** Copies what there is in the folder. */
 async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
@@ -198,7 +196,6 @@ async function copyAll(directory: string | undefined, to: Database, io: CommandI
   };
 }
 
-/** Copies what there is in a file of the folder, if there are both. */
 async function copied(
   directory: string | undefined,
   name: string,
@@ -222,7 +219,7 @@ function told({ added, present }: Copied): string {
   return `${added} copied, ${present} there already`;
 }
 
-/** @throws {CommandFailed} In the place of what the databases say. */
+/** Rethrows database errors as {@link CommandFailed}. */
 async function explained<T>(action: () => Promise<T>): Promise<T> {
   const { UnknownDatabase } = await import("../../store/sqlite_database.ts");
   try {

@@ -6,7 +6,7 @@ import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
 import { isThere, writeNew } from "./installation/write_new.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
-/** `authserver init`: whoever has only the program gets the rest from it. */
+/** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
   summary: "Write a configuration to start from; with --system all that systemd needs, with --try run it",
@@ -44,7 +44,7 @@ export const init = defineCommand({
 }, async (given, io) => {
   if (given.flag("try")) return await tryOut(given, io);
   if (given.text("port") !== undefined) throw new WrongUsage("Expected --port with --try only");
-  // Not before it is asked for: from source these are the files in `conf/`, which an installation may be without.
+  // Imported on use: from source they are the files in `conf/`, which an installation may lack.
   const { FOLDER_FILES, scriptFiles, STARTUP_FILE, systemFiles } = await import(
     "./installation/sample_file.ts"
   );
@@ -67,7 +67,7 @@ export const init = defineCommand({
   return 0;
 });
 
-/** Writes a site that needs nothing else, says how to ask it, and serves it. */
+/** Writes a trial site, prints how to call it, and serves it. */
 async function tryOut(
   given: Given<"system" | "directory" | "config" | "scripts-prefix" | "port" | "json", never>,
   io: CommandIo,
@@ -105,7 +105,6 @@ folder starts it again.
   return await serve.run(given.flag("json") ? ["--json"] : [], io);
 }
 
-/** What became of a file. */
 interface Outcome {
   readonly path: string;
   readonly written: boolean;

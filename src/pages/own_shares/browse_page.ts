@@ -12,7 +12,7 @@ import { TEXTS } from "../texts.ts";
 
 const SAYS = TEXTS.shares;
 
-/** `GET /shares/<server>/browse`: the caller's own directories, to choose what is to be shared. */
+/** Serves `GET /shares/<server>/browse`: the caller's directories, to choose what to share. */
 export async function browsePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name: server } = sharedServer(call, parts);
   const { path, entries, next } = await ownDirectory(call, call.query.get("path") ?? "", parts);

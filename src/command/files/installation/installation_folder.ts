@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import { type Given, WrongUsage } from "../../arguments.ts";
 
-/** The options that say where an installation is made; `config` stands in the place of that of other commands. */
+/** Options for the target of an installation; `config` replaces that of other commands. */
 export const FOLDER_OPTIONS = {
   directory: {
     value: "DIR",
@@ -14,10 +14,7 @@ export const FOLDER_OPTIONS = {
   },
 } as const;
 
-/**
- * Folder of the installation that the options mean; `undefined` if they mean none.
- * @throws {WrongUsage} If they mean two, or a file that paths in a configuration could not be relative to.
- */
+/** Returns the folder that the options select, if any. @throws {WrongUsage} If they conflict, or the file does not suit relative paths. */
 export function installationFolder(
   given: Pick<Given<keyof typeof FOLDER_OPTIONS, never>, "text">,
 ): string | undefined {

@@ -1,12 +1,12 @@
 import { type Given, WrongUsage } from "../../arguments.ts";
 
-/** The option that names the scripts as a site knows them. */
+/** Option for the site's prefix of script names. */
 export const PREFIX_OPTION = {
   value: "NAME",
   help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
 } as const;
 
-/** @throws {WrongUsage} If it is no part of a file name. */
+/** Returns the prefix. @throws {WrongUsage} If it is no part of a file name. */
 export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): string | undefined {
   const prefix = given.text("scripts-prefix");
   if (prefix === undefined || /^[A-Za-z0-9][\w.-]*$/.test(prefix)) return prefix;

@@ -4,7 +4,7 @@ import { unlessAbsent } from "../../../model/unless_absent.ts";
 import { CommandFailed } from "../../command.ts";
 import type { SampleFile } from "./sample_file.ts";
 
-/** @returns Whether it was written: one that is there stays. @throws {CommandFailed} */
+/** Writes a file unless it exists. @returns Whether it was written. @throws {CommandFailed} */
 export async function writeNew(path: string, { mode, text }: SampleFile): Promise<boolean> {
   try {
     if (await isThere(path)) return false;
@@ -23,7 +23,7 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
   }
 }
 
-/** Also a link that leads nowhere is there. */
+/** Reports whether a path exists, also as a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

@@ -5,11 +5,10 @@ import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import { InvalidArchive, tarEntries, type TarEntry } from "./tar_entries.ts";
 
-/** What was taken out of an archive. */
 interface Unpacked {
-  /** Folder with the main configuration file, relative to where it was unpacked to. */
+  /** Folder of the main configuration file, relative to the target. */
   readonly conf: string;
-  /** By which absolute path the configuration names it, if it does. */
+  /** Absolute path by which the configuration names that folder. */
   readonly formerConf?: string;
 }
 
@@ -17,9 +16,8 @@ interface Unpacked {
 const LEFT_EMPTY = /\.(?:jar|war|zip|mv\.db|h2\.db|log)$/;
 
 /**
- * Unpacks a `.tar.gz` of the Java service's folder, or of its configuration. Links are left out.
- * @param into A folder that is there, and empty.
- * @throws {CommandFailed} If it cannot be read, leads out of the folder, or has no configuration, or several.
+ * Unpacks a `.tar.gz` of the Java service's folder or configuration; skips links. @param into Empty folder.
+ * @throws {CommandFailed} If it is unreadable, leads out of the folder, or has no unique configuration.
  */
 export async function unpackArchive(archive: string, into: string): Promise<Unpacked> {
   const found: string[] = [];
@@ -39,7 +37,7 @@ export async function unpackArchive(archive: string, into: string): Promise<Unpa
   return { conf, formerConf };
 }
 
-/** Largest archive, unpacked, in bytes: the Java service's is some 60 MB. */
+/** Unpacked bytes: the Java service's archive has some 60 MB. */
 const MAX_UNPACKED = 1024 * 1024 * 1024;
 
 async function entriesOf(archive: string): Promise<readonly TarEntry[]> {
@@ -54,7 +52,6 @@ async function entriesOf(archive: string): Promise<readonly TarEntry[]> {
   }
 }
 
-/** @throws {CommandFailed} If there is none, or two are as far out. */
 function outermost(archive: string, folders: readonly string[]): string {
   const depth = (folder: string) => folder.split("/").length;
   const [folder, another] = folders.toSorted((a, b) => depth(a) - depth(b));
@@ -69,7 +66,7 @@ function outermost(archive: string, folders: readonly string[]): string {
   );
 }
 
-/** Where the folder was when the archive was made: the first absolute path in a text that ends as the folder does. */
+/** First absolute path in a text that ends as the folder does: its place when the archive was made. */
 function placeNamedIn(text: string, folder: string): string | undefined {
   for (const line of text.split("\n")) {
     const end = /^\s*[#!]/.test(line) ? -1 : line.indexOf(`/${folder}/`);

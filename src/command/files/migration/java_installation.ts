@@ -6,29 +6,29 @@ import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import { unpackArchive } from "./java_archive.ts";
 
-/** Where the Java service's package has its libraries. */
+/** Libraries of the Java service's package. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
-/** An installation of the Java service, from its archive (a folder with `conf/`) or its package (`/etc/unicore/authserver`). */
+/** Installation of the Java service from its archive (a folder with `conf/`) or package (`/etc/unicore/authserver`). */
 export interface JavaInstallation {
-  /** Folder that relative paths of its configuration start from. */
+  /** Base of relative paths in its configuration. */
   readonly root: string;
   /** Absolute. */
   readonly conf: string;
-  /** Folder of its libraries; the driver of the share database is among them. */
+  /** Libraries with the driver of the share database. */
   readonly libraries: string;
-  /** By which absolute path its files may name `conf/`. */
+  /** Absolute path by which its files may name `conf/`. */
   readonly formerConf: string;
-  /** The archive that it is in. */
+  /** Source archive. */
   readonly archive?: string;
-  /** Where a path in it is, for the operator: of an archive, where it would be if that were unpacked where it is. */
+  /** Returns a path for the operator; for an archive, the path beside it. */
   readonly shown: (path: string) => string;
 }
 
-/** An installation to read from; at the end of its scope what was unpacked of an archive is removed. */
+/** Opened installation; disposal removes what was unpacked. */
 export type OpenInstallation = JavaInstallation & AsyncDisposable;
 
-/** @param path A folder, or a `.tar.gz` of one. @throws {CommandFailed} If there is no configuration in it. */
+/** Opens an installation. @param path Folder, or `.tar.gz`. @throws {CommandFailed} Without a configuration. */
 export async function openJavaInstallation(path: string): Promise<OpenInstallation> {
   const absolute = resolve(path);
   if (await exists(absolute)) return await openArchive(absolute);
@@ -73,13 +73,12 @@ async function findInFolder(root: string): Promise<JavaInstallation> {
   );
 }
 
-/** Where a path of the configuration leads, of which an archive may hold the file. */
+/** Resolves a path of the configuration, also into an archive. */
 export function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
   const formerRoot = dirname(formerConf);
   return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
 }
 
-/** Whether there is a file. */
 async function exists(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
@@ -91,7 +90,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A file of the installation's `conf/`, or beside it. */
+/** File of an installation. */
 export interface ConfigurationFile {
   /** Relative to `conf/`, or to the installation's folder. */
   readonly path: string;
@@ -99,20 +98,17 @@ export interface ConfigurationFile {
   readonly content: Uint8Array;
 }
 
-/** Everything that was found below a folder. */
+/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
-  /** What is no file that could be copied, with why. */
+  /** Entries that cannot be copied, with reasons. */
   readonly left: readonly string[];
 }
 
-/** Larger ones are no configuration: the largest map file and truststore that are read at all are smaller. */
+/** Bytes; the largest map file and truststore are smaller. */
 const MAX_FILE = 256 * 1024 * 1024;
 
-/**
- * Reads all files below `conf/`. Links to files are followed; links to folders are not.
- * @throws {CommandFailed} If one cannot be read.
- */
+/** Reads all files below `conf/`; follows links to files, not to folders. @throws {CommandFailed} If a file is unreadable. */
 export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
   const files: ConfigurationFile[] = [];
   const left: string[] = [];
@@ -134,7 +130,7 @@ export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
 
 const NO_FILE = "no file";
 
-/** @returns Why it is not copied, if not. @throws {CommandFailed} If it cannot be read. */
+/** @returns Reason why it is skipped. @throws {CommandFailed} */
 async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> | string> {
   try {
     const { isFile, mode, size } = await Deno.stat(path);
@@ -149,15 +145,15 @@ async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> |
 }
 
 /**
- * Files that a configuration names by relative paths beside `conf/`, as the archive of the Java service has its `certs/`.
- * @param text Of `container.properties`.
- * @returns Paths relative to the installation's folder. @throws {CommandFailed} If one cannot be read.
+ * Reads files that a configuration names by relative paths beside `conf/`, such as `certs/`. @param text Of
+ * `container.properties`.
+ * @returns Paths relative to the installation's folder. @throws {CommandFailed} If a file is unreadable.
  */
 export async function readFilesBeside({ root, conf }: JavaInstallation, text: string): Promise<FoundFiles> {
   const paths = new Set<string>();
   for (const { value } of parseProperties(text, MAIN_FILE).entries) {
     const named = value.trim();
-    // A pattern without a folder, such as the `*` of other settings, names no files.
+    // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
     for (const file of isPattern(named) ? (await filesLike(path)).files : [path]) paths.add(file);

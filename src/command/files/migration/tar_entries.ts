@@ -1,11 +1,11 @@
-/** Bytes that are no tar archive, or not a whole one; the text is for the operator. */
+/** Error for an invalid or truncated tar archive, with a text for the operator. */
 export class InvalidArchive extends Error {
   override readonly name = "InvalidArchive";
 }
 
-/** A file in an archive. */
+/** File in an archive. */
 export interface TarEntry {
-  /** As in the archive, without `./` in front. */
+  /** Without leading `./`. */
   readonly path: string;
   readonly mode: number;
   readonly content: Uint8Array;
@@ -14,9 +14,8 @@ export interface TarEntry {
 const BLOCK = 512;
 
 /**
- * The files of an archive, one after the other (POSIX.1-2017, pax, "ustar Interchange Format"; long names of GNU tar).
- * Folders and links are left out.
- * @throws {InvalidArchive} If it is none, or is cut off.
+ * Yields the files of an archive (POSIX.1-2017, pax, "ustar Interchange Format"; long names of GNU tar); skips folders and
+ * links. @throws {InvalidArchive}
  */
 export function* tarEntries(archive: Uint8Array): Generator<TarEntry> {
   let longName: string | undefined;
@@ -40,19 +39,17 @@ export function* tarEntries(archive: Uint8Array): Generator<TarEntry> {
   }
 }
 
-/** @throws {InvalidArchive} If there are fewer bytes. */
 function part(archive: Uint8Array, at: number, length: number): Uint8Array {
   if (at + length > archive.length) throw new InvalidArchive("it is cut off");
   return archive.subarray(at, at + length);
 }
 
-/** @throws {InvalidArchive} If it is not what the header says: this is no archive. */
 function checkSum(header: Uint8Array): void {
   const sum = header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 32 : byte), 0);
   if (sum !== octal(header, 148, 8)) throw new InvalidArchive("it holds no tar archive");
 }
 
-/** A number in octal digits; @throws {InvalidArchive} also for sizes of 8 GiB and more, which have another form. */
+/** Parses octal digits. @throws {InvalidArchive} Also for sizes of 8 GiB and more, which have another form. */
 function octal(header: Uint8Array, at: number, length: number): number {
   const digits = text(header.subarray(at, at + length)).trim();
   if (!/^[0-7]{1,12}$/.test(digits)) throw new InvalidArchive("it holds no tar archive");
@@ -65,13 +62,12 @@ function nameIn(header: Uint8Array): string {
   return prefix === "" ? name : `${prefix}/${name}`;
 }
 
-/** Up to the first NUL. */
 function text(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
-/** `path` of records such as `18 path=conf/users\n`, which begin with their length. */
+/** Returns `path` of records such as `18 path=conf/users\n`, which begin with their length. */
 function paxPath(content: Uint8Array): string | undefined {
   let path: string | undefined;
   for (let at = 0; at < content.length;) {
