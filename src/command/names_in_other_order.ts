@@ -3,9 +3,9 @@ import type { WrittenName } from "../config/kind.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 
 /**
- * Warns of entries for names that nobody is known by, where somebody is known by the same parts in the other order: names
- * are compared in order, so such an entry, a ban say, is for nobody.
- * @param known Names of users, as the files of users have them.
+ * Warns of names without a user that match a user with their parts in reverse: names are compared in order, so such a ban
+ * has no effect.
+ * @param known Names of users.
  */
 export function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {
   const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
@@ -22,7 +22,6 @@ export function namesInOtherOrder(known: readonly string[], written: readonly Wr
   });
 }
 
-/** The forms of a text that is a name. */
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
   try {
     return [{ form: canonicalDn(text), reversed: reversedForm(text) }];

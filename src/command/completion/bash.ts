@@ -1,7 +1,7 @@
 import type { CommandSpec } from "../command_spec.ts";
 import { isFile, leaves } from "./leaves.ts";
 
-/** Completion for bash; needs nothing but bash itself. */
+/** Returns the completion script for bash without dependencies. */
 export function bashCompletion(commands: readonly CommandSpec[]): string {
   const cases = leaves(commands).map((spec) => {
     const options = Object.entries(spec.options);

@@ -1,7 +1,7 @@
 import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 import { isFile } from "./leaves.ts";
 
-/** Completion for fish. */
+/** Returns the completion script for fish. */
 export function fishCompletion(commands: readonly CommandSpec[]): string {
   const lines = commands.flatMap((spec) => [
     line("__fish_use_subcommand", `-a ${quote(spec.name)} -d ${quote(spec.summary)}`),

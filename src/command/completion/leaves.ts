@@ -1,11 +1,11 @@
 import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 
-/** Every command, and every command within one. */
+/** Returns all commands with their nested commands. */
 export function leaves(commands: readonly CommandSpec[]): readonly CommandSpec[] {
   return commands.flatMap((spec) => [spec, ...leaves(spec.commands)]);
 }
 
-/** Whether an option's value is a file to complete. */
+/** Reports whether an option takes a file. */
 export function isFile({ value }: OptionSpec): boolean {
   return value === "FILE" || value === "PATH";
 }

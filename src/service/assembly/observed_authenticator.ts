@@ -1,7 +1,7 @@
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
-/** A method of authentication whose outcomes are counted; credentials of other kinds are not. */
+/** Wraps an authenticator to count its results, except skipped credentials. */
 export function observed(authenticator: Authenticator, observer: RequestObserver): Authenticator {
   const { name, challenges, issuer } = authenticator;
   const status = authenticator.status?.bind(authenticator);

@@ -6,7 +6,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** The daemons of a logical server. */
+/** Opens the daemons of a logical server. */
 export function openDaemons(
   { name, description, instances, truststore }: LogicalServerConfig,
   { own, daemons, log, clock }: {
@@ -25,7 +25,7 @@ export function openDaemons(
   });
 }
 
-/** Users' own keys, as the daemons of a server read them. */
+/** Returns users' keys as the server's daemons report them. */
 export function keySource(group: DaemonGroup) {
   return {
     server: group.name,

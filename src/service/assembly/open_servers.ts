@@ -14,25 +14,23 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
 import type { SharedKnown } from "./open_cluster.ts";
 
-/** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** That all instances go by. */
+  /** Cluster clock. */
   readonly sharedClock: Clock;
-  /** What is known of reservations in the database already, and who is told of them. */
+  /** Initial reservations from the database. */
   readonly known?: SharedKnown;
   readonly learned?: (known: SharedKnown) => void;
-  /** That several instances share; reservations without a file are there. */
+  /** Shared database with the reservations of servers without file. */
   readonly database: Database | undefined;
-  /** Takes what is to be closed in the end. */
+  /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 /**
- * The logical servers by name, in the configured order.
- * @param groups Their daemons, in the same order.
- * @throws {InvalidFile} If a reservations file cannot be used.
+ * Opens the logical servers in the configured order. @param groups Their daemons, in the same order. @throws {InvalidFile}
+ * For invalid reservations.
  */
 export async function openServers(
   { servers, features, sharing }: ServiceConfig,
@@ -53,7 +51,6 @@ export async function openServers(
   }]));
 }
 
-/** Reservations in the database, if some server's are there. */
 async function followShared(
   servers: readonly LogicalServerConfig[],
   { database, log, sharedClock, known, learned = () => {}, keep }: ServerParts,

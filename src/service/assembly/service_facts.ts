@@ -10,7 +10,7 @@ import { externalConnections } from "./external_connections.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
-/** What the service says about itself. */
+/** Returns the facts about the service. */
 export function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
   { own, groups, authenticators, kinds, clock, externalUrl, cluster }: {
