@@ -43,8 +43,7 @@ interface StatusParts {
 
 /**
  * Serves `GET /`, and `GET /rest/auth` for browsers: state of the servers, and for known callers the content of the JSON
- * list with command lines.
- * Anonymous callers see less (design decision "Anonymous").
+ * list with command lines. Anonymous callers see less (design decision "Anonymous").
  */
 export async function statusPage(call: Call, parts: StatusParts): Promise<HttpResponse> {
   const { servers, facts, sharing, canSignIn, hasAdminPage } = parts;

@@ -58,8 +58,7 @@ const ROOT = "https://root.invalid/root/";
 
 /**
  * Returns the page after sign-in, relative to the root. No colon or backslash and a leading letter exclude other hosts;
- * paths above the root
- * could belong to another service behind the gateway.
+ * paths above the root could belong to another service behind the gateway.
  */
 export function wantedPage(wanted: string | null): string {
   const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted);

@@ -15,8 +15,7 @@ export function capabilitiesOf(caller: Caller): readonly Capability[] | undefine
 
 /**
  * Confines a session to the token's capabilities and the account's limits. It starts in a directory that the token permits
- * as
- * a whole: daemons check all commands against the start, but only some against patterns (daemon-protocol.md 4).
+ * as a whole: daemons check all commands against the start, but only some against patterns (daemon-protocol.md 4).
  * @param file Start, with its last slash; empty is the home directory.
  * @throws {ERR_OUTSIDE_CAPABILITIES | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */

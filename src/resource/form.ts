@@ -16,10 +16,7 @@ const MOST_FIELDS = 50;
 /** Fields by name, each with one value. */
 export type Form = ReadonlyMap<string, string>;
 
-/**
- * Reads the form in the body (URL standard, 5.1). @throws {ERR_INVALID_REQUEST} If a field occurs twice. And as {@link
- * readText}.
- */
+/** Reads the form in the body (URL standard, 5.1). @throws {ERR_INVALID_REQUEST} If a field occurs twice. And as {@link readText}. */
 export async function readForm({ request }: Pick<Call, "request">): Promise<Form> {
   return parseForm(await readText(request));
 }

@@ -29,9 +29,8 @@ export interface ClusterHealth {
 
 /**
  * Serves `GET /health/ready`: 200 if a session can be created on some server (or none is configured) and the service is not
- * shutting down,
- * else 503. A database outage stays 200 with `degraded`, since it affects all instances. Anonymous, so it reveals only
- * numbers.
+ * shutting down, else 503. A database outage stays 200 with `degraded`, since it affects all instances. Anonymous, so it
+ * reveals only numbers.
  */
 export function readiness(
   { servers, generation, draining, cluster }: ReadinessFacts,

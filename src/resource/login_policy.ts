@@ -25,7 +25,11 @@ const CLOCK_TOLERANCE = 60;
 export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPolicy | undefined {
   const { methods, requiredAcr, maxAuthAge, networks } = required;
   const rules: [isRequired: boolean, words: string, isMet: (login: Identity) => boolean][] = [
-    [methods.length > 0, `a login by ${oneOf(methods)}`, (login) => methods.includes(methodOf(login))],
+    [
+      methods.length > 0,
+      `a login by ${oneOf(methods)}`,
+      (login) => methods.includes(namedUser(login).via ?? ""),
+    ],
     [
       requiredAcr.length > 0,
       `a login of class (acr) ${oneOf(requiredAcr)}`,
@@ -69,11 +73,6 @@ export function checkLogin(
   if (needed === undefined) return;
   if (caller.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
   throw httpError("ERR_STRONGER_LOGIN_NEEDED", { needed });
-}
-
-/** A token of another service has the authenticator that issued it, if known. */
-function methodOf(identity: Identity): string {
-  return namedUser(identity).via ?? "";
 }
 
 function isFresh(

@@ -10,19 +10,18 @@ export interface PathLimits {
 
 /**
  * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a
- * session with a
- * pattern outside it (daemon-protocol.md 4), and users choose the start. So relative patterns require the home directory
- * (from `/`,
- * `.ssh/*` would protect nothing), and absolute patterns are dropped or rewritten relative to the start.
+ * session with a pattern outside it (daemon-protocol.md 4), and users choose the start. So relative patterns require the
+ * home directory (from `/`, `.ssh/*` would protect nothing), and absolute patterns are dropped or rewritten relative to the
+ * start.
  * @param file Start, with its last slash; empty is the home directory.
  * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export function limitsWithin(file: string, { includes, excludes }: PathLimits): PathLimits {
-  if (file === "" || file === "./") return both(includes, excludes);
+  if (file === "" || file === "./") return { includes, excludes };
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
   if (allowed?.length === 0 || forbidden.includes(ALL)) throw httpError("ERR_OUTSIDE_LIMITS");
-  return both(allowed?.join(":"), forbidden.length === 0 ? undefined : forbidden.join(":"));
+  return { includes: allowed?.join(":"), excludes: forbidden.length === 0 ? undefined : forbidden.join(":") };
 }
 
 const ALL = "*";
@@ -40,8 +39,4 @@ function concerning(patterns: readonly string[], file: string): string[] {
 /** Reports whether a path is absolute, without `.`, `..` and empty segments. */
 function isPlain(path: string): boolean {
   return path.startsWith("/") && !/\/(?:\.{0,2})(?:\/|$)/.test(path.replace(/\/$/, ""));
-}
-
-function both(includes: string | undefined, excludes: string | undefined): PathLimits {
-  return { includes, excludes };
 }

@@ -30,10 +30,7 @@ export function existingServer(server: RequestedServer | undefined): ExistingSer
   return { ...server, facts };
 }
 
-/**
- * Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md
- * 1.2).
- */
+/** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md 1.2). */
 export function parseServerAddress(segment: string): Pick<RequestedServer, "name" | "instance"> {
   const dash = segment.lastIndexOf("-");
   if (dash <= 1) return { name: segment };

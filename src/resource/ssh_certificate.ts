@@ -30,8 +30,8 @@ export function certificateParts(
 
 /**
  * Serves `PUT /rest/auth/ssh-certificate`: stores an OpenSSH certificate, so that its key signs in during its validity.
- * Needs no login: the
- * authority's signature names the user, and each login proves the key. @throws {ERR_CERTIFICATE_REFUSED} And as the store.
+ * Needs no login: the authority's signature names the user, and each login proves the key. @throws {ERR_CERTIFICATE_REFUSED}
+ * And as the store.
  */
 export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);

@@ -1,6 +1,6 @@
 /**
- * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it
- * runs the service in its own process and with its own permissions.
+ * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it runs
+ * the service in its own process and with its own permissions.
  */
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";

@@ -28,8 +28,7 @@ const PLACES: AccountPlaces = {
 
 /**
  * Returns the account of the service, for callers that may read everything: the user of its unit, else the owner of the
- * configuration's
- * folder. `undefined` for root and unknown accounts. @param mainFile Absolute path.
+ * configuration's folder. `undefined` for root and unknown accounts. @param mainFile Absolute path.
  */
 export async function serviceAccount(
   mainFile: string,

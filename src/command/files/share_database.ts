@@ -16,10 +16,7 @@ interface ShareDatabase {
   readonly servers: readonly string[];
 }
 
-/**
- * Works on the share database, also of a running service. @param options.create Creates a missing database.
- * @throws {CommandFailed}
- */
+/** Works on the share database, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */
 export async function withShareDatabase<T>(
   given: Pick<Given<"config", never>, "text">,
   work: (database: ShareDatabase) => Promise<T>,

@@ -28,10 +28,9 @@ export const NO_SERVICE_MANAGER: ServiceManager = {
 
 /**
  * Connects to the service manager in the environment: `NOTIFY_SOCKET` is a path, or with a leading `@` an abstract name, of
- * a datagram socket;
- * `WATCHDOG_USEC` applies to the process `WATCHDOG_PID`, if set (sd_notify(3), sd_watchdog_enabled(3)). Never sends
- * `MONOTONIC_USEC`, which only
- * `notify-reload` units need: the runtime lacks that clock. @param failed Called once if the manager is unreachable.
+ * a datagram socket; `WATCHDOG_USEC` applies to the process `WATCHDOG_PID`, if set (sd_notify(3), sd_watchdog_enabled(3)).
+ * Never sends `MONOTONIC_USEC`, which only `notify-reload` units need: the runtime lacks that clock. @param failed Called
+ * once if the manager is unreachable.
  */
 export function connectServiceManager(
   environment: (name: string) => string | undefined,

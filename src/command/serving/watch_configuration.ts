@@ -23,8 +23,8 @@ const LONGEST_MS = 24 * 3600 * SECOND;
 
 /**
  * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
- * (`reloadOnChange`), trusted
- * certificates (`updateInterval`). @param current Called at each look, since a reload may change files and settings.
+ * (`reloadOnChange`), trusted certificates (`updateInterval`). @param current Called at each look, since a reload may change
+ * files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,

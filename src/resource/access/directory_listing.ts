@@ -34,7 +34,8 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const headers = { ...form.headers(upload), "Cache-Control": `private, ${caching(call, upload)}` };
+  const keeping = upload && call.signIn !== undefined ? "no-store" : "no-cache"; // no-store: it has a form token
+  const headers = { ...form.headers(upload), "Cache-Control": `private, ${keeping}` };
   if (use === undefined) {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
@@ -75,11 +76,6 @@ export async function directoryListing(
     unread,
     { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },
   );
-}
-
-/** A page with a form token must not be cached. */
-function caching({ signIn }: Call, upload: boolean): "no-store" | "no-cache" {
-  return upload && signIn !== undefined ? "no-store" : "no-cache";
 }
 
 function partOf(

@@ -29,8 +29,7 @@ import {
 
 /**
  * Serves `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, a range of it, or a listing (rest-api.md 1.13,
- * 2.7, 2.8).
- * A use counts when data is sent; `HEAD`, 304, 412 and 416 do not count.
+ * 2.7, 2.8). A use counts when data is sent; `HEAD`, 304, 412 and 416 do not count.
  */
 export async function download(
   call: Call,

@@ -27,9 +27,8 @@ interface Place {
 
 /**
  * One part of a directory listing: the first entries behind a place, directories first, in any order of arrival; holds
- * little more than the part.
- * A place is the name of the preceding entry (with a slash behind a directory), preceded by size or time and a colon if
- * these decide.
+ * little more than the part. A place is the name of the preceding entry (with a slash behind a directory), preceded by size
+ * or time and a colon if these decide.
  */
 export class ListingPart {
   readonly #query: ListingQuery;

@@ -25,9 +25,8 @@ import { useShare } from "./use_of_share.ts";
 
 /**
  * Serves `POST /rest/access/<server>[/<id>]`: opens a UFTP session under the owner's account, confined to the requested path
- * (rest-api.md
- * 1.13, 2.5). The request names the share by id (in the address or as `share`) or by `owner`; else {@link decidingShare}
- * chooses.
+ * (rest-api.md 1.13, 2.5). The request names the share by id (in the address or as `share`) or by `owner`; else {@link
+ * decidingShare} chooses.
  */
 export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);

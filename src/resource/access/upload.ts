@@ -16,8 +16,7 @@ import { allowsWriting, validatorsOf } from "./validators.ts";
 
 /**
  * Serves `PUT /rest/access/<server>/<id>[/<path>]`: writes a file in place (rest-api.md 1.13, 2.10), after all checks that
- * need no body.
- * An interrupted upload fails and leaves a partial file; with a key, see {@link dropUpload}.
+ * need no body. An interrupted upload fails and leaves a partial file; with a key, see {@link dropUpload}.
  * @returns 201 for a new file, else 200.
  */
 export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {

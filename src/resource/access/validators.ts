@@ -55,10 +55,7 @@ function isMissed(headers: HeaderList, file: Validators): boolean {
   return date !== undefined && file.modifiedAt !== undefined && !isUnmodifiedSince(file, date);
 }
 
-/**
- * Reports whether `Range` applies: no `If-Range`, or a match of this version (RFC 9110, 13.1.5). An unsettled file could mix
- * versions.
- */
+/** Reports whether `Range` applies: no `If-Range`, or a match of this version (RFC 9110, 13.1.5). An unsettled file could mix versions. */
 export function rangeApplies(headers: HeaderList, { etag, modifiedAt, settled }: Validators): boolean {
   if (!settled) return false;
   const condition = headers.get("If-Range")?.trim();

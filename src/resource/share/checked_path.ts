@@ -18,10 +18,7 @@ export interface ShareAccount {
   readonly excludes?: string;
 }
 
-/**
- * Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or
- * group.
- */
+/** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
   const account = attributesOnServer(call.user, server, {
     requestedGroup: group,
@@ -40,8 +37,7 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
 
 /**
  * Returns a normalised path that exists and is in the owner's reach; a directory ends in a slash. The daemon checks it under
- * the
- * owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
+ * the owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
  * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
  */
 export async function checkedPath(

@@ -12,12 +12,11 @@ export function callerName(caller: Caller): string {
 
 /**
  * Returns the canonical DN that owns shares on a server. Keys reported by a daemon give the same name to equal account names
- * on different
- * hosts, so elsewhere the name needs an account from the attribute sources; without it the caller is anonymous.
+ * on different hosts, so elsewhere the name needs an account from the attribute sources; without it the caller is anonymous.
  */
 export function nameOnServer({ caller, user, log }: Call, server: string): string {
   const proven = user.restricted === undefined || user.restricted.servers.includes(server);
-  return proven || hasAccount({ user, log }, server) ? callerName(caller) : EVERYBODY;
+  return proven || accountOn({ user, log }, server) !== undefined ? callerName(caller) : EVERYBODY;
 }
 
 /**
@@ -29,10 +28,6 @@ export function targetsOnServer(call: Call, server: string): readonly string[] {
   if (call.caller.kind === "anonymous" || name === EVERYBODY) return [];
   const groups = accountOn(call, server)?.availableGroups ?? [];
   return [name, ...groups.map(groupTarget)];
-}
-
-function hasAccount(of: Pick<Call, "user" | "log">, server: string): boolean {
-  return accountOn(of, server) !== undefined;
 }
 
 /** Returns the caller's account on a server; undefined without an account, or on error. */

@@ -40,8 +40,7 @@ export class ShareOwners {
 
   /**
    * Returns the owner's current limits, which never exceed those at creation. Shares of banned owners are not found; nor are
-   * shares
-   * whose owner lost the account, or is unknown to the source that gave name, account or role.
+   * shares whose owner lost the account, or is unknown to the source that gave name, account or role.
    * @throws {ERR_SHARE_NOT_FOUND} @throws {ServiceError} If a source is out of order.
    */
   async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {

@@ -17,9 +17,8 @@ import type { SharingParts } from "./sharing_parts.ts";
 
 /**
  * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime (and our `sources`, `note` and `password`; an empty text
- * removes them)
- * after checking all members. Answers per member; unknown members are no error, since clients send `user` and `access`
- * (rest-api.md 1.12).
+ * removes them) after checking all members. Answers per member; unknown members are no error, since clients send `user` and
+ * `access` (rest-api.md 1.12).
  */
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   await existing(call, parts);

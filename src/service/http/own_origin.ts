@@ -3,8 +3,7 @@ import { httpError } from "../../model/http_error.ts";
 
 /**
  * Checks that a browser's request comes from a page of this service, by `Sec-Fetch-Site` (Fetch Metadata), else by `Origin`
- * (RFC 6454, 7;
- * Fetch standard, 3.1); requests with neither are not from browsers.
+ * (RFC 6454, 7; Fetch standard, 3.1); requests with neither are not from browsers.
  * @param base Base of links for the caller, if known; `Host` has the name that the caller used. @throws {ERR_FOREIGN_PAGE}
  */
 export function checkOwnOrigin(headers: HeaderList, base: string): void {

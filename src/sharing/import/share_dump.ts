@@ -67,9 +67,8 @@ export interface ReadShares {
 
 /**
  * Parses a dump of shares: CSV with a header line, an array of JSON objects, or a table of the Java service (members as JSON
- * in column `data`) as CSV
- * or as written by pg_dump, mysqldump or H2's SCRIPT. Requires `path`, `ownerID`, `uid` and `targetID`; `access` defaults to
- * reading.
+ * in column `data`) as CSV or as written by pg_dump, mysqldump or H2's SCRIPT. Requires `path`, `ownerID`, `uid` and
+ * `targetID`; `access` defaults to reading.
  * @throws {InvalidFile}
  */
 export function readShareDump(text: string, options: DumpOptions): ReadShares {

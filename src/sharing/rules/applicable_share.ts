@@ -16,9 +16,8 @@ export function coveringPaths(path: string): readonly string[] {
 
 /**
  * Returns the share that decides about a path: the most specific per owner, then shares in the owner's home directory, then
- * the owner with the
- * oldest share. So nobody can intercept the users of a share by sharing its path later. Shares with too little access come
- * last.
+ * the owner with the oldest share. So nobody can intercept the users of a share by sharing its path later. Shares with too
+ * little access come last.
  * @param shares All that cover the path and match the caller.
  */
 export function decidingShare(
@@ -26,7 +25,7 @@ export function decidingShare(
   wanted: AccessLevel,
 ): Share | undefined {
   const owners = [...Map.groupBy(shares, ({ owner }) => owner).values()].map((own) => ({
-    share: mostSpecific(own),
+    share: own.reduce((best, share) => precedence(share, best) < 0 ? share : best),
     since: Math.min(...own.map(({ created }) => created)),
   }));
   const rank = ({ share }: typeof owners[number]) =>
@@ -35,10 +34,6 @@ export function decidingShare(
 }
 
 /** Prefers a user's target to groups, groups to everybody; then more access, then age. */
-function mostSpecific(shares: readonly Share[]): Share {
-  return shares.reduce((best, share) => precedence(share, best) < 0 ? share : best);
-}
-
 function precedence(a: Share, b: Share): number {
   return b.path.length - a.path.length ||
     exactness(b.target) - exactness(a.target) ||

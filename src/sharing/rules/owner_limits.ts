@@ -12,9 +12,9 @@ export interface OwnerLimits {
 }
 
 /**
- * Reports whether the owner may reach a path. A directory (with last slash) passes if something below may match.
- * A share has no start for relative patterns: relative excludes apply at every depth and relative includes from the root, to
- * share less in doubt.
+ * Reports whether the owner may reach a path. A directory (with last slash) passes if something below may match. A share has
+ * no start for relative patterns: relative excludes apply at every depth and relative includes from the root, to share less
+ * in doubt.
  */
 export function withinLimits({ includes, excludes }: OwnerLimits, path: string): boolean {
   const directory = path.endsWith("/");

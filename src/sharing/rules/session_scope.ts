@@ -13,9 +13,8 @@ import {
 
 /**
  * Returns the narrowest session in which the service itself opens one path. Widens what patterns cannot express: a `:`
- * becomes `?`, and a
- * directory with pattern characters is reached from its nearest plain ancestor (daemon-protocol.md 4). @param path A
- * directory ends in a slash.
+ * becomes `?`, and a directory with pattern characters is reached from its nearest plain ancestor (daemon-protocol.md 4).
+ * @param path A directory ends in a slash.
  */
 export function mediatedScope(path: string): SessionScope {
   let file = path.endsWith("/") ? path : parentOf(path);
@@ -26,8 +25,7 @@ export function mediatedScope(path: string): SessionScope {
 
 /**
  * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and include
- * pattern: the daemon
- * compares the base as a text prefix, so `/d` would admit `/d2`. A file has its parent as base.
+ * pattern: the daemon compares the base as a text prefix, so `/d` would admit `/d2`. A file has its parent as base.
  * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {

@@ -48,8 +48,7 @@ export interface Page {
 export interface ShareStore {
   /**
    * Adds a share, or renews the owner's live share of exactly this path and target (rest-api.md 2.3), which keeps id,
-   * account and access
-   * count; running uses are not returned to it.
+   * account and access count; running uses are not returned to it.
    * @param most Usable shares per owner and server; 0 is unlimited. The same number of used-up shares stays readable.
    * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of an earlier share of another owner, unless in the owner's
    * home.
@@ -66,10 +65,7 @@ export interface ShareStore {
   withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]>;
   /** Reports whether usable shares have one of these paths. */
   anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
-  /**
-   * Changes a share but not its uses; undefined if it does not exist. @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a
-   * new path.
-   */
+  /** Changes a share but not its uses; undefined if it does not exist. @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a new path. */
   change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
   /** Removes a share with its use records. @returns Whether it existed. */
   remove(server: string, id: string): Promise<boolean>;

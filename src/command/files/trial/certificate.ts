@@ -17,8 +17,7 @@ interface TrialNames {
 
 /**
  * Creates a certificate authority, discards its key, and returns the service's certificate, for server and client use, since
- * daemons ask for it.
- * X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
+ * daemons ask for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
  */
 export function createTrialCertificates(
   { organization, host, valid }: TrialNames,

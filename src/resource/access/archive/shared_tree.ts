@@ -177,10 +177,7 @@ async function* all<T>(
   }
 }
 
-/**
- * Gives each entry a unique name. Counting continues where it stopped: a hostile directory would otherwise make this
- * quadratic.
- */
+/** Gives each entry a unique name. Counting continues where it stopped: a hostile directory would otherwise make this quadratic. */
 async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]> {
   const taken = new Set<string>();
   for (const { name } of found) taken.add(name);
@@ -200,10 +197,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   return named;
 }
 
-/**
- * Escapes what could leave the directory on unpacking: some tools take a backslash for a slash, and a letter with a colon
- * for a drive.
- */
+/** Escapes what could leave the directory on unpacking: some tools take a backslash for a slash, and a letter with a colon for a drive. */
 function safePart(name: string): string {
   const safe = name.replaceAll("\\", "_").replaceAll("/", "_").replace(/^([A-Za-z]):/, "$1_");
   return /^\.{0,2}$/.test(safe) ? "_" : safe;

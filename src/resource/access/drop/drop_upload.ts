@@ -36,10 +36,8 @@ type Place = "free" | { readonly conditions: HeaderList };
 
 /**
  * Serves `PUT /rest/access/<server>/<id>/<name>` for `DROP` shares, and with `upload` in the query for writable shares.
- * Missing
- * directories are created. The file is written as `.part` and renamed when complete. With `upload`, a key chosen by the
- * client,
- * it can arrive in pieces (`Content-Range`) and resume.
+ * Missing directories are created. The file is written as `.part` and renamed when complete. With `upload`, a key chosen by
+ * the client, it can arrive in pieces (`Content-Range`) and resume.
  * @returns 201 with `Upload-Name` (percent-encoded), 200 if it replaced a file, 202 with `Upload-Offset` while incomplete.
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
  * ERR_PRECONDITION_FAILED}
@@ -120,10 +118,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   return names;
 }
 
-/**
- * Deletes an upload that cannot be resumed; if that fails, it expires later.
- * @returns The file, if it was already renamed.
- */
+/** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
 async function giveUp(
   { log }: Call,
   share: Share,

@@ -35,10 +35,7 @@ export function droppedName(name: string): string {
 
 const MOST_NAMES = 1000;
 
-/**
- * Returns the lowest free number in logarithmically many checks, however many files have the name; undefined if all are
- * taken.
- */
+/** Returns the lowest free number in logarithmically many checks, however many files have the name; undefined if all are taken. */
 export async function firstFree(isTaken: (n: number) => Promise<boolean>): Promise<number | undefined> {
   let [taken, free] = [0, 1];
   while (await isTaken(free)) {

@@ -12,10 +12,7 @@ export type UploadRange =
 /** 1 PiB, so that numbers stay exact. */
 const MOST = 2 ** 50;
 
-/**
- * Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws
- * {ERR_INVALID_REQUEST}
- */
+/** Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws {ERR_INVALID_REQUEST} */
 export function parseUploadRange(headers: HeaderList): UploadRange {
   const header = headers.get("Content-Range");
   const length = wholeNumber(headers.get("Content-Length") ?? "");
