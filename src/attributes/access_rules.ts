@@ -1,17 +1,14 @@
-/** Services that access rules speak of. */
+/** Services with access rules. */
 export type AccessService = "auth" | "share" | "access" | "admin";
 
-/** One permission: these methods of the service, for everybody or for a role. */
+/** Permission for these methods, for everybody or a role. */
 interface Rule {
   readonly service: AccessService;
   readonly methods: readonly string[] | "all";
   readonly role: string | "everybody";
 }
 
-/**
- * Who may do what (authentication.md 8.2; rest-api.md 1.7, right column). `banned` and `admin` come before: the one may
- * nothing at all, the other everything. What no rule permits is forbidden.
- */
+/** Permissions (authentication.md 8.2; rest-api.md 1.7, right column). `banned` may do nothing, `admin` everything. */
 const RULES: readonly Rule[] = [
   { service: "access", methods: ["GET", "HEAD", "PUT", "POST"], role: "everybody" },
   { service: "auth", methods: ["GET", "HEAD"], role: "everybody" },
@@ -20,13 +17,13 @@ const RULES: readonly Rule[] = [
   { service: "access", methods: "all", role: "user" },
 ];
 
-/** The roles that have a meaning; whoever has another may do what everybody may. */
+/** Roles with a meaning; others have the rights of everybody. */
 export const ROLES: readonly string[] = ["user", "admin", "banned", "anonymous"];
 
 /**
- * Whether a caller may use a service, as far as roles decide; `access` goes on to ask the share.
- * @param method HTTP method in upper case.
- * @param role The caller's selected role, compared with case; `anonymous` without credentials.
+ * Reports whether a role may use a service; `access` also asks the share.
+ * @param method In upper case.
+ * @param role Case-sensitive; `anonymous` without credentials.
  */
 export function mayAccess(service: AccessService, method: string, role: string): boolean {
   if (role === "banned") return false;
@@ -38,7 +35,7 @@ export function mayAccess(service: AccessService, method: string, role: string):
   );
 }
 
-/** The role that gives less: a token's from when it was made, or its user's of now. Only `admin` is above others. */
+/** Returns the lesser of a token's role at issue and its user's current one. */
 export function lowerRole(then: string, now: string): string {
   return now === "admin" ? then : now;
 }

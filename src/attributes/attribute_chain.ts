@@ -7,20 +7,20 @@ import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
 import { combine, NOTHING_YET } from "./combine.ts";
 
-/** A source at its place in the configured order. */
+/** Source in the chain. */
 export interface ChainLink {
   readonly source: AttributeSource;
-  /** While it is out of order its attributes are done without; otherwise requests fail. */
+  /** Whether requests continue without it during an outage. */
   readonly optional: boolean;
 }
 
-/** How the sources of a chain are combined, and who is told of failures. */
+/** Options of a chain. */
 export interface ChainOptions {
   readonly name: string;
   readonly links: readonly ChainLink[];
   readonly policy: CombiningPolicy;
   readonly log: Logger;
-  /** Told of each answer or failure, before it is combined with the others. */
+  /** Called with each result before it is combined. */
   readonly onAnswer?: (
     source: AttributeSource,
     identity: Identity,
@@ -28,7 +28,7 @@ export interface ChainOptions {
   ) => void;
 }
 
-/** Asks sources in their order and combines the answers; a source itself, so that chains can be nested. */
+/** Asks sources in order and combines the results; itself a source, so that chains can be nested. */
 export class AttributeChain implements AttributeSource {
   readonly name: string;
   readonly #options: ChainOptions;
@@ -56,7 +56,7 @@ export class AttributeChain implements AttributeSource {
       }
       if (combined.decided) break;
     }
-    // That one source may stand in for another is what FIRST_ACCESSIBLE is for, but somebody has to answer.
+    // With FIRST_ACCESSIBLE a source may fail, but not all of them.
     if (policy === "FIRST_ACCESSIBLE" && answers === 0 && failure !== undefined) throw failure;
     return combined.attributes;
   }
@@ -65,7 +65,7 @@ export class AttributeChain implements AttributeSource {
     for (const { source } of this.#options.links) source.close();
   }
 
-  /** @returns The failure of a source that may fail. @throws That of one that may not. */
+  /** Returns the failure of an optional source; throws otherwise. */
   #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
     const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
     if (!dispensable || signal.aborted || !(error instanceof HttpError)) throw error;
@@ -74,10 +74,7 @@ export class AttributeChain implements AttributeSource {
   }
 }
 
-/**
- * Adds the automatic source, unless the configuration lists it: first where later sources override, so that they can,
- * and last otherwise (authentication.md 7.1).
- */
+/** Adds the automatic source unless configured: at the end with the lowest precedence (authentication.md 7.1). */
 export function withAutomaticSource(
   links: readonly ChainLink[],
   policy: CombiningPolicy,

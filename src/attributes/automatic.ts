@@ -2,12 +2,10 @@ import { type AttributeSet, attributeValues, type StandardAttribute } from "../m
 import { decidedRole, type Identity } from "../model/identity.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
-/** Name of the source where the configuration does not list it. */
+/** Default name. */
 export const AUTOMATIC = "AUTO";
 
-/**
- * What authentication itself found out: account, groups and role (authentication.md 7.1). Variant B configures it by name, as class `PAMAttributeSource`; PAM is not asked (7.2).
- */
+/** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {
   constructor(readonly name: string = AUTOMATIC) {}
 

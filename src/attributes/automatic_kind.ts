@@ -1,6 +1,6 @@
 import { attributeSourceKind } from "./attribute_source_kind.ts";
 
-/** What authentication established (authentication.md 7.1); it has nothing to set. */
+/** Attributes from authentication (authentication.md 7.1), without settings. */
 export const automatic = attributeSourceKind({
   title: "AuthAttributesCollector, PAMAttributeSource: account and role found by authentication",
   classes: {

@@ -1,7 +1,7 @@
 import { CHAIN, OPTIONAL } from "../config/keys/attribute_keys.ts";
 import { attributeSourceKind } from "./attribute_source_kind.ts";
 
-/** A chain within the chain. */
+/** Nested chain. */
 export const chainOfSources = attributeSourceKind({
   title: "AttributeSourcesChain: several sources that count as one",
   classes: { AttributeSourcesChain: {} },

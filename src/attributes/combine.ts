@@ -1,17 +1,17 @@
 import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model/attributes.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
-/** What is known after one more source answered. */
+/** Intermediate result of a chain. */
 interface Combined {
   readonly attributes: AttributeSet;
-  /** No further source is to be asked. */
+  /** Whether no further source is needed. */
   readonly decided: boolean;
 }
 
-/** What is known before the first source has answered. */
+/** Result before the first source. */
 export const NOTHING_YET: Combined = { attributes: NO_ATTRIBUTES, decided: false };
 
-/** Adds the answer of the next source. */
+/** Adds the next source's result. */
 export function combine(policy: CombiningPolicy, { attributes }: Combined, next: AttributeSet): Combined {
   switch (policy) {
     case "MERGE_LAST_OVERRIDES":
@@ -52,7 +52,7 @@ function mergeMaps<K, V>(
   return merged;
 }
 
-/** All values may be chosen; the later source says what holds if none is, unless it has nothing to say. */
+/** Merges allowed values; the later source's default wins if it has one. */
 function joinValues(earlier: AttributeValues, later: AttributeValues): AttributeValues {
   return {
     allowed: union(earlier.allowed, later.allowed),

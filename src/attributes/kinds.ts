@@ -10,7 +10,7 @@ const refused = (what: string, names: readonly string[] = []) => ({
   expected: `${what} not supported, expected a map file (FileAttributeSource) or an XUUDB`,
 });
 
-/** Every kind of attribute source, in the order of the manual: the one list that names them. */
+/** All kinds of attribute sources, in the order of the manual. */
 export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
   sort: "attribute source",
   kinds: [mapFile, xuudb, automatic, chainOfSources],

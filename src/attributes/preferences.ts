@@ -1,6 +1,6 @@
 import { httpError } from "../model/http_error.ts";
 
-/** What the caller wants to be, where there is a choice. */
+/** Caller's choice among allowed values. */
 export interface Preferences {
   readonly uid?: string;
   readonly group?: string;
@@ -19,8 +19,8 @@ const KEYS: ReadonlyMap<string, keyof Preferences> = new Map([
 ]);
 
 /**
- * Reads the values of the header `X-UNICORE-User-Preferences`; of a key given twice the last value holds. Nothing between commas does not count. Keys have no
- * case, blanks around keys and values do not count, supplementary groups are joined with `+`.
+ * Parses `X-UNICORE-User-Preferences`: case-insensitive keys, trimmed, empty items ignored, the last of a repeated key
+ * wins, supplementary groups joined with `+`.
  * @throws {ERR_INVALID_PREFERENCES | ERR_UNKNOWN_PREFERENCE}
  */
 export function parsePreferences(headers: readonly string[]): Preferences {

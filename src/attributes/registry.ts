@@ -8,13 +8,13 @@ import type { AttributeSource } from "./attribute_source.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
-/** All that a dynamic source may decide: not who may do what, only as which account. */
+/** Attributes of dynamic sources: accounts, never roles. */
 const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**
- * Makes the configured sources, and the chain that asks them.
- * @param dynamic Sources whose accounts and groups hold whatever the others say (authentication.md 7.3).
- * @throws What a source throws that cannot start; the others are closed again.
+ * Creates the configured sources and their chain.
+ * @param dynamic Sources whose accounts and groups override others (authentication.md 7.3).
+ * @throws The error of a source that cannot start; the others are closed.
  */
 export async function createAttributes(
   config: AttributesConfig,
@@ -39,7 +39,7 @@ export async function createAttributes(
   });
 }
 
-/** A source of which only accounts and groups count. */
+/** Restricts a source to accounts and groups. */
 function accountsOnly(source: AttributeSource): AttributeSource {
   return {
     name: source.name,

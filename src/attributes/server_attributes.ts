@@ -5,36 +5,33 @@ import { parseRate } from "../model/rate.ts";
 import { httpError } from "../model/http_error.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 
-/** What a user is on one server, and how a session there is limited. */
+/** Account and session limits of a user on one server. */
 export interface ServerAttributes {
-  /** Unix account. */
   readonly uid: string;
-  /** Unix group; absent: the daemon takes the account's own. */
+  /** Absent: the account's primary group. */
   readonly gid?: string;
-  /** Further Unix groups, instead of all that the account is in. */
+  /** Replaces the account's supplementary groups. */
   readonly furtherGroups: readonly string[];
   readonly availableGroups: readonly string[];
-  /** Bytes per second; 0 is no limit. Reservations are applied afterwards. */
+  /** Bytes per second before reservations; 0: no limit. */
   readonly rateLimit: number;
-  /** Allowed file path patterns, separated by `:`, as configured. */
+  /** Allowed path patterns, separated by `:`. */
   readonly includes?: string;
-  /** Forbidden ones. */
+  /** Forbidden path patterns. */
   readonly excludes?: string;
 }
 
 /** Suffixes below `uftpd.<server>.` (specification 2.3). */
 export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "excludes"] as const;
 
-/** One of {@link SERVER_SUFFIXES}. */
 type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
-/** Prefixes of per-server attributes; where both are given the first holds (authentication.md 7.8). */
+/** Prefixes of per-server attributes; the first wins (authentication.md 7.8). */
 export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;
 
 /**
- * What holds for a user on one server: the user's selection, overridden by the server's own attributes.
- * @param server Logical name.
- * @param options.requestedGroup Of the request's body; a group configured for the server beats it.
+ * Returns a user's attributes on one server, whose own attributes override the selection.
+ * @param options.requestedGroup From the request body; the server's configured group wins.
  * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
  */
 export function attributesOnServer(
@@ -68,7 +65,7 @@ export function attributesOnServer(
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
-    // A list such as `:` would allow everything.
+    // An empty list such as `:` would allow everything.
     if (list !== undefined && patternsOf(list).length === 0) {
       throw httpError(
         "ERR_USER_ATTRIBUTE",
@@ -90,7 +87,7 @@ export function attributesOnServer(
   };
 }
 
-/** Returns the accounts that a user has on any server: the one that is chosen, and those of the servers' own attributes. */
+/** Returns a user's accounts on all servers. */
 export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly string[] {
   const own = [...extra].flatMap(([name, values]) =>
     SERVER_PREFIXES.some((prefix) => name.startsWith(`${prefix}.`)) && name.endsWith(".xlogin") ? values : []
@@ -99,7 +96,7 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
 }
 
-/** @throws {ERR_USER_ATTRIBUTE} If one of the groups cannot be one. */
+/** @throws {ERR_USER_ATTRIBUTE} If a group name is invalid. */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
   const groups = groupNames(text);
@@ -114,9 +111,9 @@ function groupsOf(text: string | undefined, server: string): readonly string[] {
 }
 
 /**
- * @returns The last of several values, of groups and path patterns all of them, with colons between; nothing for empty path
- * patterns, which limit nothing in the Java service either.
- * @throws {ERR_USER_ATTRIBUTE} If it is there, but has no value.
+ * Returns the last value, or all joined by `:` for groups and patterns; empty patterns do not limit, as in the Java
+ * service.
+ * @throws {ERR_USER_ATTRIBUTE} If present without a value.
  */
 function serverAttribute(
   extra: UserAttributes["extra"],
@@ -141,7 +138,7 @@ function serverAttribute(
   return value;
 }
 
-/** Whether each value of several counts: one lost in a list of forbidden paths would be a prohibition lost. */
+/** Reports whether all values apply: dropping a forbidden path would allow it. */
 function isList(suffix: ServerSuffix): boolean {
   return suffix === "group" || suffix === "includes" || suffix === "excludes";
 }

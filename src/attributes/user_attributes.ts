@@ -5,43 +5,39 @@ import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { parsePreferences, type Preferences } from "./preferences.ts";
 
-/** What a caller may be, and is unless a server's own attributes say otherwise. */
+/** Selected and available attributes of a caller. */
 export interface UserAttributes {
   readonly role: string;
   readonly availableRoles: readonly string[];
-  /** Unix account; absent if no source gives one. */
   readonly uid?: string;
   readonly availableUids: readonly string[];
   readonly group?: string;
-  /** Groups that go with `group`, as `group` of a map entry can name several. */
+  /** Further groups of a map entry's `group`. */
   readonly furtherGroups?: readonly string[];
-  /** Values of `group`, then of `supplementaryGroups`, each once; empty without an account. */
+  /** Unique values of `group`, then `supplementaryGroups`; empty without an account. */
   readonly availableGroups: readonly string[];
-  /** Selected ones. */
   readonly supplementaryGroups: readonly string[];
   readonly queue?: string;
   readonly availableQueues: readonly string[];
-  /** Non-standard attributes by exact name, such as `uftpd.HPC.rateLimit`. */
+  /** Non-standard attributes, such as `uftpd.HPC.rateLimit`. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
-  /** Present if authentication proved the account on some servers only. */
+  /** Present if the account is proven on some servers only. */
   readonly restricted?: {
     readonly servers: readonly string[];
-    /** On all other servers: what holds without the account that authentication found. */
+    /** Attributes on other servers, without the authenticated account. */
     readonly elsewhere: UserAttributes;
   };
 }
 
-/** Role of callers without any. */
+/** Role without credentials. */
 export const ANONYMOUS_ROLE = "anonymous";
 const BANNED_ROLE = "banned";
 
 /**
- * Collects what the sources know about the caller, and applies the caller's preferences.
- *
- * An account that a daemon's key proved on some servers is, on the others, not the caller's unless a source assigns it
- * (authentication.md 10.7); therefore the sources are asked once more for a caller without that account.
- * @param preferences Those of the request; the ones frozen in an issued token take their place.
- * @throws {ERR_PREFERENCE_NOT_ALLOWED} and what sources throw.
+ * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on others
+ * only if a source assigns it (authentication.md 10.7), so sources are asked again without it.
+ * @param preferences From the request; those of an issued token replace them.
+ * @throws {ERR_PREFERENCE_NOT_ALLOWED} Also what sources throw.
  */
 export async function userAttributes(
   source: AttributeSource,
@@ -60,7 +56,7 @@ export async function userAttributes(
   return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
 }
 
-/** What a token gives: never a higher role than its maker had. */
+/** Limits a token's role to its maker's. */
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {
   const highest = issuedToken?.highestRole;
   if (highest === undefined) return user;
@@ -73,9 +69,8 @@ function limited(user: UserAttributes, { issuedToken }: Identity): UserAttribute
 }
 
 /**
- * Chooses among the allowed values: what the caller prefers, else the default, else the first (authentication.md 7.8).
- * A preference for something of which the caller has nothing at all is ignored.
- * @throws {ERR_PREFERENCE_NOT_ALLOWED}
+ * Selects the preferred value, the default, or the first (authentication.md 7.8). A preference without any allowed
+ * value is ignored. @throws {ERR_PREFERENCE_NOT_ALLOWED}
  */
 export function selectAttributes(
   { standard, extra }: AttributeSet,
@@ -86,7 +81,7 @@ export function selectAttributes(
 
   const availableRoles = allowed("role");
   const chosen = choose("role", preferences.role, availableRoles, preferred("role")) ?? ANONYMOUS_ROLE;
-  // A ban is no choice: neither a preference nor another source's default gets around it.
+  // Neither preferences nor defaults override a ban.
   const role = availableRoles.includes(BANNED_ROLE) ? BANNED_ROLE : chosen;
   const availableUids = allowed("xlogin");
   const availableQueues = allowed("queue");
@@ -143,7 +138,7 @@ function supplementary(
   return wanted;
 }
 
-/** Where the preferred account or group is not the caller's, the caller has none: not another one instead. */
+/** Selects no account, instead of another one, where the preferred account or group is not allowed. */
 function selectElsewhere(attributes: AttributeSet, preferences: Preferences): UserAttributes {
   try {
     return selectAttributes(attributes, preferences);

@@ -1,52 +1,51 @@
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";
 
-/** What is remembered of a user, so that the source that named them can be asked about them when they are away. */
+/** User to look up at their source without credentials. */
 export interface NamedUser {
   readonly dn: string;
-  /** Name of the configured method that named them, see {@link namedUser}; absent if that was not remembered. */
+  /** Authenticator that identified the user, see {@link namedUser}; absent if unknown. */
   readonly via?: string;
-  /** Name by which the source knows them; absent if it was not remembered, or they have none but `dn`. */
+  /** Name at the source; absent if unknown, or if only `dn` exists. */
   readonly login?: string;
   /** Account that the source proved, or that the user had. */
   readonly uid?: string;
-  /** Fingerprint of the credential that must still be theirs; absent: any will do. */
+  /** Fingerprint of a credential that must still be valid; absent: any. */
   readonly credential?: string;
-  /** When the source last vouched for the login in question, in seconds since the epoch; absent: it is about no login. */
+  /** Last confirmation of the login, in seconds since the epoch; absent: no login is concerned. */
   readonly proved?: number;
 }
 
-/** What a source says about a user it once named. */
+/** Status of a user at the source. */
 export type AccountStatus =
   | {
     readonly kind: "known";
-    /** Logical servers on which the user still is; absent if that is no matter of servers. */
+    /** Servers on which the user still exists; absent: does not depend on servers. */
     readonly servers?: readonly string[];
   }
   | { readonly kind: "gone" }
-  /** The source knows its users by their credentials alone. */
+  /** The source cannot look up users without credentials. */
   | { readonly kind: "cannot tell" };
 
-/** What may know users while they are away: a method of authentication. */
+/** Source that may look up absent users: an authenticator. */
 interface UserSource {
-  /** As configured. */
   readonly name: string;
-  /** Longest time that anything derived from a login by it may last, in seconds; absent: as long as the source knows the user. */
+  /** Longest lifetime of tokens and shares from a login, in seconds; absent: while the source knows the user. */
   readonly derivedLifetime?: number;
-  /** Absent: it knows its users by their credentials alone. @throws {ServiceError} If it is out of order. */
+  /** Absent: users cannot be looked up. @throws {ServiceError} On an outage. */
   accountStatusOf?(user: NamedUser, signal: AbortSignal): Promise<AccountStatus>;
 }
 
-/** Asks about a user. @throws {ServiceError} If the source could tell, but is out of order. */
+/** Looks up a user. @throws {ServiceError} On an outage. */
 export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
 
-/** Name of the method for tokens that a service has issued; whom another service named, it alone knows. */
+/** Authenticator for issued tokens; the only one that knows users named by other services. */
 export const ISSUED_TOKENS = "ETD";
 
 const GONE: AccountStatus = { kind: "gone" };
 const CANNOT_TELL: AccountStatus = { kind: "cannot tell" };
 
-/** What to remember of a caller, who may have shown a token instead of what they were named by. */
+/** Returns the facts to store about a caller, who may have presented a token. */
 export function namedUser({ dn, via, login, uid, issuedToken }: Identity): NamedUser {
   const source = issuedToken === undefined ? via : issuedToken.namedBy;
   return {
@@ -57,23 +56,20 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
   };
 }
 
-/** What to remember of a login, so that what was derived from it can be held against its source. */
+/** Returns the facts to store about a login, which derived tokens and shares depend on. */
 function namedLogin(identity: Identity): NamedUser {
   const { credential, issuedToken, proved = issuedToken?.family && issuedToken.family.since / 1000 } =
     identity;
   return { ...namedUser(identity), credential, proved };
 }
 
-/** Returns until when what is derived from a login now may last at most, in seconds since the epoch. @param now In seconds. */
+/** Returns the latest end of anything derived from a login now, in seconds since the epoch, like `now`. */
 export function derivedUntil(authenticators: readonly UserSource[], identity: Identity, now: number): number {
   const { via, proved = now } = namedLogin(identity);
   return proved + (authenticators.find(({ name }) => name === via)?.derivedLifetime ?? Infinity);
 }
 
-/**
- * The identity with what is left of it today; `undefined` if its user is gone.
- * @throws {ServiceError} What the source throws that named them.
- */
+/** Returns the identity as valid today; `undefined` if the user is gone. @throws {ServiceError} On an outage. */
 export async function whatIsLeft<T extends Identity>(
   identity: T,
   ask: AskAccountStatus,
@@ -88,11 +84,10 @@ export async function whatIsLeft<T extends Identity>(
 }
 
 /**
- * Whether a user still exists in the source that named them, as it would say within its cache time.
- *
- * A method that is configured no longer knows nobody, and it knows a login no longer than its `derivedLifetime`. Where it was not remembered who named the user, one that knows them
- * is enough, and they are gone only if each of the methods says so.
- * @throws {ServiceError} What the source throws that could tell, but is out of order.
+ * Reports whether a user still exists at the source, within its cache time. A method that is no longer configured
+ * recognises no users; a login counts for its `derivedLifetime` at most. Without a stored source, one that knows the
+ * user suffices, and the user is gone only if all say so.
+ * @throws {ServiceError} On an outage of a relevant source.
  */
 export async function accountStatusOf(
   authenticators: readonly UserSource[],

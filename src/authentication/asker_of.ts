@@ -3,7 +3,7 @@ import type { Credentials } from "../model/credentials.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 
-/** Where a caller waits for work to be done: strangers in the queue key of their address, whoever is known in one of their own. */
+/** Returns the queue key: strangers share that of their address, known users have their own. */
 export function seekerOf(
   { clientAddress, knownAs }: Pick<Credentials, "clientAddress" | "knownAs">,
   signal: AbortSignal,
@@ -11,10 +11,7 @@ export function seekerOf(
   return { queueKey: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
 }
 
-/**
- * On whose behalf another system is asked.
- * @param credential Stands for the credential in the caller's cache.
- */
+/** Returns on whose behalf another system is called. @param credential Key of the credential in the caller's cache. */
 export function askerOf(
   credentials: Pick<Credentials, "clientAddress" | "knownAs">,
   credential: string,

@@ -7,20 +7,19 @@ import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
 
-/** What an identity provider's answer makes of a user, besides the name. */
+/** User attributes from an identity provider's response. */
 export interface AssignedAttributes {
   readonly uid?: string;
   readonly role?: string;
   readonly groups?: readonly string[];
 }
 
-/** A role that opens nothing but public reads (authentication.md 8.3); for users whose role cannot be told. */
+/** Role with public reads only (authentication.md 8.3), for users whose role is unclear. */
 const NO_ROLE = "anonymous";
 
 /**
- * The expressions `identityAssign`, `uidAssign`, `roleAssign` and `groupsAssign` of one method (authentication.md 6).
- * Each stands alone: where one fails, its attribute is missing and the log says why. A role that fails is not left to
- * the default, which would be `user`.
+ * Expressions `identityAssign`, `uidAssign`, `roleAssign` and `groupsAssign` (authentication.md 6). If one fails, its
+ * attribute is omitted and logged, except that a failed role must not fall back to `user`.
  */
 export class Assignments {
   readonly #identity: Expression | undefined;
@@ -30,7 +29,7 @@ export class Assignments {
   readonly #log: Logger;
   #warnedOfGroups = false;
 
-  /** @throws {InvalidFile} With everything that is wrong with the expressions. */
+  /** @throws {InvalidFile} With all diagnostics of the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
     const diagnostics: Diagnostic[] = [];
     const compile = (expression: ExpressionConfig | undefined) => {
@@ -58,15 +57,11 @@ export class Assignments {
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   }
 
-  /** Whether there is an `identityAssign`. */
   get namesUsers(): boolean {
     return this.#identity !== undefined;
   }
 
-  /**
-   * The user's name as `identityAssign` gives it.
-   * @throws {NoIdentity}
-   */
+  /** Evaluates `identityAssign`. @throws {NoIdentity} */
   identity(variables: Variables): string {
     try {
       const name = this.#identity?.name(variables);
@@ -78,7 +73,7 @@ export class Assignments {
     }
   }
 
-  /** Account, role and groups; what cannot be told, or must not be used, is missing. */
+  /** Evaluates account, role and groups; omits unusable ones. */
   attributes(variables: Variables): AssignedAttributes {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
@@ -100,7 +95,7 @@ export class Assignments {
     };
   }
 
-  /** Providers list many groups that are no Unix groups; those that can be are used. */
+  /** Filters groups that cannot be Unix groups, of which providers list many. */
   #usableGroups(groups: readonly string[] | undefined): readonly string[] | undefined {
     if (groups === undefined) return undefined;
     const usable = groups.filter(isUserAccount);
@@ -129,7 +124,7 @@ export class Assignments {
   }
 }
 
-/** Looks for an operator at the expressions of one method. */
+/** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
   return Object.values(config).flatMap((expression: ExpressionConfig | undefined) => {
     if (expression === undefined) return [];

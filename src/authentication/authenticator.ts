@@ -5,26 +5,24 @@ import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/certificate_registry.ts";
 import type { AskAccountStatus } from "./account_status.ts";
 
-/** Who makes tokens for a method. */
+/** Issuer of tokens for an authenticator. */
 export interface TokenIssuer {
-  /** As in `iss`. */
   readonly url: string;
-  /** Scopes that its tokens must have. */
+  /** Required scopes. */
   readonly scopes: readonly string[];
-  /** Whether it is asked about its tokens, besides what can be seen of them here. */
+  /** Whether tokens are also verified at the issuer. */
   readonly asked: boolean;
 }
 
-/** How a user would have to log in instead (RFC 9470, 3). */
+/** Required login (RFC 9470, 3). */
 export interface StepUp {
   readonly acrValues?: readonly string[];
   /** Seconds. */
   readonly maxAge?: number;
 }
 
-/** What belongs to one attempt of one browser to sign in at a provider; whoever does not know it cannot go on with it. */
+/** Secrets of one sign-in attempt, known to its browser only. */
 export interface BrowserVisit {
-  /** Where the provider sends the browser back to. */
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;
@@ -32,111 +30,109 @@ export interface BrowserVisit {
   readonly verifier: string;
 }
 
-/** A login as the provider knows it. */
+/** Session at the provider. */
 export interface ProviderSession {
-  /** Of the ID token (OIDC Core 1.0, 2). */
+  /** From the ID token (OIDC Core 1.0, 2). */
   readonly sub: string;
-  /** Of the ID token, where the provider names sessions (OIDC Back-Channel Logout 1.0, 2.1). */
+  /** From the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1). */
   readonly sid?: string;
-  /** Refresh token, by which the provider can be asked again; absent: it gave none. */
+  /** Absent: none issued. */
   readonly refreshToken?: string;
 }
 
-/** What a provider says about a login that it vouched for before. */
+/** Result of renewing a login. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
   | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
-/** What came of it. */
+/** Result of a sign-in. */
 export type LoginOutcome =
-  /** What the browser's user is known by, and until when that counts at most, in seconds since the epoch. */
+  /** Access token and the latest end of the sign-in, in seconds since the epoch. */
   | {
     readonly kind: "token";
     readonly authorization: Authorization;
     readonly until: number | undefined;
     readonly session: ProviderSession;
   }
-  /** The reason is for the log. */
+  /** For the log. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** A provider where people sign in with their browsers, and from where they come back. */
+/** Provider with browser sign-in. */
 export interface BrowserLogin {
-  /** What people know it by. */
+  /** Displayed name. */
   readonly title: string;
   /** As in `iss`. */
   readonly issuer: string;
-  /** Where the browser is to go. @throws {RemoteUnavailable} */
+  /** Returns the authorisation URL. @throws {RemoteUnavailable} */
   begin(visit: BrowserVisit, asker: Asker): Promise<string>;
-  /** @param answer Query with which the browser came back. @throws {RemoteUnavailable} */
+  /** @param answer Query of the redirect. @throws {RemoteUnavailable} */
   finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome>;
-  /** Gets another access token for a login of before. @throws {RemoteUnavailable} */
+  /** Gets a new access token. @throws {RemoteUnavailable} */
   renew(
     session: ProviderSession & { readonly refreshToken: string },
     login: Pick<Identity, "acr" | "authTime">,
     asker: Asker,
   ): Promise<LoginOutcome>;
-  /** Which logins a logout token ends (OIDC Back-Channel Logout 1.0, 2.6). @throws {InvalidToken | RemoteUnavailable} */
+  /** Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6). @throws {InvalidToken | RemoteUnavailable} */
   readLogout(text: string, signal: AbortSignal): Promise<EndedLogins>;
 }
 
-/** Logins that a provider has ended: one session, or all of a subject. */
+/** Sessions that a provider ended: one, or all of a subject. */
 export interface EndedLogins {
   readonly sub: string | undefined;
   readonly sid: string | undefined;
 }
 
-/** What one method made of the caller's credentials. */
+/** Result of one authenticator. */
 export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
-  /** No credentials of this method's kind. */
+  /** No credentials of this kind. */
   | { readonly kind: "skipped"; readonly reason?: string }
-  /** Of this method's kind, but wrong; the reason is for the log only and names nothing secret. */
+  /** Wrong credentials; the reason is for the log and contains no secret. */
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
 
-/** An account whose daemons are asked which authorities its user names, and where that waits for its turn. */
+/** Account whose own authorities certify a key, and its place in the queue. */
 export interface CertificateOwner extends SemaphoreWaiter {
   readonly account: string;
 }
 
-/** Where certificates are shown once, so that their keys count while they live. */
+/** Certificates that users upload for their SSH keys. */
 export interface CertificateDesk {
-  /** @param owner Whose own authorities count for it, in place of the operator's. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
+  /**
+   * @param owner User whose own authorities apply instead of the operator's. @throws {ERR_RECORD_STORE |
+   * ERR_KEY_LOOKUP_FAILED}
+   */
   upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;
-  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
+  /** Returns whether the certificate existed. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
-  /** What a login by the key of this certificate would be, were the key proved; for operators. */
+  /** Simulates a login with the certificate's key, for operators. */
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
-/** One way to find out who is calling. Serves several requests at once. */
+/** Authenticates callers by one method, for concurrent requests. */
 export interface Authenticator {
-  /** In the configured order, such as `SSHKEY`. */
+  /** As configured, such as `SSHKEY`. */
   readonly name: string;
-  /** Schemes to offer in `WWW-Authenticate`, such as `Basic`. */
+  /** Schemes for `WWW-Authenticate`. */
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[];
-  /** Whether a certificate on the connection is all that it needs, which browsers can show. */
+  /** Whether it accepts TLS client certificates alone, as browsers present. */
   readonly looksAtCertificates?: true;
-  /** Where people sign in with their browsers to get a token for this method. */
   readonly browserLogin?: BrowserLogin;
-  /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
+  /** Issuer whose tokens only this authenticator may see. */
   readonly issuer?: TokenIssuer;
-  /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
+  /** @throws {ServiceError} Only on an outage of the authenticator. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
-  /**
-   * Whether a user whom this method named is still there; absent if it cannot tell without credentials.
-   * @throws {ServiceError} If it is out of order.
-   */
+  /** Looks up a user; absent if that needs credentials. @throws {ServiceError} On an outage. */
   accountStatusOf?: AskAccountStatus;
-  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link accountStatusOf} knows it. */
+  /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
-  /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
+  /** Predicts the names that a login will get. */
   namesOf?(login: string): readonly string[];
-  /** Whether this method knows the login, by a file or from daemons: one that may be written, being no password in the wrong field. */
+  /** Reports whether a login is known, hence no password typed in the wrong field. */
   lists?(login: string): boolean;
-  /** Where users show certificates for their keys, if this method takes such. */
+  /** Absent: takes no certificates. */
   readonly certificates?: CertificateDesk;
-  /** State of the system that this method asks, if it asks one. */
+  /** Status of its remote system, if any. */
   status?(): RemoteStatus;
-  /** Releases watchers and connections. */
   close(): void;
 }

@@ -10,25 +10,24 @@ import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
 
-/** What the methods are made with besides their configuration. */
+/** Dependencies of authenticators. */
 export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** The logical servers, whose daemons know users' own keys. */
+  /** Servers whose daemons know users' SSH keys. */
   readonly keySources: readonly KeySource[];
-  /** What is kept beside the shares; absent without `persistence.directory`. */
+  /** Absent without `persistence.directory`. */
   readonly records: () => RecordStore | undefined;
-  /** Proofs of possession that were shown. */
+  /** Replay cache of proofs of possession. */
   readonly proofs: ReplayCache;
-  /** The server's own name, from the certificate in use; empty without one. */
+  /** Server's DN from its current certificate, or empty. */
   readonly serverName: () => string;
-  /** What the authorities of clients have revoked as of now; absent: nobody asks. */
+  /** Current revocation lists for client certificates; absent: no check. */
   readonly revocation: () => Revocation | undefined;
-  /** A client for other systems that shows the server's certificate, or one that does not. */
+  /** HTTP client with or without the server's certificate. */
   readonly outgoing: (showCertificate: boolean) => OutgoingHttp;
-  /** What assertions are held against. */
   readonly assertions: {
-    /** The service's own URL, without trailing slash. */
+    /** Without trailing slash. */
     readonly url: string;
     readonly additionalIdentifiers: readonly string[];
     readonly issuers: () => readonly string[];
@@ -38,14 +37,14 @@ export interface AuthenticatorParts {
   readonly gateway: { readonly certificate: () => string | undefined } | undefined;
 }
 
-/** One kind of authenticator; what it is made of is loaded when one is made. */
+/** Kind of authenticator; its module is loaded on demand. */
 export interface AuthenticatorKind<T extends Table = Table, S extends object = object>
   extends ProbedKind<T, S> {
   /** @throws If it cannot start. */
   create(config: S & KindConfig, parts: AuthenticatorParts): Promise<Authenticator>;
 }
 
-/** Describes a kind; the types of its functions follow from its keys and from what it reads of them. */
+/** Declares a kind, with types derived from its keys. */
 export function authenticatorKind<const T extends Table, S extends object>(
   kind: AuthenticatorKind<T, S>,
 ): AuthenticatorKind<T, S> {

@@ -5,43 +5,41 @@ import { HttpError, httpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
 import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
-/** Everything that decides who is calling. */
+/** Configuration of authentication. */
 export interface AuthenticationChain {
-  /** Comes before the methods, and what it refuses no method sees (authentication.md 1.4, step 2). */
+  /** Runs first; no authenticator sees what it refuses (authentication.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
-  /** In the configured order. */
   readonly authenticators: readonly Authenticator[];
-  /** Whether a caller without credentials is refused instead of anonymous. */
+  /** Whether missing credentials are refused instead of anonymous. */
   readonly failOnMissingCredentials: boolean;
-  /** Name of the site, for `WWW-Authenticate`. */
+  /** For `WWW-Authenticate`. */
   readonly realm: string;
-  /** See {@link ChallengeFacts}. */
   readonly metadata?: string;
 }
 
-/** Result of the authenticators for one credential of a request. */
+/** Result of all authenticators for one credential. */
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
-  /** Wrong; the reason is for the log. */
+  /** The reason is for the log. */
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp }
-  /** No authenticator takes credentials of this kind; the reason is for the log. */
+  /** No authenticator takes this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
-  /** Nobody could say. */
+  /** Outage. */
   | { readonly kind: "undecided"; readonly error: HttpError };
 
-/** Results for the credentials of one request. */
+/** Results for a request. */
 interface Authentication {
-  /** Result for the `Authorization` header, whatever else the request shows: login throttling counts this. */
+  /** Result for `Authorization` alone, which login throttling counts. */
   readonly authorization: CredentialResult["kind"];
-  /** The caller, or the 401 or 503 that answers the request. */
+  /** Caller, or the 401 or 503 response. */
   readonly caller: Caller | HttpError;
 }
 
 /**
- * Judges each credential of a request by itself. A refused or undecided `Authorization` decides, whatever certificate comes
- * with it; of two credentials that are accepted, the configured order decides (authentication.md 1.5). Credentials of a kind
- * that no authenticator handles are refused: only a caller who shows none is anonymous.
- * @throws The signal's reason, if the caller has gone.
+ * Judges each credential separately. A refused or undecided `Authorization` decides despite a certificate; of two
+ * accepted ones the configured order decides (authentication.md 1.5). Credentials of an unknown kind are refused:
+ * anonymous callers send none.
+ * @throws The signal's reason if the caller disconnected.
  */
 export async function authenticate(
   chain: AuthenticationChain,
@@ -77,7 +75,7 @@ function callerOf(
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
 
-/** Judges the `Authorization` header. What the check of issued tokens refuses, no other authenticator sees (1.4, step 2). */
+/** Judges `Authorization`. Refused issued tokens reach no other authenticator (1.4, step 2). */
 async function judgeAuthorization(
   { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
@@ -93,9 +91,8 @@ async function judgeAuthorization(
 }
 
 /**
- * Asks authenticators about one credential, in order: the first to accept decides, a refusal does not end the search.
- * Where some refuse and another is out of order, a password counts as refused, as it would without the other: else an
- * outage, which a caller can cause, would make guesses free. Tokens and keys cannot be guessed; they are undecided then.
+ * Tries authenticators in order until one accepts. If one refuses a password while another is down, it counts as
+ * refused: else callers could cause outages for free guesses. Tokens and keys cannot be guessed and are undecided then.
  */
 async function judge(
   authenticators: readonly Authenticator[],
@@ -138,19 +135,19 @@ async function judge(
   return { kind: "skipped", reason: ["no method for credentials of this kind", ...skipped].join("; ") };
 }
 
-/** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
+/** Returns seconds until a retry makes sense. */
 function retryAfter(cause: unknown): number {
   const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
   return said > 0 ? said : 5;
 }
 
-/** @param authenticators Names of those that are out of order. */
+/** @param authenticators Those that are down. */
 function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
   const reason = `Out of order: ${authenticators.join(", ")}`;
   return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
-/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param diagnostic Of the token that was shown. */
+/** Returns `WWW-Authenticate` with all schemes. @param diagnostic About the presented token. */
 export function challengeOf(
   { authenticators, issuedTokens, realm, metadata }: AuthenticationChain,
   diagnostic?: TokenDiagnostic,
@@ -162,7 +159,7 @@ export function challengeOf(
   );
 }
 
-/** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
+/** Returns the 401 with all challenges. */
 export function unauthenticated(
   chain: AuthenticationChain,
   reason: string,
@@ -172,7 +169,6 @@ export function unauthenticated(
   return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
-/** What is said of a token, if one was shown. */
 function diagnosticOf(authorization: Authorization, stepUp?: StepUp): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp };
@@ -183,7 +179,7 @@ interface Listening {
   readonly signal: AbortSignal;
 }
 
-/** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
+/** Selects authenticators for the credentials: tokens of a known issuer go to its authenticators only. */
 function concerned(
   authenticators: readonly Authenticator[],
   { authorization }: Credentials,
@@ -193,10 +189,7 @@ function concerned(
   return ofIssuer.length === 0 ? authenticators : ofIssuer;
 }
 
-/**
- * Adds what the credential itself says: a name that was typed, by which a ban of it finds tokens too, and that the login is
- * now. Tokens stand for an earlier login, of which their authenticator knows.
- */
+/** Adds the typed name, so that bans match tokens too, and the login time, which tokens bring along. */
 function completed(identity: Identity, { authorization }: Credentials): Identity {
   const typed = authorization.kind === "basic" ? authorization.user : undefined;
   const isOfBefore = authorization.kind === "bearer";

@@ -2,15 +2,14 @@ import { confusable } from "../model/confusables.ts";
 import { hasLooseBlanks, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
-/** The user cannot be named; the message is for the log. */
+/** Error without a usable identity; the message is for the log. */
 export class NoIdentity extends Error {
   override readonly name = "NoIdentity";
 }
 
 /**
- * Asserts that a text from outside names somebody, and nobody but the one it spells: a distinguished name whose values
- * are in no {@link confusable}. Names are compared without regard to case, Unicode form and blanks, so whoever may choose
- * a name at the provider could otherwise choose one that counts as another's. Nothing is trimmed.
+ * Asserts that an external text is a distinguished name without {@link confusable} values. Comparison ignores case,
+ * Unicode form and blanks, so users who choose their name at a provider could otherwise impersonate others.
  * @throws {NoIdentity}
  */
 export function checkIdentity(dn: string): string {

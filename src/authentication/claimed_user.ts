@@ -1,9 +1,6 @@
 import type { Authorization } from "../model/credentials.ts";
 
-/**
- * Whose credentials claim to be, nothing of it verified: a user name, the subject of a token, or of a token that names
- * nobody a digest. `undefined` if they claim nothing.
- */
+/** Returns the unverified user of credentials: user name, token subject, or a digest of the token. */
 export function claimedUser(authorization: Authorization): string | undefined {
   switch (authorization.kind) {
     case "basic":

@@ -1,12 +1,9 @@
 import type { Variable, Variables } from "./expression/value.ts";
 
-/** Gives the value of a claim, wherever it is told. */
+/** Looks up a claim. */
 export type Said = (name: string) => Variable | undefined;
 
-/**
- * A claim by its name, or by names with dots between, such as `realm_access.roles`: a member of that very name comes
- * first, as `wlcg.groups` is one.
- */
+/** Returns a claim by name or dotted path, such as `realm_access.roles`; a literal name such as `wlcg.groups` wins. */
 export function claimAt(variables: Variables, path: string): Variable | undefined {
   const whole = variables.get(path);
   if (whole !== undefined) return whole;
@@ -18,7 +15,7 @@ export function claimAt(variables: Variables, path: string): Variable | undefine
   return undefined;
 }
 
-/** The texts of a claim that is one, or a list of such. */
+/** Returns a claim's texts: a single one or a list. */
 export function textsOf(variable: Variable | undefined): readonly string[] {
   if (typeof variable === "string") return [variable];
   if (variable === undefined || isVariables(variable)) return [];

@@ -3,36 +3,31 @@ import { BoundedMap } from "../model/bounded_map.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 
-/** An answer about credentials, and how long it may be used. */
+/** Result of a lookup with its lifetime. */
 export interface Answer<T> {
   readonly value: T;
-  /** Good answers are kept apart from bad ones, so that guesses push no real user out. */
+  /** Good and bad results are cached apart, so that guesses evict no real user. */
   readonly good: boolean;
-  /** How long it may be used after it came, in milliseconds. */
+  /** Milliseconds from now. */
   readonly lifetimeMs: number;
-  /** When it ends for another reason, as a token does: a date, in milliseconds since the epoch. */
+  /** Expiry of the credential itself, in milliseconds since the epoch. */
   readonly endsAt?: number;
 }
 
-/** Clocks and size of a cache. */
 interface CredentialCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
-  /** Most answers kept of each sort; default 1,000. */
+  /** Most good, and most bad entries. Default: 1,000. */
   readonly capacity?: number;
 }
 
 interface Kept<T> {
   readonly answer: Answer<T>;
-  /** As the stopwatch counts. */
+  /** By the stopwatch. */
   readonly staleAt: number;
 }
 
-/**
- * Remembers for a short while what another system said about credentials. Credentials themselves are not kept: the key
- * is a hash of them behind a secret that this cache alone knows. Asked for the same credentials by several at once, it asks
- * the other system once. Failures to get an answer are not remembered.
- */
+/** Caches results about credentials by their keyed hash; merges concurrent lookups, drops failed ones. */
 export class CredentialCache<T> {
   readonly #secret = crypto.getRandomValues(new Uint8Array(32)).toHex();
   readonly #good: BoundedMap<string, Kept<T>>;
@@ -50,9 +45,8 @@ export class CredentialCache<T> {
   }
 
   /**
-   * @param credential Its parts, such as user name and password.
-   * @param ask Gets the answer from the other system. Its signal fires on {@link close}, and when nobody waits any more;
-   *   its key stands for the credential, and gives nothing of it away.
+   * @param credential Parts such as user name and password.
+   * @param ask Its signal aborts on {@link close} or when all callers gave up; its key is a hash of the credential.
    * @throws What `ask` throws, or the reason of the signal.
    */
   async get(

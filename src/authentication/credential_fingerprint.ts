@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 
 /**
- * Names a credential, so that what was derived from it can be told to be of this very one. The credential itself is the key:
- * nobody learns from the name what they could guess at, and it needs no secret that could get lost.
- * @param parts Its owner, for example; other parts, other names.
+ * Returns an HMAC fingerprint keyed by the credential itself: nobody can guess from it, and no further secret can get
+ * lost.
+ * @param parts Such as the owner; different parts give different fingerprints.
  */
 export function credentialFingerprint(credential: string, ...parts: readonly string[]): string {
   return createHmac("sha256", credential).update(JSON.stringify(parts)).digest("base64url").slice(0, 22);

@@ -2,27 +2,25 @@ import { Buffer } from "node:buffer";
 import { parseJsonObject } from "./json_object.ts";
 import { InvalidToken } from "./signed_token.ts";
 
-/** A JWT of somebody else, taken apart; nothing in it is verified yet. */
+/** Parsed but unverified JWT of another issuer. */
 export interface ForeignToken {
-  /** The token itself, a secret. */
   readonly text: string;
   readonly header: ReadonlyMap<string, unknown>;
   readonly claims: ReadonlyMap<string, unknown>;
-  /** The claims as they are written, JSON. */
+  /** JSON of the claims. */
   readonly body: string;
 }
 
-/** Algorithms that sign a JWT (RFC 7518, 8037, 8812, 9864); `none` is not among them. */
+/** Signature algorithms (RFC 7518, 8037, 8812, 9864) without `none`. */
 const SIGNATURE_ALGORITHMS: ReadonlySet<unknown> = new Set([
   ...["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "ES256K", "EdDSA", "Ed25519", "Ed448"],
 ]);
 
 /**
- * Takes a bearer token apart that has three parts, as a signed JWT has (RFC 7515, 7519; RFC 8725, 2.4): each in the one
- * form of base64url, head and claims JSON objects in which no member is given twice. Providers have been seen to fail with
- * status 500 on anything else.
- * @returns `undefined` for a token with another number of parts, which is opaque to us.
+ * Parses a signed JWT (RFC 7515, 7519; RFC 8725, 2.4): canonical base64url and JSON without repeated members, on which
+ * providers have failed with status 500.
+ * @returns `undefined` for an opaque token, which has not three parts.
  * @throws {InvalidToken}
  */
 export function readForeignToken(text: string): ForeignToken | undefined {
@@ -51,16 +49,15 @@ function readObject(
   return object && { bytes, object };
 }
 
-/** Base64url in its one form, and not empty. */
+/** Decodes non-empty canonical base64url. */
 function decode(part: string): Buffer | undefined {
   const bytes = Buffer.from(part, "base64url");
   return part !== "" && bytes.toString("base64url") === part ? bytes : undefined;
 }
 
 /**
- * Why a bearer token must not be shown to a provider: it looks like a signed JWT and is none.
- * @param options.opaque Whether the provider makes tokens that are no JWTs.
- * @returns For the log; `undefined` if the token may be shown.
+ * Returns for the log why a malformed token must not reach a provider; `undefined` if it may.
+ * @param options.opaque Whether the provider issues opaque tokens.
  */
 export function tokenDiagnostic(token: string, { opaque }: { readonly opaque: boolean }): string | undefined {
   try {
@@ -71,5 +68,5 @@ export function tokenDiagnostic(token: string, { opaque }: { readonly opaque: bo
   }
 }
 
-/** Of a token that is opaque where none is expected; for the log. */
+/** Log reason for an unexpected opaque token. */
 export const NO_JWT = "the token is no signed JWT, and opaqueTokens is false";

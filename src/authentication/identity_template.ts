@@ -2,11 +2,7 @@ import { escapeNameValue, InvalidName, parseName } from "../model/distinguished_
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { type Said, textsOf } from "./claims.ts";
 
-/**
- * Why no names can be made by an `identityTemplate`, in which `%claim%` stands for the claim of that name.
- * @param example Of a claim, for the text.
- * @returns What was expected; `undefined` if it can be used.
- */
+/** Returns what an `identityTemplate` should be; `undefined` if valid. @param example Claim for the text. */
 export function templateDiagnostic(template: string, example: string): string | undefined {
   const { claims, even } = takeApart(template);
   if (!even) return `expected claims between two percent signs, such as %${example}%`;
@@ -23,9 +19,8 @@ export function templateDiagnostic(template: string, example: string): string | 
 }
 
 /**
- * The name that a template gives. Claims are escaped (RFC 4514, 2.4): none of them becomes more than the value it stands in.
- * Subjects (`sub`) that differ in case give names that differ.
- * @throws {NoIdentity} If a claim is missing, or no single text.
+ * Fills a template. Values are escaped (RFC 4514, 2.4); subjects (`sub`) that differ in case stay different.
+ * @throws {NoIdentity} If a claim is missing or no single text.
  */
 export function fillIdentityTemplate(template: string, said: Said): string {
   return checkIdentity(fill(template, (claim) => {
@@ -37,10 +32,7 @@ export function fillIdentityTemplate(template: string, said: Said): string {
   }));
 }
 
-/**
- * Returns a subject with `^` before each capital letter, which is then written small: names are compared without regard
- * to case, subjects with it (OIDC Core 1.0, 2). A `^` itself is written twice.
- */
+/** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
 function distinctByCase(subject: string): string {
   return subject.replace(/[\p{Lu}\p{Lt}^]/gu, (found) => `^${found.toLowerCase()}`);
 }

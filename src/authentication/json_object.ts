@@ -1,8 +1,7 @@
 /**
- * Reads a JSON object in which, at every depth, each member is given once. Readers differ in which of two members of
- * one name they take; a text that could be read in two ways is not read at all (RFC 7519, 4; RFC 8725, 2.4).
- * @param bytes JSON in UTF-8, without byte order mark.
- * @returns `undefined` if it is anything else.
+ * Parses a UTF-8 JSON object without repeated members at any depth, since parsers differ in which one they take (RFC
+ * 7519, 4; RFC 8725, 2.4).
+ * @returns `undefined` if invalid.
  */
 export function parseJsonObject(bytes: Uint8Array): ReadonlyMap<string, unknown> | undefined {
   let text: string;
@@ -11,20 +10,20 @@ export function parseJsonObject(bytes: Uint8Array): ReadonlyMap<string, unknown>
     text = UTF8.decode(bytes);
     value = JSON.parse(text);
   } catch {
-    return undefined; // not UTF-8, or not JSON
+    return undefined; // not UTF-8 JSON
   }
   if (!isJsonObject(value)) return undefined;
   return repeatsMember(text) ? undefined : new Map(Object.entries(value));
 }
 
-/** Whether a value out of JSON is an object. */
+/** Reports whether a JSON value is an object. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Whether an object in a valid JSON text has two members of one name, escapes read. */
+/** Reports whether an object in a valid JSON text repeats a member, escapes resolved. */
 function repeatsMember(text: string): boolean {
   const open: Set<string>[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -45,14 +44,14 @@ function repeatsMember(text: string): boolean {
   return false;
 }
 
-/** Where the closing quote stands. */
+/** Returns the position of the closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at;
 }
 
-/** Whether the string before is the name of a member: a colon follows. */
+/** Reports whether a colon follows. */
 function isMember(text: string, from: number): boolean {
   let at = from;
   while (" \t\r\n".includes(text.charAt(at)) && at < text.length) at++;

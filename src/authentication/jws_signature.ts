@@ -13,22 +13,21 @@ const RSA: ReadonlyMap<string, RsaHash> = new Map([["RS256", "sha256"], ["RS384"
   "RS512",
   "sha512",
 ]]);
-/** Fewest bytes of an RSA key (RFC 7518, 3.3). */
+/** Bytes (RFC 7518, 3.3). */
 const MIN_RSA_LENGTH = 256;
-/** Names of Ed25519 (RFC 8037, 3.1; RFC 9864, 2.2). */
+/** RFC 8037, 3.1; RFC 9864, 2.2. */
 const ED25519: ReadonlySet<string> = new Set(["EdDSA", "Ed25519"]);
 
 const UTF8 = new TextEncoder();
 
-/** Numbers of keys, which cost as much to read as a signature to verify. */
+/** Parsed keys: parsing costs as much as verifying. */
 const NUMBERS = new WeakMap<KeyObject, RsaPublicKey>();
 
 /**
- * Whether a key made the signature of a token (RFC 7515, 5.2). The caller has seen to it that the token is well-formed, in
- * base64url of the one form, and has bound the algorithm to the key. RSA and Ed25519 are verified without Web Cryptography,
- * which reads the key anew each time and needs four times as long; both agree on the vectors of Wycheproof.
- * @param token.text In compact form.
- * @throws {JOSEError} If the key cannot be of this algorithm.
+ * Verifies a JWS (RFC 7515, 5.2) whose form and algorithm the caller has checked. RSA and Ed25519 avoid Web
+ * Cryptography, which takes four times as long; both pass the Wycheproof vectors.
+ * @param token.text Compact form.
+ * @throws {JOSEError} If the key does not fit the algorithm.
  */
 export async function isSignedBy(
   { text, algorithm }: { readonly text: string; readonly algorithm: string },
@@ -59,7 +58,7 @@ function signatureOf(text: string): Buffer {
   return Buffer.from(text.slice(text.lastIndexOf(".") + 1), "base64url");
 }
 
-/** @returns `undefined` for keys that are left to the library, which says why if it refuses one. */
+/** Returns `undefined` for keys to leave to the library, which reports errors. */
 function numbersOf(key: KeyObject): RsaPublicKey | undefined {
   if (key.type !== "public" || key.asymmetricKeyType !== "rsa") return undefined;
   const known = NUMBERS.get(key);

@@ -6,7 +6,7 @@ import { sshKey } from "./ssh_key/kind.ts";
 import { unity } from "./unity/kind.ts";
 import { clientCertificate } from "./x509_kind.ts";
 
-/** Every kind of authenticator, in the order of the manual: the one list that names them. */
+/** All kinds of authenticators, in the order of the manual. */
 export const AUTHENTICATORS: KindList<AuthenticatorKind> = {
   sort: "method",
   kinds: [passwordFile, sshKey, oauth, unity, clientCertificate],

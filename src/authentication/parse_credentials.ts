@@ -4,28 +4,26 @@ import type { HeaderList } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
 import { readBearer } from "./route_bearer.ts";
 
-/** Header of the legacy SSH token (authentication.md 3.8). */
+/** Legacy SSH token header (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
 
-/** Header with a proof of possession (RFC 9449, 4.1). */
+/** RFC 9449, 4.1. */
 const PROOF_HEADER = "DPoP";
 
-/** Most characters of `Authorization`; tokens of 13,000 that carry many groups are real. */
+/** Characters; real tokens with many groups have 13,000. */
 export const MAX_AUTHORIZATION = 32 * 1024;
-/** Most characters of Basic credentials as they come, in base64. */
+/** Characters of base64. */
 const MAX_BASIC = 8192;
-/** Most characters of a user name; longer ones would only fill tables and logs. */
+/** Characters. */
 const MAX_USER = 256;
-/** Most characters of the base64 text that a legacy token signs; clients sign 20 bytes, or a nonce. */
+/** Characters of the base64 text that a legacy token signs: 20 bytes or a nonce. */
 const MAX_SIGNED = 1024;
 
 /**
- * Takes apart what a request brings to say who is calling (authentication.md 1.3, RFC 7617, RFC 6750). What cannot be
- * read is `malformed`, never `none`: credentials that are there but wrong do not make a caller anonymous.
- *
- * A repeated header comes joined with `, `, which no form allows, so a repeated `Authorization` is malformed too.
- * @param facts What the edge knows besides; `consignor` only for a request from a configured gateway.
- * @param request What a proof of possession must be made for, its address as clients see it; without it none counts.
+ * Parses the credentials of a request (authentication.md 1.3, RFC 7617, RFC 6750). Unreadable ones are `malformed`,
+ * never anonymous, and so is a repeated header, which arrives joined with `, `.
+ * @param facts From the edge; `consignor` only from a configured gateway.
+ * @param request Method and public URL for proofs of possession; absent: proofs are ignored.
  */
 export function parseCredentials(
   headers: HeaderList,
@@ -36,7 +34,7 @@ export function parseCredentials(
   if (authorization.kind !== "bearer" || authorization.scheme === undefined || request === undefined) {
     return { ...facts, authorization };
   }
-  // A repeated header comes joined with a comma, which no proof has in it.
+  // A comma means a repeated header.
   const text = headers.get(PROOF_HEADER);
   return { ...facts, authorization, proof: text === null ? undefined : { text, ...request } };
 }
@@ -70,7 +68,7 @@ function parseBearer(token: string): Authorization {
   return { kind: "bearer", token: new Secret(token), ...readBearer(token) };
 }
 
-/** RFC 9449, 7.1: only tokens of identity providers are bound to keys of clients. */
+/** RFC 9449, 7.1: only providers' tokens are bound to client keys. */
 function parseBound(token: string): Authorization {
   const authorization = parseBearer(token);
   if (authorization.kind !== "bearer") return authorization;
@@ -93,7 +91,7 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
     : parseLegacy(authorization.user, authorization.password.reveal(), signed);
 }
 
-/** Name and password, however they came; `malformed` where no user can have them. */
+/** Returns password credentials, or `malformed` for impossible ones. */
 export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
   if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
@@ -109,13 +107,10 @@ function parseLegacy(user: string, signature: string, signed: string): Authoriza
   return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: bytesOf(octets) };
 }
 
-/**
- * Base64 of the standard alphabet without blanks and stray bits; padding may be missing, as some clients leave it out.
- * @returns One character for each octet.
- */
+/** Decodes strict base64 with optional padding to one character per byte. */
 function decodeBase64(text: string): string | undefined {
   const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
-  const octets = Buffer.from(padded, "base64"); // passes over what is no base64
+  const octets = Buffer.from(padded, "base64"); // ignores invalid characters
   return octets.toString("base64") === padded ? octets.toString("latin1") : undefined;
 }
 
@@ -125,7 +120,7 @@ function bytesOf(octets: string): Uint8Array {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @param octets One character for each. */
+/** @param octets One character per byte. */
 function decodeUtf8(octets: string): string | undefined {
   // deno-lint-ignore no-control-regex
   if (/^[\x00-\x7f]*$/.test(octets)) return octets;

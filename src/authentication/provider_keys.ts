@@ -6,50 +6,48 @@ import { reason } from "../config/load_properties.ts";
 import type { Origin } from "../config/service_config.ts";
 import { readRegularFile } from "../model/regular_file.ts";
 
-/** Keys of all kinds that ask an identity provider: what its answer makes of a user. */
+/** Keys of all identity providers for user attributes. */
 export const ASSIGNED = {
   uid: optional(text({ name: "uidAssign", help: "Expression for the Unix account" })),
   role: optional(
-    text({ name: "roleAssign", help: "Expression for the role; without it, user if there is an account" }),
+    text({ name: "roleAssign", help: "Expression for the role. If not set, user if an account is assigned" }),
   ),
   groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
 };
 
 /** See `requireHttps()`. */
 export const ALLOW_PLAIN_HTTP = flag({
-  help: "Take an http:// address of another machine, too: tokens and passwords travel unencrypted",
+  help: "Allow an http:// URL of another machine; tokens and passwords then travel unencrypted",
   default: false,
   added: true,
 });
 
-/** Whether this service shows its own certificate to the provider. */
+/** Sends the server's certificate to the provider. */
 export const SHOW_CERTIFICATE = flag({
   name: "doTLSAuthn",
-  help: "Show the own certificate to the identity provider",
+  help: "Send the service's certificate to the identity provider",
   default: false,
 });
 
-/** How long what is derived from a login may last whose source cannot be asked about the user, if nothing else is said, in seconds. */
+/** Default lifetime in seconds of what is derived from a login whose source cannot look up users. */
 export const DERIVED_S = 8 * 3600;
 
 /** See `Authenticator.derivedLifetime`. */
 export const DERIVED_LIFETIME = integer({
-  help:
-    "How long browser sessions and tokens of this service that are got by such a login may last; 0: there are none",
+  help: "Maximum lifetime of browser sessions and tokens of this service from such a login; 0 disables both",
   unit: "seconds",
   max: 30 * 86_400,
   default: DERIVED_S,
   added: true,
 });
 
-/** How account, role and groups are made of what a provider says. */
+/** Expressions for account, role and groups. */
 export interface ExpressionConfig {
   readonly text: string;
-  /** Where the text stands, for messages. */
   readonly origin: Origin;
 }
 
-/** Expression texts of authentication.md 6; an `@file` was replaced by its content. */
+/** Expressions of authentication.md 6, `@file` resolved. */
 export interface AssignmentsConfig {
   readonly identity: ExpressionConfig | undefined;
   readonly uid: ExpressionConfig | undefined;
@@ -57,7 +55,7 @@ export interface AssignmentsConfig {
   readonly groups: ExpressionConfig | undefined;
 }
 
-/** Reads expressions by the keys `<name>Assign`. */
+/** Reads the expressions `<name>Assign`. */
 export async function readAssignments(
   texts: { readonly [K in keyof AssignmentsConfig]: string | undefined },
   { reader, prefix }: Place,
@@ -70,7 +68,7 @@ export async function readAssignments(
   };
 }
 
-/** The text of an expression, or with `@` the content of the file that follows (authentication.md 6.1). */
+/** Returns an expression's text, or the content of `@file` (authentication.md 6.1). */
 async function readExpression(
   reader: KeyReader,
   key: string,

@@ -3,9 +3,9 @@ import type { AuthenticationResult } from "./authenticator.ts";
 import { MAX_AUTHORIZATION } from "./parse_credentials.ts";
 
 /**
- * The bearer token that an identity provider may be shown; otherwise what to answer. Tokens of our own and tokens made
- * with SSH keys are nobody else's business (authentication.md 1.5).
- * @param options.bound Whether it may be one with a proof of possession, which the caller then verifies.
+ * Returns the bearer token for an identity provider, or a result. Issued tokens and SSH key tokens must not leave
+ * (authentication.md 1.5).
+ * @param options.bound Whether tokens with a proof of possession are allowed, which the caller verifies.
  */
 export function tokenForProvider(
   { authorization }: Credentials,

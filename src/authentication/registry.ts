@@ -3,10 +3,7 @@ import type { KindConfig } from "../config/kind_config.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { AuthenticatorKind, AuthenticatorParts } from "./authenticator_kind.ts";
 
-/**
- * Makes the configured methods, in their order.
- * @throws What a method throws that cannot start; `AggregateError` if there are several. The others are closed again.
- */
+/** Creates the configured authenticators. @throws The start error, or `AggregateError`; the others are closed. */
 export async function createAuthenticators(
   configs: readonly KindConfig[],
   list: KindList<AuthenticatorKind>,

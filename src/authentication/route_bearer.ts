@@ -2,25 +2,22 @@ import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import type { BearerRoute } from "../model/credentials.ts";
 
-/** What a bearer token says of itself; nothing of it is verified. */
+/** Unverified statements of a bearer token. */
 interface BearerClaims {
-  /** Which kind of method it is meant for. */
+  /** Kind of authenticator that it is for. */
   readonly route: BearerRoute;
-  /** Whom it claims to be issued by, if that is a text. */
+  /** `iss`, if a text. */
   readonly issuer?: string;
-  /**
-   * Whose it is: a digest of issuer and subject, so that it stays the same for a user who shows a new token each time; of
-   * the token where it does not tell.
-   */
+  /** Digest of issuer and subject, so that a user's new tokens have the same; otherwise of the token. */
   readonly claimant: string;
-  /** Its claim `sub`, unless that is longer than names are. */
+  /** `sub`, unless too long. */
   readonly subject?: string;
 }
 
-/** Most characters of a subject that is told: long enough for distinguished names. */
+/** Characters, enough for distinguished names. */
 const MAX_SUBJECT = 1024;
 
-/** Reads what a bearer token says of itself; never fails. */
+/** Reads the statements of a bearer token; never throws. */
 export function readBearer(token: string): BearerClaims {
   const claims = readClaims(token);
   const route = claims === undefined ? "provider" : routeOf(claims);
@@ -35,10 +32,8 @@ export function readBearer(token: string): BearerClaims {
 }
 
 /**
- * Which kind of method a bearer token is meant for, from its claims alone (authentication.md 1.5). A token that claims to
- * be issued (`etd`) is `issued` even if its other claims are missing, so that it can fail there and nowhere else.
- *
- * The decoding is lenient on purpose: a token that is nearly one of ours is kept, not sent to somebody else's server.
+ * Returns the kind of authenticator for a token (authentication.md 1.5). Any `etd` token is `issued`. Decoding is
+ * lenient, so that a nearly valid issued token never reaches another server.
  */
 function routeOf(claims: RoutingClaims): BearerRoute {
   if (isTrue(claims.etd)) return "issued";
@@ -52,7 +47,7 @@ interface RoutingClaims {
   readonly iss?: unknown;
 }
 
-/** The claims of a text that looks like a signed JWT (three parts, the second a JSON object). */
+/** Returns the claims of a text that looks like a signed JWT. */
 function readClaims(token: string): RoutingClaims | undefined {
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
@@ -60,11 +55,11 @@ function readClaims(token: string): RoutingClaims | undefined {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
     return typeof claims === "object" && claims !== null ? claims : undefined;
   } catch {
-    return undefined; // not JSON, so no JWT
+    return undefined; // no JWT
   }
 }
 
-/** Clients send the claim as a boolean or as text, in any case (authentication.md 4.2). */
+/** Clients send booleans or texts in any case (authentication.md 4.2). */
 function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }

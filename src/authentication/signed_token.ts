@@ -3,11 +3,10 @@ import { hash } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { parseJsonObject } from "./json_object.ts";
 
-/** A signed JSON Web Token that is well-formed; nothing in it is verified yet. */
+/** Well-formed but unverified JWT. */
 export interface SignedToken {
-  /** The token itself, a secret. */
   readonly text: string;
-  /** SHA-256 of the text in base64, by which the token can be remembered. */
+  /** SHA-256 of the text in base64. */
   readonly digest: string;
   readonly algorithm: string;
   readonly claims: ReadonlyMap<string, unknown>;
@@ -15,36 +14,36 @@ export interface SignedToken {
   readonly expires: number;
 }
 
-/** Why a token is refused; the text is for the log and repeats nothing of the token. */
+/** Reason to refuse a token, for the log; quotes nothing of it. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
 }
 
-/** Longest token that is read, in characters; those of clients stay below 1,500. */
+/** Characters; real ones stay below 1,500. */
 const MAX_TOKEN_LENGTH = 8192;
 
-/** Seconds by which clocks may differ (authentication.md 3.7). */
+/** Clock skew in seconds (authentication.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
-/** Algorithms by which others may sign (RFC 8725, 3.1 and 3.2): none with a secret that both sides know. */
+/** Asymmetric algorithms for other issuers (RFC 8725, 3.1 and 3.2). */
 export const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
-/** How long a token may still be valid, and the setting that says so. */
+/** Limit on the remaining lifetime. */
 export interface LifetimeLimit {
   readonly seconds: number;
-  /** Key of the configuration, for the log. */
+  /** Configuration key, for the log. */
   readonly setting: string;
 }
 
-/** Header members that say nothing about where to get keys or how to read the token; all others are refused. */
+/** Allowed header members; others could change keys or meaning. */
 const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
 
 /**
- * Takes a compact token apart (RFC 7515, 7519): three parts in canonical base64url, JSON objects without a member given
- * twice, no header but `alg`, `typ` and `kid`, so neither `crit` nor `jku`, `jwk`, `x5u`, `x5c` or `b64` (RFC 8725).
+ * Parses a compact JWT (RFC 7515, 7519): canonical base64url, no repeated members, no header but `alg`, `typ` and
+ * `kid`, so neither `crit` nor `jku`, `jwk`, `x5u`, `x5c` or `b64` (RFC 8725).
  * @throws {InvalidToken}
  */
 export function parseSignedToken(text: string): SignedToken {
@@ -57,10 +56,9 @@ export function parseSignedToken(text: string): SignedToken {
   return { text, digest, ...content };
 }
 
-/** What a token says, without the token. */
 type Content = Omit<SignedToken, "text" | "digest">;
 
-/** What was read lately: clients show the same token for minutes, and what a text says never changes. */
+/** Cache of parsed tokens, since clients reuse them for minutes. */
 const READ = new BoundedMap<string, Content>(500);
 
 function readContent(text: string): Content {
@@ -84,10 +82,10 @@ function readContent(text: string): Content {
 }
 
 /**
- * Checks the claims that every token is subject to.
+ * Checks the common claims.
  * @param now Milliseconds since the epoch.
- * @param audience What `aud` must contain if it is there: the server's name, letter by letter.
- * @param maxLifetime Most time that may remain until expiry; no limit if left out.
+ * @param audience Required in `aud` if present: the server's exact name.
+ * @param maxLifetime Limit on the remaining lifetime. Default: no limit.
  * @throws {InvalidToken}
  */
 export function checkClaims(
@@ -113,7 +111,7 @@ export function checkClaims(
   if (claims.has("aud") && !named.includes(audience)) throw new InvalidToken("meant for another server");
 }
 
-/** A claim that must be text and not empty. @throws {InvalidToken} */
+/** Returns a required non-empty text claim. @throws {InvalidToken} */
 export function textClaim({ claims }: SignedToken, name: string): string {
   const value = claims.get(name);
   if (typeof value !== "string" || value === "" || !value.isWellFormed()) {

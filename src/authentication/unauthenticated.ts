@@ -1,31 +1,30 @@
 import type { Authenticator, StepUp } from "./authenticator.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
-/** A way to authenticate that a 401 offers. */
+/** Scheme of a 401. */
 type Challenge = Authenticator["challenges"][number];
 
-/** What a 401 says about the token that was shown (RFC 6750, 3; RFC 9449, 7.1), and how another would do (RFC 9470, 3). */
+/** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */
 export interface TokenDiagnostic {
   readonly scheme: "Bearer" | "DPoP";
-  /** Present if the user has to log in anew, or better. */
+  /** Present if a new or stronger login is required. */
   readonly stepUp?: StepUp;
 }
 
-/** What challenges say besides how to authenticate. */
 interface ChallengeFacts {
   readonly realm: string;
-  /** Where clients read which issuers make tokens for this service (RFC 9728, 5.1). */
+  /** Protected resource metadata (RFC 9728, 5.1). */
   readonly metadata?: string;
   readonly diagnostic?: TokenDiagnostic;
 }
 
-/** Value of `WWW-Authenticate` that offers these ways, or `Bearer` if there are none. */
+/** Formats `WWW-Authenticate`, with `Bearer` as the fallback. */
 export function challengeHeader(facts: ChallengeFacts, challenges: readonly Challenge[]): string {
   const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
   return offered.map((challenge) => format(challenge, facts)).join(", ");
 }
 
-/** RFC 7617 (with `charset`), RFC 6750, which wants a parameter too, or RFC 9449, 7.1. */
+/** RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
 function format(challenge: Challenge, { realm, metadata, diagnostic }: ChallengeFacts): string {
   if (challenge === "Basic") return `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const parameters = {

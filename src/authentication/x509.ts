@@ -10,27 +10,26 @@ import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
-/** Whose certificates count. */
+/** Options of {@link x509}. */
 export interface X509Options {
-  /** In the configured order, such as `X509`. */
   readonly name: string;
-  /** Present if gateway support is on: clients then show their certificate to the gateway, which passes on their name. */
+  /** Present if gateway support is on: clients authenticate to the gateway, which forwards their name. */
   readonly gateway?: {
-    /** The gateway's certificate in use now, PEM; `undefined` if it is not known. */
+    /** Gateway's current certificate, PEM; `undefined` if unknown. */
     readonly certificate: () => string | undefined;
   };
-  /** The server's own name; nobody else may go by it. */
+  /** Server's own DN, which no client may use. */
   readonly serverName: () => string;
   readonly clock: Clock;
-  /** What the authorities of clients have revoked as of now; absent: nobody asks. */
+  /** Current revocation lists for clients; absent: no check. */
   readonly revocation: () => Revocation | undefined;
   /** See `Authenticator.derivedLifetime`. */
   readonly derivedLifetime: number | undefined;
 }
 
 /**
- * Recognises callers by the certificate they showed to this server, or to a gateway that vouches for it with its signature
- * (authentication.md 9.3). That the header comes from a gateway is the edge's to see to.
+ * Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). The edge ensures
+ * that the header comes from a gateway.
  */
 export function x509(options: X509Options): Authenticator {
   return {
@@ -83,10 +82,10 @@ function judge(
   return { kind: "accepted", identity: { dn, method: "X509", via: name, credential } };
 }
 
-/** What was made of certificates lately: a client shows its own with each request. */
+/** Cache of stored credentials. */
 const CREDENTIALS = new BoundedMap<string, string>(1000);
 
-/** What is remembered of a certificate in what is derived from it: enough to tell later whether it still counts. */
+/** Returns what to store about a certificate to recheck it later. */
 function credentialOf(pem: string): string {
   const known = CREDENTIALS.get(pem);
   if (known !== undefined) return known;
@@ -97,7 +96,7 @@ function credentialOf(pem: string): string {
   return credential;
 }
 
-/** Whether a certificate is in date and not revoked; one that a gateway was shown, the gateway alone knows. */
+/** Reports whether a certificate is in date and not revoked; a gateway's cannot be checked. */
 function counts(credential: string, { clock, revocation }: X509Options): boolean {
   const { issuer, serial, ends } =
     /^(?<issuer>[\w-]+)\.(?<serial>[0-9a-f]*)\.(?<ends>\d+)$/.exec(credential)?.groups ?? {};
@@ -110,21 +109,18 @@ function counts(credential: string, { clock, revocation }: X509Options): boolean
 const UNUSABLE = "the gateway's certificate vouches for nobody, " +
   `expected one that is valid now, with an RSA key of at most ${MOST_RSA_BITS} bits`;
 
-/** Whoever named somebody so would be anybody; and nobody would know why they are nobody, were it passed over. */
+/** Refused with a reason: an unsigned name could be anybody's. */
 const UNSIGNED = "the gateway does not sign the names that it passes on, " +
   "expected gateway.signConsignorToken=true in its gateway.properties";
 
-/** A name that a gateway vouches for. */
+/** Name from a gateway. */
 export interface Consignor {
   readonly dn: string;
   /** Base64. */
   readonly signature: string;
 }
 
-/**
- * Reads `DN="…";DSIG=…`, in either order. The gateway escapes nothing, so the name ends at the quote before `;DSIG=` or
- * the end.
- */
+/** Parses `DN="…";DSIG=…` in either order. The DN, unescaped, ends at the quote before `;DSIG=` or the end. */
 export function parseConsignor(header: string): Consignor | undefined {
   if (header.length > 8192) return undefined;
   const found = /^DN="(?<dn>.+)";\s?DSIG=(?<signature>[A-Za-z0-9+/]+=*)$/s.exec(header) ??
@@ -133,14 +129,14 @@ export function parseConsignor(header: string): Consignor | undefined {
   return dn === undefined || signature === undefined ? undefined : { dn, signature };
 }
 
-/** The key with which the gateway vouches for names now; `undefined` if there is none that can be verified with. */
+/** Returns the gateway's current key, if usable. */
 function keyOfGateway(certificate: string, now: number): KeyObject | undefined {
   const x509 = new X509Certificate(certificate);
   const key = usableKeyOf(x509);
   return isValidAt(validityOf(x509), now) && key?.asymmetricKeyType === "rsa" ? key : undefined;
 }
 
-/** `SHA1withRSA` over the SHA-1 of the name: hashed twice, and fixed by the gateways in use. */
+/** `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways. */
 function isSignedBy(gateway: KeyObject, { dn, signature }: Consignor): boolean {
   const digest = createHash("sha1").update(dn, "utf8").digest();
   return verify("sha1", digest, gateway, Buffer.from(signature, "base64"));

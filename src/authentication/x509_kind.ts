@@ -9,7 +9,7 @@ export const clientCertificate = authenticatorKind({
   keys: {
     derivedLifetime: optional(integer({
       help:
-        "How long browser sessions and tokens got by such a login may last; default 28800 behind a gateway, else as the certificate",
+        "Maximum lifetime of browser sessions and tokens from such a login; default 28800 behind a gateway, else the lifetime of the certificate",
       unit: "seconds",
       max: 30 * 86_400,
       added: true,

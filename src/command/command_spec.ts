@@ -40,9 +40,9 @@ export const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
 export const COMMON_OPTIONS = {
   config: {
     value: "FILE",
-    help: `Main configuration file; without it ${placesOf(MAIN_FILE)}`,
+    help: `Main configuration file. If not given: ${placesOf(MAIN_FILE)}`,
   },
-  json: { help: "Print JSON: one value, as the manual describes it" },
+  json: { help: "Print one JSON value, as described in the manual" },
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 

@@ -15,8 +15,8 @@ export const version = defineCommand({
     "version": "Version of the service",
     "deno": "Version of the runtime",
     "v8": "Version of its JavaScript engine",
-    "target": "System that the program was made for",
-    "configuration?": "Main configuration file that commands read, or would",
+    "target": "Target platform of the program",
+    "configuration?": "Main configuration file that commands read",
   },
 }, async (given, io) => {
   const { target } = Deno.build;

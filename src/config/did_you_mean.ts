@@ -1,4 +1,4 @@
-/** The word that a mistyped one most likely stands for, if one is near enough. */
+/** Returns the word that a typo most likely means, if one is similar enough. */
 export function didYouMean(typed: string, words: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(3, Math.floor(typed.length / 4)));
   let best: { word: string; distance: number } | undefined;
@@ -10,7 +10,7 @@ export function didYouMean(typed: string, words: Iterable<string>): string | und
   return best?.word;
 }
 
-/** Letters to insert, delete, replace, or swap with their neighbour, to make one text of the other. */
+/** Counts insertions, deletions, replacements and swaps of neighbours between two texts. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

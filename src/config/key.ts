@@ -4,65 +4,63 @@ import { isAddressRange, isWideRange } from "../model/address.ts";
 import { InvalidName, parseName } from "../model/distinguished_name.ts";
 import { hostsOf } from "../model/host_list.ts";
 
-/** A value that does not fit its key; the message says what would. */
+/** Error for an invalid value; the message states the expectation. */
 export class UnexpectedValue extends Error {
   override readonly name = "UnexpectedValue";
 
-  /** @param secret Whether the value may hold something secret, so that it must not be shown. */
+  /** @param secret Whether the value must not be shown. */
   constructor(message: string, readonly secret: boolean) {
     super(message);
   }
 }
 
-/** What a value may depend on besides its text. */
 interface ValueContext {
-  /** Absolute path of the folder that relative paths start from. */
+  /** Base of relative paths, absolute. */
   readonly workingDirectory: string;
 }
 
-/** What a table of keys says about one key: how it is written, what it is for, and what holds without it. */
+/** Description of one key. */
 export interface Key<T> {
   readonly shape: "one";
-  /** Name in the file, if it differs from the name in the table. */
+  /** Default: the name in the table. */
   readonly name?: string;
-  /** For the reference manual: a sentence or two without final full stop. */
+  /** For the manual: a sentence or two without the final full stop. */
   readonly help: string;
-  /** What a value looks like, such as `a port number from 1 to 65535`. */
+  /** Such as `a port number from 1 to 65535`. */
   readonly type: string;
-  /** Values worth offering for completion. */
+  /** For completion. */
   readonly choices: readonly string[];
   readonly unit?: string;
-  /** Known to this service only, not to the Java one. */
+  /** Unknown to the Java service. */
   readonly added: boolean;
-  /** Its value is never shown. */
   readonly secret: boolean;
   /** `undefined`: the key is required. */
   readonly absent: { readonly value: T } | undefined;
-  /** Whether an empty value is as none, where one may be left out; so the Java service reads texts. */
+  /** Whether an empty value of an optional key counts as absent, as in the Java service. */
   readonly emptyIsAbsent: boolean;
-  /** What is odd about a text that fits, for a warning. */
+  /** Returns a warning for a suspicious valid text. */
   doubt?(text: string): string | undefined;
-  /** @throws {UnexpectedValue} If the text does not fit. Never sees blanks around the value. */
+  /** @param text Trimmed. @throws {UnexpectedValue} */
   parse(text: string, context: ValueContext): T;
 }
 
-/** Any number of keys of one type that differ in the last part: `directoryLocations.1`, `directoryLocations.2`. */
+/** Numbered keys of one type: `directoryLocations.1`, `directoryLocations.2`. */
 export interface Items<T> {
   readonly shape: "many";
   readonly name?: string;
   readonly item: Key<T>;
 }
 
-/** One of several values, with the last part of its key. */
+/** Value with the last part of its key. */
 export interface Item<T> {
   readonly name: string;
   readonly value: T;
 }
 
-/** Keys by the names that values have in the program. */
+/** Keys by their names in the program. */
 export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
 
-/** The values of a table of keys. */
+/** Values of a table. */
 export type Infer<T extends Table> = {
   readonly [K in keyof T]: T[K] extends Key<infer V> ? V
     : T[K] extends Items<infer V> ? readonly Item<V>[]
@@ -71,7 +69,7 @@ export type Infer<T extends Table> = {
 
 interface Options<T> {
   readonly help: string;
-  /** Name in the file, if it differs from the name in the table. */
+  /** Default: the name in the table. */
   readonly name?: string;
   readonly default?: T;
   readonly unit?: string;
@@ -103,12 +101,12 @@ function key<T>(
   };
 }
 
-/** A key that may be left out without a value taking its place. */
+/** Declares a key without default that may be absent. */
 export function optional<T>(required: Key<T>): Key<T | undefined> {
   return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
-/** A key whose value may be left out, and counts as left out if it does not fit, with a warning. @param holds Then. */
+/** Declares an optional key whose invalid value counts as absent, with a warning. @param holds What applies then. */
 export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
   const fits = (text: string) => {
     try {
@@ -125,7 +123,7 @@ export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefin
   };
 }
 
-/** Keys `name.<any>` that together make a list. */
+/** Declares a list of keys `name.<any>`. */
 export function items<T>(item: Key<T>): Items<T> {
   return { shape: "many", name: item.name, item };
 }
@@ -134,7 +132,7 @@ function fail(expected: string, secret = false): never {
   throw new UnexpectedValue(`expected ${expected}`, secret);
 }
 
-/** Any text but the empty one. */
+/** Declares a non-empty text. */
 export function text(options: Options<string>): Key<string> {
   return key(
     options,
@@ -144,7 +142,7 @@ export function text(options: Options<string>): Key<string> {
   );
 }
 
-/** Text that is never shown. Wrap it in a `Secret` where it is used. */
+/** Declares a secret text. Wrap it in a `Secret` where it is used. */
 export function secretText(options: Options<string> & { readonly minBytes?: number }): Key<string> {
   const { minBytes = 0 } = options;
   const type = minBytes > 0 ? `a secret of at least ${minBytes} bytes` : "a secret";
@@ -156,12 +154,12 @@ export function secretText(options: Options<string> & { readonly minBytes?: numb
   );
 }
 
-/** A whole number in a range. */
+/** Declares an integer in a range. */
 export function integer(
   options: Options<number> & {
     readonly min?: number;
     readonly max?: number;
-    /** What 0 means, if it is the Java service's way to say something that we do not do: the default holds. */
+    /** Meaning of 0 in the Java service, if unsupported: the default applies. */
     readonly zero?: string;
   },
 ): Key<number> {
@@ -180,7 +178,7 @@ export function integer(
   });
 }
 
-/** A TCP port. `anyFree` allows 0, which lets the system choose. */
+/** Declares a TCP port. `anyFree` allows 0, which lets the system choose. */
 export function port(options: Options<number> & { readonly anyFree?: boolean }): Key<number> {
   const min = options.anyFree ? 0 : 1;
   const type = `a port number from ${min} to 65535`;
@@ -190,7 +188,7 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   });
 }
 
-/** One TCP port, or several with commas between. */
+/** Declares comma-separated TCP ports. */
 export function ports(options: Options<readonly number[]>): Key<readonly number[]> {
   const type = "a port number from 1 to 65535, or several with commas between";
   return key(options, type, (found) => {
@@ -206,7 +204,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ["no", false],
 ]);
 
-/** `true`, `yes`, `false` or `no` in any case. */
+/** Declares `true`, `yes`, `false` or `no` in any case. */
 export function flag(options: Options<boolean>): Key<boolean> {
   return key(
     options,
@@ -216,7 +214,7 @@ export function flag(options: Options<boolean>): Key<boolean> {
   );
 }
 
-/** One of some words, in any case. */
+/** Declares a choice of words in any case. */
 export function oneOf<const T extends string>(words: readonly T[], options: Options<NoInfer<T>>): Key<T> {
   const type = `one of ${words.join(", ")}`;
   const { default: ours } = options;
@@ -230,12 +228,12 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
   );
 }
 
-/** The parts of a list, with blanks, tabs, `|` and `,` between them in any mixture (rest-api.md 3.2). */
+/** Splits by blanks, tabs, `|` and `,` (rest-api.md 3.2). */
 function splitList(list: string): string[] {
   return list.split(/[\s|,]+/).filter((part) => part !== "");
 }
 
-/** Names; of one that is there twice the first place counts. */
+/** Declares a list of names; later duplicates are dropped. */
 export function list(options: Options<readonly string[]>): Key<readonly string[]> {
   return key(options, "names, separated by blanks, | or ,", (found) => [...new Set(splitList(found))], {
     doubt(found) {
@@ -246,7 +244,7 @@ export function list(options: Options<readonly string[]>): Key<readonly string[]
   });
 }
 
-/** A file or folder; the value is absolute. */
+/** Declares a file or folder, resolved to an absolute path. */
 export function path(options: Options<string>): Key<string> {
   return key(
     options,
@@ -256,7 +254,7 @@ export function path(options: Options<string>): Key<string> {
   );
 }
 
-/** An absolute URL with one of the schemes, and without user, password and fragment. */
+/** Declares an absolute URL without user, password and fragment. */
 export function url(options: Options<string> & { readonly schemes: readonly string[] }): Key<string> {
   const starts = options.schemes.map((scheme) => `${scheme}://`);
   const type = `a URL that begins with ${starts.join(" or ")}`;
@@ -275,13 +273,13 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
   });
 }
 
-/** Host name or IP address, without port. */
+/** Declares a host name or IP address without port. */
 export function host(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port";
   return key(options, type, (found) => isHost(found) ? found : fail(type), { emptyIsAbsent: true });
 }
 
-/** One host, or several with commas between; the value is as written, see `hostsOf`. */
+/** Declares comma-separated hosts, see `hostsOf`. */
 export function hosts(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port, or several with commas between";
   return key(options, type, (found) => {
@@ -294,7 +292,7 @@ function isHost(text: string): boolean {
   return isIP(text) !== 0 || (text.length <= 253 && /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(text));
 }
 
-/** A Java class; the value is its simple name, whatever the package. */
+/** Declares a Java class; the value is its simple name. */
 export function className(options: Options<string>): Key<string> {
   return key(
     options,
@@ -303,7 +301,7 @@ export function className(options: Options<string>): Key<string> {
   );
 }
 
-/** IP addresses and CIDR ranges. */
+/** Declares IP addresses and CIDR ranges. */
 export function addressRanges(options: Options<readonly string[]>): Key<readonly string[]> {
   return key(options, "IP addresses and ranges such as 192.0.2.0/24", (found) => {
     const ranges = splitList(found);
@@ -319,10 +317,7 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   });
 }
 
-/**
- * A distinguished name, as RFC 4514 has it.
- * @param options.placeholder Text in it that stands for a value, such as `%s`.
- */
+/** Declares a distinguished name (RFC 4514). @param options.placeholder Such as `%s`. */
 export function distinguishedName(options: Options<string> & { readonly placeholder?: string }): Key<string> {
   const { placeholder } = options;
   const type = placeholder === undefined
@@ -340,7 +335,7 @@ export function distinguishedName(options: Options<string> & { readonly placehol
   });
 }
 
-/** A time zone of the IANA database, such as `Europe/Berlin`. */
+/** Declares an IANA time zone, such as `Europe/Berlin`. */
 export function timeZone(options: Options<string>): Key<string> {
   const type = "a time zone such as Europe/Berlin";
   return key(options, type, (found) => {

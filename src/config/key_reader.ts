@@ -3,38 +3,31 @@ import { KeyReport } from "./key_report.ts";
 import type { ResolvedEntry } from "./load_properties.ts";
 import type { Section } from "./section.ts";
 
-/** A key that was read: what holds for it, and why. */
+/** Effective value of a key. */
 export interface EffectiveValue {
   readonly key: string;
-  /** Title of its section. */
+  /** Section title. */
   readonly section: string;
-  /** As text, with variables replaced; absent if nothing holds. */
+  /** Variables replaced; absent without a value. */
   readonly value?: string;
-  /** Whether the value is not to be shown. */
   readonly secret: boolean;
-  /** Where it is written; absent if the value is the key's default. */
+  /** Absent for a default. */
   readonly file?: string;
   readonly line?: number;
 }
 
-/** Keys whose value is another one than before, sorted; keys that came or went are among them. */
+/** Returns the keys that changed, came or went, sorted. */
 export function changedKeys(before: readonly EffectiveValue[], after: readonly EffectiveValue[]): string[] {
   const [old, now] = [before, after].map((values) => new Map(values.map(({ key, value }) => [key, value])));
   const keys = new Set([...before, ...after].map(({ key }) => key));
   return [...keys].filter((key) => old?.get(key) !== now?.get(key)).sort();
 }
 
-/**
- * Takes values out of properties, section by section, and collects what is wrong with them.
- * When all sections are read, {@link KeyReport.reportUnknown} tells which keys nobody asked for.
- */
+/** Reads values by section and collects diagnostics; {@link KeyReport.reportUnknown} comes last. */
 export class KeyReader extends KeyReport {
   readonly #effective = new Map<string, EffectiveValue>();
 
-  /**
-   * The values of a section; `undefined`, and problems, if one of them is wrong or missing.
-   * @param prefix The section's, with names in place of `<…>`.
-   */
+  /** Reads a section; `undefined` with diagnostics if invalid. @param prefix With names in place of `<…>`. */
   read<T extends Table>(section: Section<T>, prefix: string = section.prefix): Infer<T> | undefined {
     this.sections.push({ ...section, prefix });
     const values: Record<string, unknown> = {};
@@ -53,12 +46,11 @@ export class KeyReader extends KeyReport {
     return isComplete(section.keys, values) ? values : undefined;
   }
 
-  /** Every key that was read so far. */
+  /** All keys read so far. */
   get effective(): readonly EffectiveValue[] {
     return [...this.#effective.values()];
   }
 
-  /** `undefined` if there is no usable value. */
   #readOne<T>(
     key: Key<T>,
     full: string,
@@ -98,7 +90,7 @@ export class KeyReader extends KeyReport {
   }
 
   #show(key: Key<unknown>, full: string, section: string, entry?: ResolvedEntry): void {
-    // Passwords do not belong into URLs; where one is all the same, it is not shown.
+    // Hides passwords, which do not belong in URLs.
     const written = entry?.value.trim().replace(/\/\/[^/@\s]*@/g, "//***@");
     const value = written ?? defaultText(key.absent?.value);
     this.#effective.set(full, {

@@ -6,23 +6,20 @@ import { type Properties, reason, type ResolvedEntry } from "./load_properties.t
 import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
 
-/** Below these, a key that nobody knows stops the start (rest-api.md 3.1); other keys belong to somebody else. */
+/** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
 const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
 
-/**
- * What is wrong with the keys of the configuration, each problem with its place: said by those who read them, and, when
- * all is read, of keys that nobody asked for and of files that were named and cannot be used.
- */
+/** Diagnostics of configuration keys, including unknown keys and unreadable files. */
 export class KeyReport {
-  /** Keys that somebody asked for, as written. */
+  /** Requested keys, as written. */
   protected readonly claimed = new Set<string>();
-  /** Keys that there are, written or not. */
+  /** Existing keys, present or not. */
   protected readonly known = new Set<string>();
-  /** What was read: says what an unknown key among its own is. */
+  /** Sections read, which classify unknown keys. */
   protected readonly sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
   readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];
-  /** Secrets written in files, the first of each file. */
+  /** First secret of each file. */
   readonly #secrets = new Map<string, string>();
 
   constructor(
@@ -31,18 +28,17 @@ export class KeyReport {
     readonly diagnostics: Diagnostic[],
   ) {}
 
-  /** The entry of a key, for messages; its presence says that the operator wrote it. */
+  /** Returns a key's entry, if the operator wrote it. */
   entry(key: string): ResolvedEntry | undefined {
     return this.properties.entries.get(key);
   }
 
-  /** Where a key is set, for messages that come up later. */
+  /** Returns a key's place for later messages. */
   origin(key: string): Origin {
     const entry = this.entry(key) ?? this.anyCase(key)[0];
     return { file: entry?.file ?? this.properties.mainFile, line: entry?.line, key };
   }
 
-  /** First entry below a prefix. */
   firstBelow(prefix: string): ResolvedEntry | undefined {
     let first: ResolvedEntry | undefined;
     for (const entry of this.properties.entries.values()) {
@@ -52,7 +48,7 @@ export class KeyReport {
     return first;
   }
 
-  /** The parts that follow a prefix up to the next dot, each once: the names an operator chose. */
+  /** Returns the distinct names after a prefix, up to the next dot. */
   namesBelow(prefix: string): ReadonlySet<string> {
     const names = new Set<string>();
     for (const key of this.properties.entries.keys()) {
@@ -63,7 +59,7 @@ export class KeyReport {
     return names;
   }
 
-  /** Leaves everything below a prefix alone, with one warning that says why. */
+  /** Ignores everything below a prefix, with one warning. */
   leave(prefix: string, expected: string): void {
     const first = this.firstBelow(prefix);
     if (first === undefined) return;
@@ -71,32 +67,32 @@ export class KeyReport {
     this.warn(first.key, expected);
   }
 
-  /** Leaves everything below a prefix alone, because something about it was reported already. */
+  /** Ignores everything below a prefix, since a diagnostic exists. */
   skip(prefix: string): void {
     for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.claimed.add(key);
   }
 
-  /** Notes a file whose content became part of the configuration. */
+  /** Adds a file that the configuration includes. */
   addSource(path: string): void {
     this.#sources.add(path);
   }
 
-  /** Files that the configuration was made of, absolute, the main file first. */
+  /** Source files, absolute, the main file first. */
   get sources(): readonly string[] {
     return [...new Set([...this.properties.files, ...this.#sources])];
   }
 
-  /** Files whose change may make another configuration of it, or a good one of a bad one. */
+  /** Files whose change requires a reload. */
   get dependsOn(): readonly string[] {
     return [...new Set([...this.sources, ...this.#files.map(({ path }) => path)])];
   }
 
-  /** Notes a file that has to be there; see `checkFiles`. */
+  /** Expects a file; see `checkFiles`. */
   expectFile(key: string, path: string): void {
     this.#files.push({ key, path });
   }
 
-  /** Reports expected files that cannot be read, and files with secrets that everybody can. @returns The former. */
+  /** Reports unreadable files and public files with secrets. Returns the unreadable ones. */
   async checkFiles(): Promise<readonly string[]> {
     const unreadable: string[] = [];
     for (const [file, key] of this.#secrets) {
@@ -115,7 +111,7 @@ export class KeyReport {
     return unreadable;
   }
 
-  /** @param found What was written; leave it out where it may be secret. */
+  /** @param found Value as written; omit if it may be secret. */
   error(key: string, expected: string, found?: string): void {
     this.#report("error", key, expected, found);
   }
@@ -124,10 +120,7 @@ export class KeyReport {
     this.#report("warning", key, expected, found);
   }
 
-  /**
-   * Reports keys that no section has read. To be called last.
-   * @param worst `warning`: the file has other readers as well, whose keys may begin like ours.
-   */
+  /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
   reportUnknown(worst: Diagnostic["severity"]): void {
     for (const { key } of this.properties.entries.values()) {
       if (this.claimed.has(key)) continue;
@@ -149,18 +142,17 @@ export class KeyReport {
     return isElsewhere && !isMistyped ? "warning" : nearest?.unknown ?? "error";
   }
 
-  /** A secret stands in the file itself. */
   protected noteSecret({ key, file }: ResolvedEntry): void {
     if (!this.#secrets.has(file)) this.#secrets.set(file, key);
   }
 
-  /** Entries of a key that may be written in any case. */
+  /** Returns entries of a key in any case. */
   protected anyCase(key: string): ResolvedEntry[] {
     const wanted = key.toLowerCase();
     return [...this.properties.entries.values()].filter((entry) => entry.key.toLowerCase() === wanted);
   }
 
-  /** An entry near which a missing one belongs: below the same prefix, or else below a shorter one. */
+  /** Returns an entry near which a missing one belongs. */
   protected near(prefix: string): ResolvedEntry | undefined {
     for (let below = prefix; below.includes("."); below = parentPrefix(below)) {
       const entry = this.firstBelow(below);
@@ -174,7 +166,6 @@ export class KeyReport {
   }
 }
 
-/** `a.` for `a.b.`. */
 function parentPrefix(prefix: string): string {
   return prefix.slice(0, prefix.slice(0, -1).lastIndexOf(".") + 1);
 }

@@ -1,9 +1,6 @@
-/**
- * One configured method of authentication or attribute source, as its kind has read it: plain data. What there is besides
- * is the business of the kind that answers to `kind`, the simple name of a Java class.
- */
+/** Configured authenticator or attribute source; `kind`, a simple Java class name, determines its other members. */
 export interface KindConfig {
   readonly kind: string;
-  /** In the configured order, such as `SSHKEY`. */
+  /** As configured, such as `SSHKEY`. */
   readonly name: string;
 }

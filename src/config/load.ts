@@ -28,41 +28,37 @@ import { readTlsStores } from "./read_tls_stores.ts";
 import type { Known, Parts, SectionReader } from "./section_reader.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
-/** What configuration is read with besides files. */
+/** Dependencies of reading a configuration. */
 export interface LoadOptions {
-  /** What methods and sources there can be. */
   readonly kinds: Kinds;
-  /** Value of an environment variable, for `${NAME}`. */
+  /** For `${NAME}`. */
   readonly environment: (name: string) => string | undefined;
-  /** Folder that relative paths start from; by default the process's. */
+  /** Base of relative paths. Default: the process's. */
   readonly workingDirectory?: string;
-  /** Name of this machine, for the external URL of a service that listens on all interfaces. */
+  /** For the external URL of a service on all interfaces. */
   readonly hostName?: () => string;
-  /** What keys are that this service does not know, though they begin like its own; a host's files have many. */
+  /** Severity of unknown keys with known prefixes. */
   readonly unknownKeys?: Diagnostic["severity"];
 }
 
-/** What came of reading the configuration. */
+/** Result of reading a configuration. */
 interface LoadedConfiguration {
-  /** Absent if there are errors. */
+  /** Absent after errors. */
   readonly config?: ServiceConfig;
-  /** The parts that could be read, errors elsewhere or not: what they name can be looked at all the same. */
+  /** Valid parts, despite errors elsewhere. */
   readonly readable: Partial<ServiceConfig>;
-  /** All logical servers that are named, also those with errors; absent if even that cannot be read. */
+  /** Logical servers, even invalid ones; absent if unknown. */
   readonly serverNames?: readonly string[];
-  /** Absolute paths of files that are needed, and cannot be read. */
+  /** Required files that are unreadable, absolute. */
   readonly unreadable: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The files it is made of and those it names, absolute, as far as they could be told. */
+  /** Source and referenced files, absolute. */
   readonly dependsOn: readonly string[];
-  /** Every key that was looked at, in the order in which that happened. */
+  /** All keys in the order of reading. */
   readonly effective: readonly EffectiveValue[];
 }
 
-/**
- * Reads the main configuration file and all it includes.
- * @returns All that is wrong or doubtful, sorted by file and line; and the configuration, unless there are errors.
- */
+/** Reads the main file and its includes. Returns diagnostics by line, and the configuration without errors. */
 export async function loadConfiguration(
   mainFile: string,
   { kinds, environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
@@ -84,7 +80,7 @@ export async function loadConfiguration(
   return !isWhole(readable) || diagnostics.some(isError) ? loaded : { ...loaded, config: readable };
 }
 
-/** Each reads its part of the file, and sees what those before it have read. */
+/** In order: each may use the results of those before it. */
 const READERS: readonly SectionReader[] = [
   readSecurity,
   readGateway,
@@ -107,7 +103,7 @@ const READERS: readonly SectionReader[] = [
   readTlsStores,
 ];
 
-/** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
+/** Reads every section despite errors, to report all diagnostics together. */
 async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostName">): Promise<Parts> {
   let parts: Parts = {};
   for (const read of READERS) parts = { ...parts, ...await read(reader, { ...parts, ...context }) };
@@ -115,7 +111,7 @@ async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostNa
   return { sources: { main, all: reader.sources }, ...parts };
 }
 
-/** The sections without which there is no configuration; certificates need not be configured. */
+/** Required sections; certificates are optional. */
 const SECTIONS = [
   "sources",
   "site",

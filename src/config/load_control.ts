@@ -6,9 +6,8 @@ import { readControl, readLogging } from "./read_site.ts";
 import type { ControlConfig, LoggingConfig } from "./service_config.ts";
 
 /**
- * Reads only what it takes to find a running service. So its operator can ask it how it is while the file, half edited,
- * is not one that it could start with.
- * @returns `undefined` if even that cannot be read; the problems say why.
+ * Reads only the control socket's settings, so that commands work while the file is being edited.
+ * @returns `undefined` with diagnostics if even these are invalid.
  */
 export async function loadControl(
   mainFile: string,

@@ -3,38 +3,32 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "./properties.ts";
 import { readRegularFile } from "../model/regular_file.ts";
 
-/** An entry whose variables were replaced. */
+/** Entry with variables replaced. */
 export interface ResolvedEntry extends PropertyEntry {
-  /** Value before that. */
+  /** Original value. */
   readonly written: string;
 }
 
-/** All entries of a main file and the files it includes, with variables replaced. */
+/** Entries of the main file and its includes. */
 export interface Properties {
   readonly entries: ReadonlyMap<string, ResolvedEntry>;
-  /** Keys whose value could not be made out; there is a problem for each. */
+  /** Keys with unresolvable values, each with a diagnostic. */
   readonly unusable: ReadonlySet<string>;
-  /** As given. */
   readonly mainFile: string;
-  /** Absolute paths: the main file first, then the included ones. */
+  /** Absolute, the main file first. */
   readonly files: readonly string[];
 }
 
-/** Where variables and relative paths come from. */
 interface PropertiesContext {
-  /** Value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
-  /** Absolute path of the folder that relative paths start from. */
+  /** Base of relative paths, absolute. */
   readonly workingDirectory: string;
 }
 
 const INCLUDE = "$include.";
 const VARIABLE = "$var.";
 
-/**
- * Reads a property file with its `$include.<any>=<file>` lines and replaces `${NAME}` in every value: by the environment,
- * else by a `$var.NAME=…` line (rest-api.md 3.1). Problems are added to the list.
- */
+/** Reads a file with `$include.<any>=<file>`; replaces `${NAME}` by environment or `$var.NAME=…` (rest-api.md 3.1). */
 export async function loadProperties(
   mainFile: string,
   context: PropertiesContext,
@@ -101,7 +95,7 @@ class PropertyLoader {
     this.diagnostics.push({ severity: "error", ...place(entry), expected });
   }
 
-  /** `undefined`, and a problem, if a variable is not defined. */
+  /** Returns `undefined` with a diagnostic for an unknown variable. */
   replaceVariables(entry: PropertyEntry, open: readonly string[] = []): string | undefined {
     let complete = true;
     const value = entry.value.replace(/\$\{([^{}]+)\}/g, (_, name: string) => {
@@ -130,7 +124,7 @@ function place({ file, line, key }: PropertyEntry): { file: string; line: number
   return { file, line, key };
 }
 
-/** Why a file could not be read, in a few words. */
+/** Returns a short reason for an unreadable file. */
 export function reason(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "there is no such file";
   if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable) {

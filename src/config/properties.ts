@@ -1,17 +1,17 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 
-/** One `key=value` of a file. */
+/** Entry of a property file. */
 export interface PropertyEntry {
   readonly key: string;
-  /** With escapes resolved; trailing blanks belong to it. */
+  /** Unescaped, with trailing blanks. */
   readonly value: string;
   readonly file: string;
-  /** Counted from 1; the first one of an entry with continuation lines. */
+  /** From 1; the first line of a continued entry. */
   readonly line: number;
 }
 
-/** UTF-8, or ISO-8859-1 if the bytes are not (Java's property files are either). A byte-order mark is dropped. */
+/** Decodes UTF-8, or ISO-8859-1 as the fallback; drops a byte-order mark. */
 export function decodeProperties(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -21,10 +21,8 @@ export function decodeProperties(bytes: Uint8Array): string {
 }
 
 /**
- * Reads the text of a Java property file as `java.util.Properties` does, each key at its line.
- * Of a key that is there twice the last one counts, and a warning says so; a bad `\u` escape is an error.
- * (Compared with Java on 20,000 random texts: the one difference is a lone backslash in the last line, in which Java
- * sometimes sees an empty key.)
+ * Parses like `java.util.Properties`, except for a lone backslash in the last line. The last of a repeated key wins
+ * with a warning; a bad `\u` escape is an error.
  */
 export function parseProperties(
   text: string,
@@ -57,16 +55,16 @@ export function parseProperties(
   return { entries: [...entries.values()], diagnostics };
 }
 
-/** Lines without comments and blank ones, continuation lines joined; escapes stay as they are. */
+/** Yields logical lines: continued lines joined, without comments; escapes unchanged. */
 function* logicalLines(text: string): Generator<{ content: string; line: number }> {
-  // Cut and joined once for each entry: a text that grows piece by piece and is cut each time costs its length each time.
+  // Joined once per entry, to stay linear.
   let parts: string[] = [];
   let first = 0;
   let line = 0;
   for (const natural of text.split(/\r\n|\r|\n/)) {
     line += 1;
     const part = natural.replace(/^[ \t\f]+/, "");
-    // While nothing of an entry was read, blank lines and comments are skipped, also after a lone backslash.
+    // Skips blank lines and comments before an entry, also after a lone backslash.
     if (parts.length === 0) {
       if (part === "" || part.startsWith("#") || part.startsWith("!")) continue;
       first = line;
@@ -85,7 +83,7 @@ function endsInOddBackslashes(text: string): boolean {
   return (text.length - trimEndCharacters(text, "\\").length) % 2 === 1;
 }
 
-/** The key ends at the first unescaped `=`, `:` or blank. */
+/** Splits at the first unescaped `=`, `:` or blank. */
 function splitEntry(content: string): { key: string; value: string } {
   const key = /^(?:\\.|[^\\=: \t\f])*/su.exec(content)?.[0] ?? "";
   const value = content.slice(key.length).replace(/^[ \t\f]*[=:]?[ \t\f]*/, "");
@@ -94,7 +92,7 @@ function splitEntry(content: string): { key: string; value: string } {
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([["t", "\t"], ["n", "\n"], ["r", "\r"], ["f", "\f"]]);
 
-/** `undefined` if a `\u` is not followed by four hexadecimal digits. */
+/** Returns `undefined` for a bad `\u`. */
 function unescape(text: string): string | undefined {
   let valid = true;
   const plain = text.replace(

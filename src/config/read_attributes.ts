@@ -5,13 +5,13 @@ import { readKinds } from "./read_kinds.ts";
 import type { Known, Parts } from "./section_reader.ts";
 import type { AttributesConfig } from "./service_config.ts";
 
-/** Attribute sources (authentication.md 7.3). */
+/** Reads attribute sources (authentication.md 7.3). */
 export async function readAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
   const attributes = await readChain(reader, ATTRIBUTES, kinds.sources);
   return attributes && { attributes };
 }
 
-/** Those that are asked last. */
+/** Reads dynamic sources. */
 export async function readDynamicAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
   const dynamicAttributes = await readChain(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
   return dynamicAttributes && { dynamicAttributes };

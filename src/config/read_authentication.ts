@@ -6,7 +6,7 @@ import { readKinds } from "./read_kinds.ts";
 import type { Known, Parts } from "./section_reader.ts";
 import type { LogicalServerConfig } from "./service_config.ts";
 
-/** The methods of authentication, in order (specification 5). */
+/** Reads the authenticators in order (specification 5). */
 export async function readAuthentication(
   reader: KeyReader,
   { kinds, servers = [] }: Known,
@@ -31,7 +31,7 @@ export async function readAuthentication(
   return { authentication: { ...rest, authenticators } };
 }
 
-/** Warns where one provider is shown tokens that are for another: it could use them in the name of their users. */
+/** Warns if a provider would receive another's tokens, with which it could impersonate users. */
 function checkTokens(
   reader: KeyReader,
   { authenticators, kinds }: {
@@ -57,7 +57,7 @@ function checkTokens(
   }
 }
 
-/** Methods that a server names must be there, and able to tell what it requires besides. */
+/** Checks that a server's required authenticators exist and provide what it requires. */
 function checkLogins(
   reader: KeyReader,
   { name, logins }: LogicalServerConfig,

@@ -5,16 +5,16 @@ import type { KindConfig } from "./kind_config.ts";
 import type { METHOD } from "./keys/authentication_keys.ts";
 import type { Section } from "./section.ts";
 
-/** The keys of one kind, with what everything of its sort has. */
+/** Returns a kind's keys with the common ones. */
 export function sectionOf(common: Section, { title, keys, ignored }: Kind): Section {
   return { ...common, title, keys: { ...common.keys, ...keys }, ignored };
 }
 
 /**
- * Reads all methods or sources that are listed in an order, each by its kind.
- * @param options.prefix What their names follow, such as `container.security.attributes.`.
- * @param options.order Absent if it cannot be told: then all are left alone.
- * @param options.common The keys that each has.
+ * Reads configured authenticators or sources in order.
+ * @param options.prefix Such as `container.security.attributes.`.
+ * @param options.order Absent if unreadable: all are ignored.
+ * @param options.common Keys of all.
  */
 export async function readKinds(
   reader: KeyReader,
@@ -40,7 +40,7 @@ export async function readKinds(
   return configs;
 }
 
-/** Names of keys that the Java service has in some class of this sort, in lower case. */
+/** Returns lower-case key names of Java classes of this sort. */
 function javaNames({ kinds }: KindList): ReadonlySet<string> {
   const names = kinds.flatMap(({ keys, ignored = {} }) => [
     ...Object.entries(keys).flatMap(([field, key]) =>
@@ -52,10 +52,10 @@ function javaNames({ kinds }: KindList): ReadonlySet<string> {
 }
 
 class ListedReader {
-  /** What was read: in the order, or as part of something in it. */
+  /** Names in the order, or members. */
   readonly used = new Set<string>();
   readonly #classes: ReadonlyMap<string, { readonly kind: Kind; readonly as: string }>;
-  /** Class of what is named so and has none configured (authentication.md 1.2, rest-api.md 3.8). */
+  /** Implied classes by name (authentication.md 1.2, rest-api.md 3.8). */
   readonly #defaults: ReadonlyMap<string, string>;
 
   constructor(
@@ -75,7 +75,7 @@ class ListedReader {
     ]);
   }
 
-  /** @param open Those around the ones that are to be read. */
+  /** @param open Enclosing names, against cycles. */
   async read(
     order: readonly string[],
     orderKey: string,

@@ -3,29 +3,27 @@ import type { KeyReader } from "./key_reader.ts";
 import { NO_POSTGRES, PERSISTENCE, POSTGRES } from "./keys/sharing_keys.ts";
 import type { DatabaseConfig } from "./service_config.ts";
 
-/** Where everything is kept; `undefined`, and problems, if something about it is wrong. */
 interface Persistence {
   readonly directory: string | undefined;
   readonly database: DatabaseConfig | undefined;
 }
 
-/** Class that means PostgreSQL. */
 const IN_POSTGRES = "PGSQLPersist";
 
-/** Classes that mean a store of the service's own. */
+/** Java classes for a local store. */
 const OF_OUR_OWN: readonly string[] = ["H2Persist", "InMemory"];
 
-/** Whether what the service keeps is to be in PostgreSQL, as far as the file says; for whoever needs some place for it. */
+/** Reports whether anything is persisted, by the file alone. */
 export function isKept(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.directory") !== undefined || isShared(reader);
 }
 
-/** Whether it is in PostgreSQL, as far as the file says. */
+/** Reports whether PostgreSQL is configured. */
 export function isShared(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
 }
 
-/** Where shares and records are kept (rest-api.md 3.6). */
+/** Reads the storage settings (rest-api.md 3.6). */
 export async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
   const isPostgres = isShared(reader);
   const database = isPostgres ? await readPostgres(reader) : undefined;
@@ -90,7 +88,7 @@ function isThisMachine(host: string): boolean {
 }
 
 async function warnOfReaders(reader: KeyReader, key: string): Promise<void> {
-  const { mode } = await Deno.stat(key).catch(() => ({ mode: null })); // that it is not there, is said elsewhere
+  const { mode } = await Deno.stat(key).catch(() => ({ mode: null })); // absence is reported elsewhere
   if (mode !== null && (mode & 0o004) !== 0) {
     reader.warn(
       "persistence.pgsql.ssl.key",

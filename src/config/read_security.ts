@@ -3,7 +3,7 @@ import { CLIENT } from "./keys/client_keys.ts";
 import { BROWSERS, GATEWAY, ISSUED_TOKENS, SECURITY, THROTTLING } from "./keys/security_keys.ts";
 import type { Parts } from "./section_reader.ts";
 
-/** TLS, access rules and further names of the service (rest-api.md 3.5). */
+/** Reads TLS, access rules and aliases (rest-api.md 3.5). */
 export function readSecurity(reader: KeyReader): Parts | undefined {
   const keys = reader.read(SECURITY);
   if (keys === undefined) return undefined;
@@ -26,13 +26,13 @@ export function readSecurity(reader: KeyReader): Parts | undefined {
   };
 }
 
-/** Keys that stand in configurations of the Java service alone. */
+/** Keys of the Java service only. */
 const JAVAS = [
   "container.security.sessionsEnabled",
   "container.client.digitalSigningEnabled",
 ];
 
-/** The gateway in front (authentication.md 9). */
+/** Reads the gateway (authentication.md 9). */
 export function readGateway(reader: KeyReader): Parts | undefined {
   const keys = reader.read(GATEWAY);
   if (keys === undefined) return undefined;
@@ -55,7 +55,7 @@ export function readGateway(reader: KeyReader): Parts | undefined {
   return { gateway: keys };
 }
 
-/** Tokens of this and other services (authentication.md 4). */
+/** Reads token settings (authentication.md 4). */
 export function readIssuedTokens(reader: KeyReader): Parts | undefined {
   const keys = reader.read(ISSUED_TOKENS);
   if (keys === undefined) return undefined;
@@ -77,7 +77,7 @@ export function readIssuedTokens(reader: KeyReader): Parts | undefined {
   return { issuedTokens: { ...rest, lifetimeSeconds, trustedIssuerFiles } };
 }
 
-/** How long browsers stay signed in. */
+/** Reads browser sign-in settings. */
 export function readBrowsers(reader: KeyReader): Parts | undefined {
   const keys = reader.read(BROWSERS);
   if (keys !== undefined && keys.idleSeconds > keys.maxSeconds) {
@@ -87,7 +87,7 @@ export function readBrowsers(reader: KeyReader): Parts | undefined {
   return keys && { browsers: keys };
 }
 
-/** How failed logins are slowed down. */
+/** Reads login throttling settings. */
 export function readThrottling(reader: KeyReader): Parts | undefined {
   const keys = reader.read(THROTTLING);
   if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {
@@ -98,7 +98,7 @@ export function readThrottling(reader: KeyReader): Parts | undefined {
   return keys && { throttling: keys };
 }
 
-/** Requests to other systems (authentication.md 5.1). */
+/** Reads settings of outgoing connections (authentication.md 5.1). */
 export function readOutgoing(reader: KeyReader): Parts | undefined {
   const keys = reader.read(CLIENT);
   if (keys !== undefined && keys.hostnameChecking !== "FAIL") {

@@ -13,12 +13,12 @@ import { readOwnTruststore } from "./read_tls_stores.ts";
 import type { Parts } from "./section_reader.ts";
 import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
 
-/** Keys of the answer of `GET /rest/auth`, and paths below it, that a server's name would hide (rest-api.md 1.9, 1.11). */
+/** Reserved because of keys and paths of `GET /rest/auth` (rest-api.md 1.9, 1.11). */
 const RESERVED_NAMES = ["client", "server", "token", "tokens", "certificate"];
 
 const PREFIX = "authservice.server.";
 
-/** The logical servers and their daemons (specification 2.1). */
+/** Reads logical servers and daemons (specification 2.1). */
 export function readServers(reader: KeyReader): Parts | undefined {
   const keys = reader.read(AUTHSERVICE);
   if (keys === undefined) {
@@ -66,7 +66,6 @@ function checkName(reader: KeyReader, name: string, all: readonly string[]): voi
   if (expected !== undefined) reader.error("authservice.servers", expected, all.join(" "));
 }
 
-/** A server but for whom it trusts. */
 type Server = Omit<LogicalServerConfig, "truststore">;
 
 function readServer(reader: KeyReader, name: string): Server | undefined {
@@ -135,7 +134,7 @@ function checkInstance(
   if (!ssl) {
     reader.warn(
       `${prefix}ssl`,
-      "whoever reaches the command socket can read and send commands, for tests only",
+      "anyone who reaches the command socket can read and send commands; for tests only",
     );
   }
 }
@@ -143,7 +142,7 @@ function checkInstance(
 function warnOfUnverifiable(reader: KeyReader, prefix: string): void {
   reader.warn(
     `${prefix}allowUnverifiableCertificate`,
-    "whoever has seen the daemon's certificate can pose as the daemon, expected false and a certificate of X.509 " +
+    "anyone who has seen the daemon's certificate can impersonate the daemon, expected false and a certificate of X.509 " +
       "version 3: see docs/troubleshooting.md",
     "true",
   );

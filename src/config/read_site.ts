@@ -9,7 +9,7 @@ import { kindOf } from "./kind.ts";
 import type { Known, Parts } from "./section_reader.ts";
 import type { AuditConfig, ControlConfig, HttpsConfig, LoggingConfig, SiteConfig } from "./service_config.ts";
 
-/** Name and addresses of the service (rest-api.md 3.3). */
+/** Reads name and addresses (rest-api.md 3.3). */
 export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   const keys = reader.read(CONTAINER);
   if (keys === undefined) return undefined;
@@ -37,15 +37,15 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   return { site, liveReload, drainSeconds };
 }
 
-/** Where the service has resources below, in lower case. */
+/** Path prefixes in use, in lower case. */
 const OWN_PATHS = ["rest", "health"];
 
-/** The external URL once the port is known, for a service that had the system choose one. */
+/** Returns the external URL for a port that the system chose. */
 export function externalUrlAt({ externalUrl, externalUrlGiven }: SiteConfig, port: number): string {
   return externalUrlGiven ? externalUrl : externalUrl.replace(/:0(?=\/|$)/, `:${port}`);
 }
 
-/** `<host>:<port>/<site>/services…` with or without scheme. */
+/** Parses `<host>:<port>/<site>/services…` with or without scheme. */
 function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
   const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
   const full = cut.includes("://") ? cut : `https://${cut}`;
@@ -69,7 +69,7 @@ function derivedUrl(
   return `${tls ? "https" : "http"}://${authority}${gateway?.enabled === true ? `/${name}` : ""}`;
 }
 
-/** Which services are on. A feature that is off takes its services with it. */
+/** Reads the enabled services; a disabled feature disables its services. */
 export function readFeatures(reader: KeyReader): Parts | undefined {
   const keys = reader.read(FEATURES);
   if (keys === undefined) return undefined;
@@ -84,10 +84,7 @@ export function readFeatures(reader: KeyReader): Parts | undefined {
   };
 }
 
-/**
- * The listener (rest-api.md 3.4). Certificates that nothing looks at are not asked for: to ask has its price in each
- * handshake, and browsers ask their user in turn.
- */
+/** Reads the listener (rest-api.md 3.4); requests client certificates only if needed, since browsers prompt. */
 export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
   const keys = reader.read(HTTP_SERVER);
   if (keys === undefined) return undefined;
@@ -133,7 +130,7 @@ export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
   return { https };
 }
 
-/** What stands in front of the service speaks for its own host; by itself the service says so of its own host only. */
+/** Enables HSTS only for the service's own host; a proxy sets its own. */
 function hstsOf(
   enabled: boolean | undefined,
   maxAgeSeconds: number,
@@ -143,7 +140,7 @@ function hstsOf(
   return { maxAgeSeconds, includeSubDomains: enabled === true };
 }
 
-/** Where log lines go, and which; with `-` for a file to the console only. */
+/** Reads log settings; file `-` means console only. */
 export function readLogging(reader: KeyReader): { readonly logging: LoggingConfig } | undefined {
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
@@ -153,7 +150,7 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
   };
 }
 
-/** Where the audit stream goes; unless that is said, into a file beside the log file. */
+/** Reads audit settings. Default: a file beside the log file. */
 export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefined {
   const keys = reader.read(AUDIT);
   return keys && { audit: auditOf(reader, keys, logging) };
@@ -176,7 +173,7 @@ function auditOf(
     : { to: "file", path: join(dirname(logging.file), "audit.log") };
 }
 
-/** Where the control socket is; `-` is nowhere. */
+/** Reads the control socket; `-` disables it. */
 export function readControl(reader: KeyReader): { readonly control: ControlConfig } | undefined {
   const keys = reader.read(CONTROL);
   if (keys === undefined) return undefined;
@@ -187,7 +184,7 @@ export function readControl(reader: KeyReader): { readonly control: ControlConfi
   return { control: { enabled: true, socket: resolve(reader.workingDirectory, socket) } };
 }
 
-/** Where metrics can be fetched; nowhere without a port. */
+/** Reads the metrics endpoint, disabled without a port. */
 export function readMetrics(reader: KeyReader): Parts | undefined {
   const keys = reader.read(METRICS);
   if (keys === undefined) return undefined;

@@ -16,7 +16,7 @@ import type {
   TruststoreConfig,
 } from "./service_config.ts";
 
-/** Own certificate and key, and whom to trust: where they are, see `loadTlsMaterial` for their content. */
+/** Reads paths of certificate, key and truststores; `loadTlsMaterial` reads their content. */
 export function readTlsStores(reader: KeyReader, { tls = true, servers, authentication }: Known): Parts {
   const speaksTls = tls || servers === undefined ||
     servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
@@ -30,7 +30,7 @@ export function readTlsStores(reader: KeyReader, { tls = true, servers, authenti
   return { credential, truststore, clientTruststore, providerTruststore, trustedAssertionIssuers };
 }
 
-/** The chains of identity providers are judged by the platform, which minds no revocation lists. */
+/** Warns that the platform ignores revocation lists for providers. */
 function warnOfProviders(
   reader: KeyReader,
   authenticators: AuthenticationConfig["authenticators"],
@@ -66,10 +66,7 @@ function readTruststore(reader: KeyReader): TruststoreConfig | undefined {
   return keys === undefined ? undefined : toTruststore(reader, TRUSTSTORE.prefix, keys);
 }
 
-/**
- * A truststore that need not be there, such as that of SAML issuers.
- * @param prefix Where the section is, if names of the operator's are in its prefix.
- */
+/** Reads an optional truststore. @param prefix If it contains the operator's names. */
 export function readOwnTruststore(
   reader: KeyReader,
   section: typeof TRUSTSTORE,
@@ -80,7 +77,7 @@ export function readOwnTruststore(
   return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
 }
 
-/** Stores of whose certificates this service never sees the chain, so that no list can be minded. */
+/** Truststores without revocation checks. */
 const WITHOUT_LISTS = [PROVIDER_TRUSTSTORE.prefix, TRUSTED_ASSERTION_ISSUERS.prefix];
 
 function readRevocation(
@@ -107,7 +104,7 @@ function readRevocation(
   return { mode, locations, origin: reader.origin(first) };
 }
 
-/** The first of some keys that is in the file. */
+/** Returns the first present key. */
 function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }

@@ -1,11 +1,7 @@
 import { addressInRange, canonicalAddress } from "../model/address.ts";
 import type { Place } from "./kind.ts";
 
-/**
- * Sees to it that passwords and tokens go to another system encrypted: by `https://`, or by `http://` within this machine,
- * or where the operator says so in so many words, by the key `allowPlainHttp` beside the address.
- * @param key Of the address, below the place.
- */
+/** Requires `https://` for credentials, unless the host is local or `allowPlainHttp` is set beside `key`. */
 export function requireHttps(
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
   key: string,
@@ -17,7 +13,7 @@ export function requireHttps(
     reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
   } else if (permitted) {
     const expected =
-      "whoever is on the way reads passwords and tokens, and can answer in place of the server";
+      "anyone on the network path can read passwords and tokens, and can impersonate the server";
     reader.warn(prefix + key, expected, address);
   } else {
     const expected = `expected https://, or ${prefix}allowPlainHttp=true to send secrets unencrypted`;

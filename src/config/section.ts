@@ -1,25 +1,22 @@
 import type { Table } from "./key.ts";
 
-/** Keys that begin alike. The configuration is read, and its reference manual made, from these. */
+/** Keys with a common prefix, for reading and for the manual. */
 export interface Section<T extends Table = Table> {
-  /** With final dot; parts such as `<server>` stand for names that the operator chooses. */
+  /** With final dot; `<server>` stands for names. */
   readonly prefix: string;
   readonly title: string;
   readonly keys: T;
-  /**
-   * Keys of the Java service that are accepted without effect, and why; the reason follows `ignored: `.
-   * A final `*` stands for any rest.
-   */
+  /** Keys of the Java service without effect, with the reason after `ignored: `. A final `*` matches any rest. */
   readonly ignored?: Readonly<Record<string, string>>;
-  /** What an unknown key is. */
+  /** Severity of unknown keys. */
   readonly unknown: "error" | "warning";
-  /** Names that the Java service knows in sections like this one: an unknown key of such a name is a warning, unless it is mistyped. */
+  /** Java key names for which an unknown key is only a warning. */
   readonly elsewhere?: ReadonlySet<string>;
-  /** Whether upper and lower case in a key make no difference. */
+  /** Whether keys are case-insensitive. */
   readonly anyCase?: boolean;
 }
 
-/** Gives a table its place; the type of the table is kept. */
+/** Declares a section and keeps its type. */
 export function section<const T extends Table>(described: Section<T>): Section<T> {
   return described;
 }

@@ -2,22 +2,20 @@ import type { KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
-/** What sections of the file became, as far as they are in order, with what is of use to other sections alone. */
+/** Valid sections, and facts for other sections. */
 export type Parts = Partial<ServiceConfig> & {
-  /** Whether the service itself speaks HTTPS. */
   readonly tls?: boolean;
-  /** All logical servers that are named, those with errors too. */
+  /** Logical servers, even invalid ones. */
   readonly serverNames?: readonly string[];
 };
 
-/** What a section may need besides its keys: sections read before it, and what stands in no file. */
+/** Input of a section: earlier sections and the environment. */
 export type Known = Parts & {
   readonly kinds: Kinds;
-  /** Name of this machine. */
   readonly hostName: () => string;
 };
 
-/** Reads one section or some that belong together; `undefined`, and problems, if something in them is wrong. */
+/** Reads sections; `undefined` with diagnostics if invalid. */
 export type SectionReader = (
   reader: KeyReader,
   known: Known,

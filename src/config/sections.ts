@@ -18,7 +18,7 @@ import type { Kinds } from "./kind.ts";
 import { sectionOf } from "./read_kinds.ts";
 import type { Section } from "./section.ts";
 
-/** Everything that can be configured, in the order of the reference manual. */
+/** Returns all sections in the order of the manual. */
 export function sections({ authenticators, sources }: Kinds): readonly Section[] {
   return [
     CONTAINER,

@@ -11,35 +11,34 @@ import type { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
 import type { KindConfig } from "./kind_config.ts";
 
-/** The values of a section's keys: what a key is for, its unit and its default stand there. */
+/** Values of a section, whose keys have the documentation. */
 type Values<S extends { readonly keys: Table }> = Infer<S["keys"]>;
 
 /**
- * Everything the service is told by its operator, checked and complete: what has a default is there, paths are absolute,
- * nothing is left to parse. Plain frozen data that survives `structuredClone`. Fields named `…Secret` or `password` hold
- * secret text: wrap it in a `Secret` where it is used, and never log a whole config.
+ * Complete, checked configuration: defaults applied, paths absolute. Plain frozen data for `structuredClone`. `…Secret`
+ * and `password` fields are secret: wrap them in a `Secret` where they are used, and never log a whole config.
  */
 export interface ServiceConfig {
   readonly sources: SourceFiles;
   readonly site: SiteConfig;
   readonly features: FeaturesConfig;
   readonly https: HttpsConfig;
-  /** Own certificate and key. Absent only if HTTPS is off and no daemon speaks TLS. */
+  /** Absent only without HTTPS and TLS to daemons. */
   readonly credential: CredentialConfig | undefined;
-  /** Whom to trust: clients' certificates, daemons, identity providers. Absent only if nothing speaks TLS. */
+  /** For clients, daemons and identity providers; absent only without TLS. */
   readonly truststore: TruststoreConfig | undefined;
-  /** Of clients; absent: the common truststore. */
+  /** Absent: the common truststore. */
   readonly clientTruststore: TruststoreConfig | undefined;
-  /** Of identity providers and XUUDB servers; absent: the common truststore. */
+  /** For identity providers and XUUDB; absent: the common truststore. */
   readonly providerTruststore: TruststoreConfig | undefined;
-  /** Certificates of SAML issuers themselves, not of authorities. */
+  /** SAML issuers' own certificates. */
   readonly trustedAssertionIssuers: TruststoreConfig | undefined;
   readonly servers: readonly LogicalServerConfig[];
-  /** Look up names that clients give in the place of their addresses. */
+  /** Whether to resolve host names in client addresses. */
   readonly resolveClientNames: boolean;
   readonly authentication: AuthenticationConfig;
   readonly attributes: AttributesConfig;
-  /** Sources asked last; their account and groups always win. */
+  /** They run last; their account and groups win. */
   readonly dynamicAttributes: AttributesConfig;
   readonly accessControl: AccessControlConfig;
   readonly gateway: GatewayConfig;
@@ -52,36 +51,34 @@ export interface ServiceConfig {
   readonly audit: AuditConfig;
   readonly control: ControlConfig;
   readonly metrics: MetricsConfig;
-  /** Further audiences and recipients of SAML assertions for this service. */
+  /** Further audiences and recipients of SAML assertions. */
   readonly additionalServiceIdentifiers: readonly string[];
-  /** Take over a changed main file while running. */
+  /** Whether to reload a changed main file. */
   readonly liveReload: boolean;
   readonly drainSeconds: number;
 }
 
-/** Where the configuration was read from. */
 interface SourceFiles {
-  /** Absolute. */
   readonly main: string;
-  /** Main file, included ones and files of expressions, absolute: watch these. */
+  /** Main file, includes and expression files, absolute. */
   readonly all: readonly string[];
 }
 
-/** Name and addresses of the service. */
+/** Name and addresses. */
 export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "host" | "port"> {
-  /** Without trailing slash. With port 0 and no configured URL it holds port 0, see `externalUrlAt`. */
+  /** Without trailing slash; contains port 0 if so configured, see `externalUrlAt`. */
   readonly externalUrl: string;
-  /** Whether the operator gave the URL; otherwise it was derived from host and port. */
+  /** Whether the URL was configured. */
   readonly externalUrlGiven: boolean;
 }
 
-/** Which services answer; a switched-off one answers 404. */
+/** Enabled services; others respond 404. */
 type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
 
-/** The listener. */
+/** Listener. */
 export interface HttpsConfig
   extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
-  /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
+  /** False: plain HTTP, for tests or behind a local proxy. */
   readonly tls: boolean;
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
@@ -95,28 +92,27 @@ export interface Origin {
   readonly key: string;
 }
 
-/** Where own certificate and key are; read by `loadTlsMaterial`. */
+/** Paths of certificate and key; see `loadTlsMaterial`. */
 export interface CredentialConfig extends Omit<Values<typeof CREDENTIAL>, "format"> {
   readonly origin: Origin;
   readonly format: "auto" | NonNullable<Values<typeof CREDENTIAL>["format"]>;
-  /** Where the file with the key is named: `keyPath`, else `path`. */
+  /** Place of `keyPath`, else `path`. */
   readonly keyOrigin: Origin;
 }
 
-/** Where trusted certificates are; read by `loadTlsMaterial`. */
+/** Paths of trusted certificates; see `loadTlsMaterial`. */
 export type TruststoreConfig =
   & {
-    /** Seconds between two looks for new files; negative is never. */
+    /** Interval of checks for new files; negative: never. */
     readonly updateIntervalSeconds: number;
-    /** Where the store is configured, for messages. */
     readonly origin: Origin;
-    /** Revocation lists to hold certificates against; absent: none. */
+    /** Absent: no revocation check. */
     readonly revocation: RevocationConfig | undefined;
   }
   & (
     | {
       readonly type: "directory";
-      /** Absolute paths, possibly with `*` and `?` in the last part. */
+      /** Absolute, possibly with `*` and `?`. */
       readonly locations: readonly string[];
       readonly encoding: "PEM" | "DER";
     }
@@ -129,79 +125,75 @@ export type TruststoreConfig =
     | { readonly type: "openssl"; readonly path: string }
   );
 
-/** Where revocation lists are; read with the truststore. */
+/** Paths of revocation lists. */
 export interface RevocationConfig {
   readonly mode: "IF_VALID" | "REQUIRE";
-  /** Absolute paths, possibly with `*` and `?`. */
+  /** Absolute, possibly with `*` and `?`. */
   readonly locations: readonly string[];
   readonly origin: Origin;
 }
 
-/** One name that users see; one or several daemons behind it. */
+/** Logical server with its daemons. */
 export interface LogicalServerConfig {
   readonly name: string;
   readonly description: string;
-  /** At least one; the first has number 1. */
+  /** At least one; numbered from 1. */
   readonly instances: readonly DaemonInstanceConfig[];
-  /** Absent: not enabled. */
   readonly reservations: ReservationsConfig | undefined;
-  /** How users must have logged in. */
+  /** Required logins. */
   readonly logins: Pick<Infer<typeof LOGICAL_KEYS>, "methods" | "requiredAcr" | "maxAuthAge" | "networks">;
-  /** Who is trusted to name its daemons; absent: the common truststore. */
+  /** Absent: the common truststore. */
   readonly truststore: TruststoreConfig | undefined;
 }
 
-/** One daemon of a logical server. Its host is given to clients verbatim: one, or several, see `hostsOf`. */
+/** Daemon; clients get its host verbatim, see `hostsOf`. */
 export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
-/** Where the reservations of a logical server come from. */
+/** Source of a server's reservations. */
 export interface ReservationsConfig {
-  /** May come into being later; absent: they are in the database that instances share. */
+  /** May be created later; absent: the shared database. */
   readonly file: string | undefined;
-  /** IANA name; absent: the zone of the host. */
+  /** IANA name; absent: the host's. */
   readonly timeZone: string | undefined;
 }
 
-/** The methods, and whether callers must show credentials. */
+/** Authenticators, and whether credentials are required. */
 export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>, "order"> {
-  /** In the order they are asked; none makes every caller anonymous. */
+  /** In order; empty: all callers are anonymous. */
   readonly authenticators: readonly KindConfig[];
 }
 
-/** The sources in their order, and how their answers are combined. */
+/** Sources in order and how to combine them. */
 export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
-  /** As configured: whoever combines them adds the automatic source if it is not among them. */
+  /** As configured, without the implicit automatic source. */
   readonly sources: readonly KindConfig[];
 }
 
-/** Whether access rules hold. */
 interface AccessControlConfig {
-  /** `false`: every caller may do everything (tests only). */
+  /** False: every caller may do everything (tests only). */
   readonly enabled: boolean;
 }
 
-/** A gateway in front, and from where it speaks; no trusted peers: nobody's headers count. */
+/** Gateway and its addresses; without trusted peers its headers are ignored. */
 export type GatewayConfig = Values<typeof GATEWAY>;
 
-/** Tokens that the service issues, and those of others that count. */
 interface IssuedTokensConfig
   extends Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> {
-  /** PEM files of further issuers whose tokens count. */
+  /** PEM files of trusted issuers. */
   readonly trustedIssuerFiles: readonly string[];
 }
 
-/** How long browsers stay signed in. */
 type BrowsersConfig = Values<typeof BROWSERS>;
 
-/** How guessing is slowed down. */
+/** Login throttling. */
 export type ThrottlingConfig = Values<typeof THROTTLING>;
 
-/** Data sharing; there is a directory or a database whenever `servers` is not empty. */
+/** Data sharing; with `servers` there is a directory or database. */
 interface SharingConfig
   extends Omit<Values<typeof SHARE>, "clientAddresses">, Pick<Values<typeof PERSISTENCE>, "directory"> {
-  /** That several instances share; absent: everything is kept in the directory. */
+  /** Absent: everything is in the directory. */
   readonly database: DatabaseConfig | undefined;
-  /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
+  /** Addresses for own sessions; empty: the connection's local address. */
   readonly clientAddresses: readonly string[];
 }
 
@@ -212,9 +204,9 @@ export interface DatabaseConfig extends
     "database" | "user" | "password" | "digestSecret" | "connections" | "timeoutMs"
   >,
   Pick<Values<typeof POSTGRES>, "outageGraceSeconds" | "outageTokenSeconds"> {
-  /** Of which one takes changes; at least one. */
+  /** At least one; one accepts changes. */
   readonly servers: readonly { readonly host: string; readonly port: number }[];
-  /** Files that are read for each connection, so that they can be renewed; absent: no TLS. */
+  /** Reread for each connection; absent: no TLS. */
   readonly tls: Pick<Values<typeof POSTGRES>, "authorities" | "certificate" | "key"> | undefined;
 }
 
@@ -224,43 +216,40 @@ export interface OutgoingConfig extends
     Values<typeof CLIENT>,
     "proxyHost" | "proxyPort" | "proxyType" | "proxyUser" | "proxyPassword" | "nonProxyHosts"
   > {
-  /** Absent: everything is reached directly. */
+  /** Absent: direct connections. */
   readonly proxy?: ProxyConfig;
 }
 
-/** An HTTP proxy on the way to other systems. */
+/** HTTP proxy for outgoing connections. */
 export interface ProxyConfig {
-  /** Name or address, without brackets. */
   readonly host: string;
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** What is reached without it, see `goesThroughProxy()`. */
+  /** Direct destinations, see `goesThroughProxy()`. */
   readonly direct: readonly string[];
 }
 
-/** Where log lines go, and which. */
+/** Log output. */
 export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
-  /** Absent: to the console only. */
+  /** Absent: console only. */
   readonly file: string | undefined;
 }
 
-/** Where the audit stream goes. */
+/** Destination of the audit log. */
 export type AuditConfig =
   | { readonly to: "file"; readonly path: string }
   | { readonly to: "console" }
-  /** Of systemd. */
   | { readonly to: "journal" };
 
-/** The socket of the operator's commands. */
+/** Control socket. */
 export interface ControlConfig {
-  /** Whether there is one. */
   readonly enabled: boolean;
-  /** As the operator chose it; absent: see `controlSockets`. */
+  /** Absent: see `controlSockets`. */
   readonly socket: string | undefined;
 }
 
-/** Prometheus metrics; absent `listen`: off. */
+/** Prometheus metrics; without `listen` off. */
 interface MetricsConfig {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
 }

@@ -7,13 +7,13 @@ import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";
 
-/** The command socket of one daemon. */
+/** Command socket of a daemon. */
 export interface CommandSocket {
   readonly host: string;
   readonly port: number;
   /** Absent: plain TCP, for tests only. */
   readonly tls?: {
-    /** Asked for each connection, so that renewed certificates are used from the next one on. */
+    /** Called per connection, so that renewed certificates take effect. */
     readonly material: () => TlsMaterial;
     readonly expectedDn?: string;
     readonly allowUnverifiable?: boolean;
@@ -27,39 +27,36 @@ export interface ExchangeLimits {
   readonly reply: number;
 }
 
-/** Another exchange with the same daemon, which serves one after the other. */
+/** Previous exchange with the same daemon, which serves one at a time. */
 export interface Ahead {
-  /** Resolves when it is over; with the reason if there is no use in going on. */
+  /** Resolves at its end, with a failure if there is no point in continuing. */
   readonly over: Promise<Failure | undefined>;
-  /** Milliseconds to wait for that. */
+  /** Longest wait in milliseconds. */
   readonly maxWait: number;
 }
 
-/** When, and for how long, an exchange may take place. */
 interface ExchangeOptions {
-  /** Asked for when it is this exchange's turn: the limits begin to count then. */
+  /** Called when this exchange's turn comes, which starts the limits. */
   readonly limits: () => ExchangeLimits;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Absent: it is its turn at once. Only with TLS: over plain TCP the request would leave before its turn. */
+  /** Absent: no exchange ahead. Requires TLS: over plain TCP the request would be sent too early. */
   readonly ahead?: Ahead;
 }
 
-/** What a reply may hold at most: the key files of a user are in it. */
+/** Includes a user's key files. */
 export const MAX_REPLY_BYTES = 1024 * 1024;
 
 /**
- * After a handshake `END` must be sent before the connection ends, or the daemon is dead until it is restarted. While a
- * handshake is under way we cannot know whether the daemon thinks it complete, so `END` is handed to the connection and
- * gets this many milliseconds to leave.
+ * After a handshake, a connection that ends without `END` hangs the daemon until it is restarted. Whether it considers
+ * the handshake complete is unknown here, so `END` is always sent, with this much time to leave.
  */
 const FAREWELL_MS = 250;
 
 /**
- * One request and its reply on a connection of its own. The request is the first thing sent after the handshake and our
- * check of the peer. `signal` is looked at right before: who leaves earlier causes no session, who leaves later changes
- * nothing here. With another exchange `ahead` it connects and stands in the daemon's backlog until that one is over; the
- * request leaves whenever the daemon has completed the handshake. Never rejects.
+ * Exchanges one request and reply on a new connection, right after handshake and peer check. An abort before the
+ * request causes no session, a later one has no effect. With an exchange `ahead`, waits in the daemon's backlog. Never
+ * rejects.
  */
 export function exchange(
   socket: CommandSocket,
@@ -77,7 +74,7 @@ class CommandConnection {
   readonly #socket: Socket;
   #phase: "connecting" | "handshaking" | "written" | "leaving" = "connecting";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Absent while it is not our turn. */
+  /** Absent before our turn. */
   #limits: ExchangeLimits | undefined;
   #flushed = false;
   #received: Buffer[] = [];
@@ -116,16 +113,15 @@ class CommandConnection {
       host,
       port,
       secureContext: contextOf(this.material),
-      // Daemons' certificates carry role names. Whom we talk to is checked by `checkPeer`, and a failure after the
-      // handshake would end the connection without `END`.
+      // Daemons' certificates carry role names; `checkPeer` checks them. Failing here would skip `END`.
       checkServerIdentity: () => undefined,
     });
-    // What the platform hands to that function takes it a fifth of all the work of a connection to make.
+    // Preparing the argument costs a fifth of the connection's work.
     Object.defineProperty(socket, "getPeerCertificate", { value: () => ({}) });
     return socket;
   }
 
-  /** It is our turn: the daemon has nobody else of ours to serve. */
+  /** Starts our turn: no other exchange of ours is running. */
   #proceed(reason?: Failure): void {
     if (this.#limits !== undefined || this.#result !== undefined || this.#socket.destroyed) return;
     if (reason !== undefined) return this.#leave(reason.fault, reason.detail);
@@ -192,13 +188,13 @@ class CommandConnection {
   #broken(error: Error): void {
     if (this.#result !== undefined) return;
     const fault = classify(error, this.#phase === "written");
-    // With TLS 1.3 the daemon judges our certificate after our side of the handshake: it read nothing of the request.
+    // With TLS 1.3 the daemon checks our certificate after our handshake, without reading the request.
     this.#result = fault === undefined
       ? this.#brokenOff(error.message)
       : failure(fault, "before", reasonOf(error));
   }
 
-  /** Gives up when this much time passes without the next step. */
+  /** Fails if the next step takes longer. */
   #limit(ms: number, fault: Fault): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -207,17 +203,17 @@ class CommandConnection {
     }, ms);
   }
 
-  /** Ends the connection after the request: what is written is out, as a rule long ago. */
+  /** Ends the connection after the request, which is normally sent by now. */
   #finish(fault: Fault, detail?: string): void {
     this.#result ??= failure(fault, "after", detail);
     if (this.#flushed) this.#socket.destroy();
     else this.#farewell();
   }
 
-  /** Ends the connection before the request was written. */
+  /** Ends the connection before the request. */
   #leave(fault: Fault, detail?: string): void {
     this.#result ??= failure(fault, "before", detail);
-    // No handshake has begun yet: the daemon sees a connection come and go. Without TLS it would wait for `END`.
+    // Before a handshake the daemon needs no `END`; without TLS it does.
     if (this.#phase === "connecting" && this.material !== undefined) {
       this.#socket.destroy();
       return;
@@ -232,7 +228,7 @@ class CommandConnection {
     this.#timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
   }
 
-  /** What it means if the connection ends just like that. */
+  /** Returns the result of an unexpected end. */
   #brokenOff(detail?: string): Exchange {
     if (this.#phase === "connecting") return failure("unreachable", "before", detail);
     if (this.#phase === "handshaking") return failure("handshake-closed", "before", detail);
@@ -240,7 +236,7 @@ class CommandConnection {
   }
 }
 
-/** Making one, which parses keys and certificates, is a fifth of the work for a connection. */
+/** Cached: parsing keys and certificates is a fifth of the connection's work. */
 const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
 
 function contextOf(material: TlsMaterial): SecureContext {
@@ -252,7 +248,7 @@ function contextOf(material: TlsMaterial): SecureContext {
   return made;
 }
 
-/** A stream that ends is the only mark of a reply's end; each genuine one ends with LF (daemon-protocol.md 1.3). */
+/** Decodes a reply. Only the end of the stream delimits it; complete ones end with LF (daemon-protocol.md 1.3). */
 function readReply(received: readonly Buffer[]): Exchange {
   const bytes = Buffer.concat(received);
   if (bytes.length === 0) return failure("empty-reply", "after");
@@ -267,14 +263,14 @@ function readReply(received: readonly Buffer[]): Exchange {
   }
 }
 
-/** What the platform says of a certificate, and what else it means by that (RFC 5280, 4.2.1.9). */
+/** Explains a certificate error (RFC 5280, 4.2.1.9). */
 function reasonOf(error: Error): string {
   return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
     ? "the certificate is self-signed, or marked as an authority's (CA:TRUE), and not itself in the truststore"
     : error.message;
 }
 
-/** What an error of the platform says about the handshake or the way there; nothing if the connection merely ended. */
+/** Classifies a platform error; `undefined` for a plain end. */
 function classify(error: Error, written: boolean): Fault | undefined {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === "ECONNREFUSED") return "refused";

@@ -1,12 +1,12 @@
 import { Secret } from "../model/secret.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-/** 62 ** 24 is more than 2 ** 142. */
+/** 62 ** 24 > 2 ** 142. */
 const LENGTH = 24;
-/** Bytes from here on would make the first letters of the alphabet more likely than the others. */
+/** Larger bytes would bias the choice. */
 const FAIR = 256 - 256 % ALPHABET.length;
 
-/** A one-time secret of letters and digits: it becomes a word of an FTP command and a part of clients' command lines. */
+/** Creates a one-time secret of letters and digits, safe in FTP commands and command lines. */
 export function createSecret(): Secret {
   let text = "";
   while (text.length < LENGTH) {

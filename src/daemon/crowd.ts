@@ -1,30 +1,29 @@
-/** Connections that a daemon takes at once: one that it serves, and its backlog (daemon-protocol.md 1.5). More are dropped. */
+/** Connections a daemon accepts: one served plus its backlog (daemon-protocol.md 1.5). More are dropped. */
 const PLACES = 4;
 
-/** By how much the quickest exchange is taken to become slower with each one: a daemon may be slower than it was. */
+/** Decay of the fastest exchange, since a daemon may have become slower. */
 const DRIFT = 1.02;
 
 /**
- * Other instances of the service that send commands to one daemon. Each sends one at a time, so that all together have no more
- * connections there than its backlog takes; alone, or with one other, two, of which one stands ready. Where there are more
- * instances than places, each lets others go before it sends the next, as long as its own exchanges show that all places
- * are taken.
+ * Limits commands of several instances to one daemon: together no more connections than its backlog; up to two
+ * instances may use two each. With more instances than places, each pauses between commands while its exchanges show a
+ * full backlog.
  */
 export class Crowd {
   readonly #instances: () => number;
   #quickestMs = Infinity;
 
-  /** @param instances How many there are, this one included. */
+  /** @param instances Number of instances, this one included. */
   constructor(instances: () => number) {
     this.#instances = instances;
   }
 
-  /** Commands that may be under way at once. @param ready Whether one may stand ready. */
+  /** Returns the allowed concurrent commands. @param ready Whether a second one may wait in the backlog. */
   underWay(ready: boolean): 1 | 2 {
     return ready && 2 * this.#instances() <= PLACES ? 2 : 1;
   }
 
-  /** Milliseconds to wait after an exchange before the next one begins. */
+  /** Returns the pause after an exchange, in milliseconds. */
   pauseAfter(exchangeMs: number): number {
     this.#quickestMs = Math.min(exchangeMs, this.#quickestMs * DRIFT);
     const tooMany = this.#instances() - PLACES;

@@ -17,95 +17,89 @@ import { parsePing, type PingReply } from "./parse_reply.ts";
 import { Queue } from "./queue.ts";
 import type { Schedule } from "../model/schedule.ts";
 
-/** A command for a daemon. */
+/** Command to a daemon. */
 export interface DaemonCommand<T> {
   readonly request: string;
-  /** `undefined` for a reply that is none. */
+  /** Returns `undefined` for an invalid reply. */
   readonly parse: (reply: string) => T | undefined;
-  /** Whose command it is, see {@link Queue}. */
+  /** See {@link Queue}. */
   readonly queueKey: string;
-  /** Milliseconds for the reply. */
+  /** Milliseconds. */
   readonly replyLimit: number;
-  /** Milliseconds after which the daemon can serve the next one, see {@link Queue}; absent: only with the reply. */
+  /** Milliseconds until the daemon can serve the next, see {@link Queue}; absent: until the reply. */
   readonly longestTurn?: number;
-  /** Moment after which nobody waits for it any more, as the stopwatch counts. */
+  /** By the stopwatch. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** What is known of a daemon, as plain data: handed from a core to the one that takes its place. */
+/** State of a daemon as plain data for a successor. */
 export interface DaemonKnowledge {
-  /** Why it is down; absent if it answered. */
+  /** Absent if up. */
   readonly trouble?: Failure;
-  /** As the last ping told. */
+  /** From the last ping. */
   readonly facts?: PingReply;
 }
 
-/** What a physical daemon is reached with. */
+/** Dependencies of a daemon. */
 export interface DaemonParts {
   readonly socket: CommandSocket;
   readonly limits: ExchangeLimits;
-  /** For the dates of certificates. */
+  /** For certificate validity. */
   readonly clock: Clock;
-  /** For durations. */
   readonly elapsed: Stopwatch;
   readonly schedule: Schedule;
-  /** From 0 to below 1; spreads the checks of several services. */
+  /** From 0 to below 1; spreads checks of several instances. */
   readonly random: () => number;
   readonly log: Logger;
-  /** What was known before; absent for a daemon that nobody asked yet. */
+  /** State from a predecessor. */
   readonly known?: DaemonKnowledge;
-  /** Told of what changes. */
+  /** Called on changes. */
   readonly learned: (knowledge: DaemonKnowledge) => void;
-  /** How many instances of the service send it commands, this one included; default 1. */
+  /** Instances that send commands, this one included. Default: 1. */
   readonly clusterMembers?: () => number;
 }
 
-/** What a daemon is to a logical server. */
+/** A logical server's view of the daemon. */
 interface DaemonRole {
   readonly server: string;
-  /** Counted from 1. */
+  /** From 1. */
   readonly instance: number;
   /** `host:port` of the listen socket. */
   readonly address: string;
 }
 
 const SECOND = 1000;
-/** A daemon that is down is asked for a sign of life after 4 to 5 s. */
+/** Ping interval while down. */
 const PROBE_MS = { least: 4 * SECOND, spread: SECOND };
-/**
- * One that is up is asked if nothing else was heard of it for 7 to 9 s: with the 5 s that connecting or the handshake may
- * take, one that died is noticed within 15 s.
- */
+/** Ping interval of an idle daemon: with the 5 s for connecting or handshake, a failure is noticed within 15 s. */
 const IDLE_MS = { least: 7 * SECOND, spread: 2 * SECOND };
-/** Its version and limit are asked for again after this time, traffic or not. */
+/** Refresh of version and limit, with or without traffic. */
 const REFRESH_MS = 600 * SECOND;
-/** One that failed to answer is asked again before it counts as down. */
+/** Delay of the ping after a failed request. */
 const DOUBT_MS = { least: 0, spread: SECOND };
-/** While all are down, requests may try an instance this often. */
+/** Interval of trials by requests while all instances are down. */
 const TRIAL_MS = SECOND;
 
-/** Why a daemon that nobody has asked yet is not up. */
 const NOT_CHECKED = "not checked yet";
 
 const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
-/** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
+/** Afterwards another instance may be quicker. */
 const MAX_WAIT_MS = 10 * SECOND;
 
 /**
- * One physical daemon, whichever logical servers it belongs to: its queue, and its health as real requests show it. What surely means that it is of no use (see
- * {@link isCertain}) takes it out at once. A failure that may lie with the request only raises doubt, and a ping decides:
- * so no sequence of requests, however odd, makes a live daemon count as down.
+ * Physical daemon with queue and health. A failure that proves that the daemon is down (see {@link isCertain}) counts
+ * at once; any other only triggers a ping, so that no request can make a live daemon look down.
  */
 export class Daemon {
   readonly #queue: Queue;
   readonly #crowd: Crowd;
   readonly #roles: DaemonRole[] = [];
-  /** Groups that have not let go of it. */
+  /** Logical servers that use it. */
   #users = 0;
-  /** Whether it is known to be up or down: until then a request may try it, and nobody says that it is up. */
+  /** Whether its state is known; before, requests may try it. */
   #checked: boolean;
-  /** Why it is down. */
+  /** Absent if up. */
   #trouble: Failure | undefined;
   #doubtful = false;
   #facts: PingReply | undefined;
@@ -113,9 +107,9 @@ export class Daemon {
   #askedAt = -Infinity;
   #triedAt = -Infinity;
   #latencyMs: number | undefined;
-  /** What {@link health} says until something changes. */
+  /** Cached {@link health}. */
   #health: DaemonHealth | undefined;
-  /** Whether a ping is on its way or waits for its turn. */
+  /** Whether a ping is queued or running. */
   #checking = false;
   #cancel: (() => void) | undefined;
   readonly #closing = new AbortController();
@@ -129,43 +123,42 @@ export class Daemon {
     this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: () => this.#crowd.underWay(ready) });
   }
 
-  /** Whether it answered, and still does as far as is known. */
   get up(): boolean {
     return this.#checked && this.#trouble === undefined;
   }
 
-  /** Whether nobody knows yet. */
+  /** Whether its state is unknown. */
   get unchecked(): boolean {
     return !this.#checked;
   }
 
-  /** As the last ping told. */
+  /** From the last ping. */
   get facts(): PingReply | undefined {
     return this.#facts;
   }
 
-  /** The same object as long as nothing has changed. */
+  /** The same object until something changes. */
   health(): DaemonHealth {
     return this.#health ??= this.#describe();
   }
 
-  /** A logical server has this daemon from now on. The first begins the checks: a ping now, then whenever there is reason. */
+  /** Adds a logical server. The first starts the checks, with a ping. */
   join(role: DaemonRole): void {
     this.#roles.push(role);
     if (this.#users++ === 0) this.#check();
   }
 
-  /** Whether a request may be sent although the daemon is down, because there is no better one. */
+  /** Reports whether a request may try it while it is down. */
   mayTry(): boolean {
     return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }
 
-  /** Never rejects. A command under way runs to its end, whatever becomes of its caller. */
+  /** Sends a command, which always completes. Never rejects. */
   send<T>(command: DaemonCommand<T>): Promise<Exchange<T>> {
     return this.#send(command, false);
   }
 
-  /** A logical server lets go of it; the last one ends the checks and waits for the exchange under way. */
+  /** Removes a logical server. The last one stops the checks and waits for running exchanges. */
   async leave(): Promise<void> {
     if (--this.#users > 0) return;
     this.#cancel?.();
@@ -273,7 +266,7 @@ export class Daemon {
     return { ...first, ...(others.length > 0 && { also: others.map(({ server }) => server).join(",") }) };
   }
 
-  /** Pings as soon as it is its turn, and plans the next check. */
+  /** Pings and schedules the next check. */
   async #check(): Promise<void> {
     this.#cancel?.();
     const { elapsed, limits } = this.parts;

@@ -1,109 +1,108 @@
 import type { Secret } from "../model/secret.ts";
 
-/** What a session may do; the daemon takes any other word for `FULL` (daemon-protocol.md 1.8). */
+/** Session permission; the daemon takes any other word for `FULL` (daemon-protocol.md 1.8). */
 export type AccessPermission = "NONE" | "INFO" | "READ" | "WRITE" | "FULL";
 
-/** A session to be announced to a daemon. Values are checked by the encoder, field by field, before anything is sent. */
+/** Session request. The encoder checks every field before anything is sent. */
 export interface SessionOrder {
-  /** Unix account. */
   readonly user: string;
-  /** Primary group, to which the daemon adds the account's other groups; or several with colons between, and no others. */
+  /** Primary group, to which the daemon adds the account's others; or an exclusive list separated by `:`. */
   readonly group?: string;
-  /** Addresses the client may come from. */
+  /** Allowed client addresses. */
   readonly clientAddresses: readonly string[];
-  /** Base directory: empty for the home directory without confinement, else ending in `/`. */
+  /** Base directory ending in `/`, or empty for the unconfined home directory. */
   readonly file: string;
   readonly permission: AccessPermission;
   readonly persistent: boolean;
   readonly streams: number;
   readonly compress: boolean;
   readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
-  /** Bytes per second; 0 is no limit. */
+  /** Bytes per second; 0: no limit. */
   readonly rateLimit: number;
   /** Patterns separated by `:`. */
   readonly includes?: string;
   readonly excludes?: string;
 }
 
-/** A session that a daemon expects. */
+/** Announced session. */
 export interface SessionGrant {
   /** Configured listen host, verbatim. */
   readonly host: string;
-  /** Port the daemon reported. */
+  /** Reported by the daemon. */
   readonly port: number;
   readonly secret: Secret;
-  /** Physical instance, counted from 1. */
+  /** From 1. */
   readonly instance: number;
 }
 
-/** What a daemon says about an account (daemon-protocol.md 2). */
+/** Daemon's reply about an account (daemon-protocol.md 2). */
 export type UserInfo =
   | {
     readonly kind: "known";
     readonly home?: string;
-    /** `authorized_keys` lines as the daemon has them, with options. */
+    /** `authorized_keys` lines with options. */
     readonly keyLines: readonly string[];
   }
   | { readonly kind: "unknown" };
 
-/** State of a logical server, from real outcomes. */
+/** Status of a logical server, from real requests. */
 export interface GroupStatus {
-  /** Whether a session can be created: an instance answered, and does as far as is known. */
+  /** Whether an instance is up. */
   readonly usable: boolean;
-  /** Whether a request may find one that serves it: some instance is up, or was not asked yet. */
+  /** Whether an instance is up or unchecked. */
   readonly worthTrying: boolean;
-  /** Whether no instance was asked yet, or none has answered or failed so far. */
+  /** Whether no instance has responded or failed yet. */
   readonly unchecked: boolean;
   readonly total: number;
   readonly available: number;
   readonly instances: readonly InstanceStatus[];
-  /** First version an instance reported. */
+  /** First version reported. */
   readonly version?: string;
-  /** Smallest positive `MaxSessionsPerClient` of the instances. */
+  /** Smallest positive `MaxSessionsPerClient`. */
   readonly sessionLimit?: number;
 }
 
-/** How one instance of a group is, with its place in it. */
+/** Health of an instance. */
 export interface InstanceStatus extends DaemonHealth {
-  /** Counted from 1. */
+  /** From 1. */
   readonly instance: number;
-  /** `host:port` of the listen socket, without port while none is known; the command address is never shown. */
+  /** `host:port` of the listen socket, or `host` while the port is unknown; never the command address. */
   readonly address: string;
 }
 
-/** How a physical daemon is. */
+/** Health of a physical daemon. */
 export interface DaemonHealth {
-  /** Whether it answered, and does as far as is known. */
   readonly up: boolean;
-  /** Whether it was not asked yet, or has neither answered nor failed so far. */
+  /** Whether it has not responded or failed yet. */
   readonly unchecked?: boolean;
-  /** Why it is not up, for the log and the operator. */
+  /** Reason of a failure, for log and operator. */
   readonly reason?: string;
-  /** Milliseconds that the last answer took, from the attempt to connect on; absent before the first. */
+  /** Latest latency in milliseconds, including connecting. */
   readonly latencyMs?: number;
-  /** Whether it is configured to show a certificate that proves nothing. */
+  /** Whether its configured certificate proves nothing. */
   readonly unverifiable?: boolean;
 }
 
-/** One logical server: one or several physical daemons, in turn and with fail-over. */
+/** Logical server: physical daemons with round-robin and fail-over. */
 export interface DaemonGroup {
   readonly name: string;
   readonly description: string;
   readonly size: number;
-  /** The same object as long as nothing has changed. */
+  /** The same object until something changes. */
   status(): GroupStatus;
   /**
-   * Has a daemon expect a session.
-   * @param options.instance That instance and no other, counted from 1.
-   * @throws {ERR_INVALID_ORDER} 400, a value that must not be sent; nothing was.
-   * @throws {ERR_DAEMON_REFUSED | ERR_SESSION_LIMIT_REACHED | ERR_DAEMON_UNAVAILABLE | ERR_DAEMON_TIMEOUT | ERR_DAEMON_REPLY_INVALID}
+   * Announces a session to a daemon.
+   * @param options.instance Only this instance, from 1.
+   * @throws {ERR_INVALID_ORDER} 400 for an invalid value; nothing was sent.
+   * @throws {ERR_DAEMON_REFUSED | ERR_SESSION_LIMIT_REACHED | ERR_DAEMON_UNAVAILABLE | ERR_DAEMON_TIMEOUT |
+   * ERR_DAEMON_REPLY_INVALID}
    */
   openSession(
     order: SessionOrder,
     options: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant>;
-  /** Asks one live instance about an account. @throws As {@link openSession}. */
+  /** Asks an instance about an account. @throws As {@link openSession}. */
   userInfo(user: string, signal: AbortSignal): Promise<UserInfo>;
-  /** Ends idle checks; waits for the requests under way, which are never cut between handshake and `END`. */
+  /** Stops checks and waits for running requests, which are never cut between handshake and `END`. */
   close(): Promise<void>;
 }

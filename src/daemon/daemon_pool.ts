@@ -21,60 +21,54 @@ import { Instance } from "./instance.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
 
-/** Where one physical daemon is. */
+/** Addresses of a physical daemon. */
 export interface DaemonInstanceConfig {
-  /** Listen socket, one host or several with commas between; given to clients as written. */
+  /** Listen hosts, comma-separated; clients get them verbatim. */
   readonly host: string;
-  /** Absent: the daemon tells with each session. */
+  /** Absent: reported with each session. */
   readonly port?: number;
   readonly commandHost: string;
   readonly commandPort: number;
-  /** TLS on the command socket; `false` for tests only. */
+  /** False for tests only. */
   readonly ssl: boolean;
-  /** The only certificate subject accepted; any that the anchors vouch for without it. */
+  /** Required certificate subject; absent: any trusted one. */
   readonly expectedDn?: string;
-  /** Whether a certificate will do with which a handshake proves nothing; default `false`. */
+  /** Whether to accept a certificate without proof of its key. Default: false. */
   readonly allowUnverifiable?: boolean;
 }
 
-/** A logical server and its daemons, as configured. */
 interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
   readonly instances: readonly DaemonInstanceConfig[];
-  /** Whose anchors vouch for the daemons' certificates, if not the common ones. */
+  /** Name of its own anchors, if any. */
   readonly trust?: string;
 }
 
-/** What the daemons of a group are reached with. */
 interface DaemonGroupParts {
-  /** Asked for each connection. */
+  /** Called per connection. */
   readonly tls: () => TlsMaterial;
-  /** For the dates of certificates. */
+  /** For certificate validity. */
   readonly clock: Clock;
-  /** For durations. */
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** From 0 to below 1; default `Math.random`. For the spread of checks, not for secrets. */
+  /** From 0 to below 1, for spreading checks. Default: `Math.random`. */
   readonly random?: () => number;
   readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
-  /** Where other groups find the same daemons; default: none are shared. */
+  /** Daemons shared with other groups. Default: own ones. */
   readonly daemons?: Daemons;
 }
 
-/** Milliseconds for the steps of an exchange, and for a whole operation with all its attempts. */
+/** Limits in milliseconds, for steps and whole operations. */
 export interface DaemonLimits extends ExchangeLimits {
   readonly userInfoReply: number;
-  /**
-   * For the turn of a question about a user. The daemon reads key files in a process of its own, and serves others meanwhile:
-   * a file that cannot be read to its end, as a pipe or one on a file system that hangs, must hold up nobody else.
-   */
+  /** Turn of a user query. The daemon reads key files in a separate process: a hanging file must not block. */
   readonly userInfoPermit: number;
   readonly total: number;
 }
 
-/** The limits that the service works with, in milliseconds: a daemon on a quiet host answers within 10. */
+/** Default limits; an idle daemon responds within 10 ms. */
 export const DAEMON_LIMITS: DaemonLimits = {
   connect: 5_000,
   handshake: 5_000,
@@ -84,21 +78,21 @@ export const DAEMON_LIMITS: DaemonLimits = {
   total: 30_000,
 };
 
-/** The instances of one logical server, in turn and with fail-over. Begins to ping them at once. */
+/** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
   return new DaemonPool(config, parts);
 }
 
-/** A request and what its answer is worth. */
+/** Request with its fail-over rules. */
 interface Operation<T, R> {
   readonly signal: AbortSignal;
-  /** That instance and no other, counted from 1. */
+  /** Only this instance, from 1. */
   readonly instance?: number;
   /** @throws {ERR_INVALID_ORDER} */
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
-  /** The result, or why another instance should be asked. @throws {ServiceError} Why none should. */
+  /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
-  /** Called before another instance is asked although one may have carried out the command. */
+  /** Called before a retry if the command may have been executed. */
   readonly renew?: () => void;
 }
 
@@ -108,9 +102,9 @@ class DaemonPool implements DaemonGroup {
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
   readonly #elapsed: Stopwatch;
-  /** Index of the instance that is first in turn. */
+  /** Index of the next instance. */
   #turn = 0;
-  /** What {@link status} found last, and made it of. */
+  /** Cached {@link status} with its inputs. */
   #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
 
   constructor(readonly config: DaemonGroupConfig, readonly parts: DaemonGroupParts) {
@@ -190,7 +184,7 @@ class DaemonPool implements DaemonGroup {
         const host = this.config.instances[number - 1]?.host ?? "";
         return { result: { host, port: reply.port, secret, instance: number } };
       },
-      // The daemon may know the secret already.
+      // The failed instance may know the secret.
       renew: () => secret = createSecret(),
     });
   }
@@ -213,7 +207,7 @@ class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  /** Asks one instance after the other, each at most once, until one gives a result. */
+  /** Tries instances, each once, until one gives a result. */
   async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;
@@ -238,10 +232,7 @@ class DaemonPool implements DaemonGroup {
       httpError("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
   }
 
-  /**
-   * The instances that are up, the first in turn first, then those that nobody asked yet; if there are none, those worth a
-   * trial.
-   */
+  /** Yields instances to try: those up in turn, then unchecked ones; without any, those due for a trial. */
   *#inTurn(): Iterable<Instance> {
     const ring = [...this.#instances.slice(this.#turn), ...this.#instances.slice(0, this.#turn)];
     let found = false;
@@ -298,7 +289,7 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
   };
 }
 
-/** Of several failures the one that tells the caller most: a limit, then one after a request was taken. */
+/** Returns the most informative error: a limit, then one after the request was sent. */
 function mostTelling(errors: readonly HttpError[]): HttpError | undefined {
   return errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
     errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);

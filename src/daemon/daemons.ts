@@ -1,18 +1,15 @@
 import type { CommandSocket } from "./command_connection.ts";
 import { Daemon, type DaemonKnowledge, type DaemonParts } from "./daemon.ts";
 
-/** What is known of daemons, by {@link commandAddress}. */
+/** Daemon states by {@link commandAddress}. */
 export type KnownDaemons = ReadonlyMap<string, DaemonKnowledge>;
 
-/** `host:port` of a command socket. */
+/** Formats `host:port` of a command socket. */
 export function commandAddress(host: string, port: number): string {
   return `${host.toLowerCase()}:${port}`;
 }
 
-/**
- * The physical daemons of a service, each once: logical servers that name the same command socket, and trust the same
- * certificate there, share its queue and what is known of it.
- */
+/** Physical daemons, shared by logical servers with the same command socket and trust. */
 export class Daemons {
   readonly #daemons = new Map<string, Daemon>();
   readonly #known: KnownDaemons;
@@ -20,9 +17,9 @@ export class Daemons {
   readonly #clusterMembers: (() => number) | undefined;
 
   /**
-   * @param options.known What another instance of the service knew.
-   * @param options.learned Told of what changes.
-   * @param options.clusterMembers How many instances of the service send commands to the same daemons; default 1.
+   * @param options.known From a predecessor.
+   * @param options.learned Called on changes.
+   * @param options.clusterMembers Instances that send commands. Default: 1.
    */
   constructor({ known = new Map(), learned = () => {}, clusterMembers }: {
     readonly known?: KnownDaemons;
@@ -34,11 +31,7 @@ export class Daemons {
     this.#learned = learned;
   }
 
-  /**
-   * The daemon at a command socket.
-   * @param trust Whose anchors vouch for its certificate; absent: the common ones.
-   * @param parts Used if nobody else has asked for it.
-   */
+  /** Returns the daemon at a command socket. @param trust Its own anchors, if any. @param parts For a new daemon. */
   at(
     socket: CommandSocket,
     trust: string | undefined,

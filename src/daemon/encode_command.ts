@@ -12,23 +12,22 @@ import { patternsLieInside } from "./pattern_scope.ts";
  * further line (daemon-protocol.md 1.4). So every value is held against its row below, and what does not fit is refused,
  * never mended.
  */
+/** Characters with key: half of the daemon's line length. */
 
-/** Characters of a line, key included; half of what the daemon reads as one line. */
 const MAX_LINE = 4096;
 
-/** One key of a command. */
 interface Row<T> {
   readonly key: string;
-  /** What the value is called to those who gave it. */
+  /** Name for callers. */
   readonly field: string;
-  /** The value as text; without one, or with an empty one that is the default anyway, the line is left out. */
+  /** Returns the text; an empty or absent default is omitted. */
   readonly text: (command: T) => string | undefined;
-  /** Beyond the rule for all values, see {@link isPlainText}. */
+  /** Further rule besides {@link isPlainText}. */
   readonly allows: (text: string, command: T) => boolean;
   readonly expected: string;
 }
 
-/** A session with the one-time secret made for it. */
+/** Session with its secret. */
 interface Session {
   readonly order: SessionOrder;
   readonly secret: Secret;
@@ -67,7 +66,7 @@ const SESSION_ROWS: readonly Row<Session>[] = [
     key: "file",
     field: "file",
     text: ({ order }) => order.file,
-    // Without the slash the daemon would take the parent directory.
+    // Without the slash the daemon takes the parent directory.
     allows: (text) => text === "" || text.endsWith("/"),
     expected: "a directory path that ends in /, without control characters, at most 4000 characters",
   },
@@ -131,7 +130,7 @@ const SESSION_ROWS: readonly Row<Session>[] = [
     key: "access-permissions",
     field: "permission",
     text: ({ order }) => order.permission,
-    // Any other word means FULL to the daemon.
+    // The daemon takes any other word for FULL.
     allows: (text) => /^(?:NONE|INFO|READ|WRITE|FULL)$/.test(text),
     expected: "NONE, INFO, READ, WRITE or FULL",
   },
@@ -145,17 +144,17 @@ const USER_INFO_ROWS: readonly Row<string>[] = [{
   expected: "the name of an unprivileged account",
 }];
 
-/** Asks a daemon for its version and session limit. */
+/** Encodes a request for version and session limit. */
 export function encodePing(): string {
   return encode("uftp-ping-request", [], undefined);
 }
 
-/** Asks a daemon for an account's home and keys. @throws {ERR_INVALID_ORDER} */
+/** Encodes a request for an account's home and keys. @throws {ERR_INVALID_ORDER} */
 export function encodeUserInfo(user: string): string {
   return encode("uftp-get-user-info-request", USER_INFO_ROWS, user);
 }
 
-/** Announces a session to a daemon. @throws {ERR_INVALID_ORDER} */
+/** Encodes a session request. @throws {ERR_INVALID_ORDER} */
 export function encodeSession(order: SessionOrder, secret: Secret): string {
   return encode("uftp-transfer-request", SESSION_ROWS, { order, secret });
 }
@@ -174,17 +173,14 @@ function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
   return `${request}END\n`;
 }
 
-/**
- * The rule for every value: nothing that could end a line or be stripped from it, and nothing that UTF-8 cannot carry.
- * What Python strips and JavaScript does not (U+001C to U+001F, U+0085) is a control character.
- */
+/** Reports whether a value survives the wire: valid UTF-8 without anything that ends a line or is stripped. */
 function isPlainText(text: string): boolean {
   // deno-lint-ignore no-control-regex
   return text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text) &&
     text === text.trim();
 }
 
-/** Comma list in the daemon's spelling, with the form an IPv4 peer has on a dual-stack socket; empty if one is no address. */
+/** Formats addresses, with mapped forms of IPv4 for dual-stack sockets; empty if one is invalid. */
 function clientAddresses(addresses: readonly string[]): string {
   const known = new Set<string>();
   for (const address of addresses) {
@@ -205,7 +201,7 @@ function isCount(text: string): boolean {
   return /^(?:0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-/** Padded base64 in its one spelling; AES keys are an initialisation vector of 16 bytes and the key itself. */
+/** Reports canonical base64 of a key; AES keys follow a 16-byte IV. */
 function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean {
   const key = Buffer.from(text, "base64");
   if (key.toString("base64") !== text) return false;

@@ -1,23 +1,21 @@
-/** How one exchange on the command socket of one daemon ended. */
+/** Result of an exchange on a command socket. */
 export type Exchange<T = string> = { readonly kind: "answered"; readonly reply: T } | Failure;
 
-/** An exchange that brought no reply. */
+/** Exchange without a reply. */
 export interface Failure {
   readonly kind: "failed";
   readonly fault: Fault;
-  /** Before the request was written nothing can have happened at the daemon; after it, the request may be in effect. */
+  /** Before or after the request was written; after it, the request may be in effect. */
   readonly phase: "before" | "after";
-  /** For the operator, beyond what the fault says. */
   readonly detail?: string;
 }
 
-/** What can go wrong, see {@link describeFailure} (daemon-protocol.md 7). */
+/** Kind of failure, see {@link describeFailure} (daemon-protocol.md 7). */
 export type Fault = keyof typeof FAULTS;
 
 interface FaultFacts {
-  /** For the operator. */
   readonly text: string;
-  /** Whether the daemon is surely of no use now; otherwise it may have been this one request. */
+  /** Whether it proves that the daemon is down, and not only this request failed. */
   readonly certain: boolean;
 }
 
@@ -43,28 +41,28 @@ const FAULTS = {
   },
   "reply-timeout": { certain: false, text: "took the request and did not answer in time" },
   "invalid-reply": { certain: false, text: "the reply is not one of a transfer daemon" },
-  /** Of ours, not of the daemon: the caller left, the queue was full, the turn did not come in time, we are closing. */
+  /** Failures on our side. */
   aborted: { certain: false, text: "the caller left" },
   busy: { certain: false, text: "too many requests are waiting for it" },
   closing: { certain: false, text: "the service is closing its connections" },
 } as const satisfies Record<string, FaultFacts>;
 
-/** An exchange that failed; `detail` is for the operator. */
+/** Creates a failure; `detail` is for the operator. */
 export function failure(fault: Fault, phase: "before" | "after", detail?: string): Failure {
   return { kind: "failed", fault, phase, detail };
 }
 
-/** One line for the operator. */
+/** Describes a failure for the operator. */
 export function describeFailure({ fault, detail }: Failure): string {
   return detail === undefined ? FAULTS[fault].text : `${FAULTS[fault].text} (${detail})`;
 }
 
-/** Whether the daemon is surely of no use after this. */
+/** Reports whether a failure proves that the daemon is down. */
 export function isCertain({ fault }: Failure): boolean {
   return FAULTS[fault].certain;
 }
 
-/** Whether a failure tells something about the daemon, and not about us. */
+/** Reports whether the daemon caused a failure. */
 export function isAboutDaemon({ fault }: Failure): boolean {
   return fault !== "aborted" && fault !== "busy" && fault !== "closing";
 }

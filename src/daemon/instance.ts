@@ -2,18 +2,15 @@ import type { Daemon } from "./daemon.ts";
 import type { DaemonHealth, InstanceStatus } from "./daemon_group.ts";
 import { hostsOf } from "../model/host_list.ts";
 
-/** A physical daemon as one logical server has it: under a number, with the address that its clients are told. */
+/** Physical daemon within a logical server. */
 export class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
 
   readonly #host: string;
-  /** Port of the listen socket, as the daemon told it last. */
-  #told: number | undefined;
+  /** Port that the daemon last reported. */
+  #reportedPort: number | undefined;
 
-  /**
-   * @param number Counted from 1.
-   * @param listen Its listen socket; without port, the daemon tells that with each session.
-   */
+  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
   constructor(
     readonly number: number,
     readonly listen: { readonly host: string; readonly port?: number },
@@ -22,22 +19,22 @@ export class Instance {
     this.#host = hostsOf(listen.host)[0] ?? listen.host;
   }
 
-  /** `host:port` of the listen socket; `host` alone as long as nobody has told the port. */
+  /** `host:port` of the listen socket, or `host` while the port is unknown. */
   get address(): string {
-    const port = this.listen.port ?? this.#told;
+    const port = this.listen.port ?? this.#reportedPort;
     if (port !== undefined) return `${this.#host}:${port}`;
     return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
   }
 
-  /** Takes note of the port that the daemon named, where none is configured. */
+  /** Stores the reported port, unless configured. */
   listensAt(port: number): void {
-    if (this.listen.port === undefined && this.#told !== port) {
-      this.#told = port;
+    if (this.listen.port === undefined && this.#reportedPort !== port) {
+      this.#reportedPort = port;
       this.#made = undefined;
     }
   }
 
-  /** The same object as long as nothing has changed. */
+  /** The same object until something changes. */
   status(): InstanceStatus {
     const health = this.daemon.health();
     if (this.#made?.health !== health) {

@@ -4,28 +4,28 @@ import type { UserInfo } from "./daemon_group.ts";
  * Replies of daemons. The stream's end is not protected and key lines are written by users, so each form is checked as a
  * whole, and lines end at LF alone (daemon-protocol.md 1.3, 2). The parsers answer `undefined` for what is no reply.
  */
+/** UTF-16 units. */
 
-/** Longest refusal that is read, in UTF-16 units. */
 const MAX_REFUSAL = 2010;
 
-/** What a daemon says about itself (daemon-protocol.md 1.7). */
+/** Daemon's reply to a ping (daemon-protocol.md 1.7). */
 export interface PingReply {
   readonly version: string;
-  /** Sessions per account; absent if the daemon names no limit. */
+  /** Per account; absent: no limit. */
   readonly sessionLimit?: number;
 }
 
-/** What a daemon says to a session request (daemon-protocol.md 1.8). */
+/** Daemon's reply to a session request (daemon-protocol.md 1.8). */
 export type SessionReply =
   | { readonly kind: "expected"; readonly port: number }
-  /** No slot is free for the account. */
+  /** No free slot for the account. */
   | { readonly kind: "limit"; readonly text: string }
-  /** The daemon is set up without encryption of data connections. */
+  /** No encryption of data connections. */
   | { readonly kind: "no-encryption"; readonly text: string }
-  /** For the log only: it can name accounts. */
+  /** For the log only: it may name accounts. */
   | { readonly kind: "refused"; readonly text: string };
 
-/** What a ping tells; `undefined` if it is no reply to one. */
+/** Parses a ping reply; `undefined` if invalid. */
 export function parsePing(reply: string): PingReply | undefined {
   const values = new Map<string, string>();
   for (const line of lines(reply)) {
@@ -38,30 +38,27 @@ export function parsePing(reply: string): PingReply | undefined {
   return /^[1-9]\d{0,8}$/.test(limit) ? { version, sessionLimit: Number(limit) } : { version };
 }
 
-/** What became of a session request; `undefined` if the text is no reply to one. */
+/** Parses a session reply; `undefined` if invalid. */
 export function parseSession(reply: string): SessionReply | undefined {
   const accepted = /^OK::([1-9]\d{0,4})\r?\n$/.exec(reply);
   if (accepted !== null) {
     const port = Number(accepted[1]);
     return port <= 65535 ? { kind: "expected", port } : undefined;
   }
-  // The older daemon says `500::` (daemon-protocol.md, appendix).
+  // Older daemons send `500::` (daemon-protocol.md, appendix).
   const refused = /^(?:ERROR|500)::([^\n]*)\n$/.exec(reply);
   if (refused === null || reply.length > MAX_REFUSAL) return undefined;
   const text = refused[1]?.trim() ?? "";
   return { kind: kindOf(text), text };
 }
 
-/** By the daemon's fixed texts. */
+/** Matches the daemon's fixed texts. */
 function kindOf(text: string): "limit" | "no-encryption" | "refused" {
   if (/too many active/i.test(text)) return "limit";
   return /^encrypted connections are not supported/i.test(text) ? "no-encryption" : "refused";
 }
 
-/**
- * Reads what a daemon says about an account. An account that the daemon refuses to speak about, such as one with the
- * rights of root, is unknown to us: nobody may log in as it.
- */
+/** Parses a reply about an account. An account that the daemon refuses, such as root, is unknown to us. */
 export function parseUserInfo(reply: string): UserInfo | undefined {
   if (reply.length <= MAX_REFUSAL && /^5\d\d [^\n]*\n\n?$/.test(reply)) return { kind: "unknown" };
   let home: string | undefined;
@@ -74,11 +71,11 @@ export function parseUserInfo(reply: string): UserInfo | undefined {
     } else if (line.startsWith("Home:")) home ??= line.slice("Home:".length).trim();
     else if (line.startsWith("Status:")) complete = true;
   }
-  // The status comes last: without it, keys may be missing.
+  // The status is last: without it, keys may be missing.
   return complete ? { kind: "known", home, keyLines } : undefined;
 }
 
-/** Lines without their ends. Only a CR right before the LF belongs to the end. */
+/** Splits lines; only a CR right before LF is removed. */
 function lines(reply: string): string[] {
   return reply.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
 }

@@ -7,26 +7,25 @@ import { provesKey } from "../model/trust/proof_of_key.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 import { isValidAt } from "../model/trust/validity.ts";
 
-/** What a daemon's certificate is held against. */
 interface PeerCheck {
-  /** Certificates the service trusts to name daemons, as PEM. */
+  /** Anchors for daemons, PEM. */
   readonly anchors: readonly string[];
-  /** What their authorities have revoked; absent: nobody asks. */
+  /** Absent: no revocation check. */
   readonly revocation?: Revocation;
-  /** The only subject accepted, in any order-preserving spelling; absent: any that the anchors vouch for. */
+  /** Required subject in any spelling; absent: any trusted one. */
   readonly expectedDn?: string;
-  /** Whether a certificate will do that proves nothing: whoever has seen it can show it. */
+  /** Whether to accept a certificate without proof of its key. */
   readonly allowUnverifiable?: boolean;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * Our own check of a daemon's certificate after a handshake of `node:tls`, which compares no more than names where it
- * cannot read a certificate (daemon-protocol.md 1.3): the way to an anchor, the pinned name, and that the handshake was a
- * proof at all. Host names are not compared: the certificates of daemons carry role names.
- * @param sent The daemon's certificate, followed by whatever else it sent, in any order.
- * @returns What is wrong, as text for the operator; `undefined` if the daemon is who it should be.
+ * Checks a daemon's certificate after a `node:tls` handshake, which does not verify unreadable certificates
+ * (daemon-protocol.md 1.3): path, pinned name, proof of the key. Host names are not compared, since the certificates
+ * carry role names.
+ * @param sent Certificate and further ones in any order.
+ * @returns The problem for the operator; `undefined` if valid.
  */
 export function checkPeer(
   sent: readonly X509Certificate[],
@@ -58,21 +57,18 @@ export function checkPeer(
   }
 }
 
-/** What is wrong with a certificate behind which nobody can be recognised, and what to do about it. */
+/** Describes a certificate without proof of its key, and the remedy. */
 function unverifiable(leaf: X509Certificate): string {
   return `the certificate of ${
     nameOf(leaf)
   } is of X.509 version 1, or not encoded by the book: a TLS handshake with it ` +
-    "proves nothing, whoever has seen it could pose as the daemon. Issue one of version 3: " +
+    "proves nothing: anyone who has seen it could impersonate the daemon. Issue one of version 3: " +
     "openssl x509 -req -in daemon.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 730 -sha256 " +
     "-extfile <(echo basicConstraints=critical,CA:FALSE) -out daemon.pem. " +
     "Until then, authservice.server.<name>.allowUnverifiableCertificate=true accepts it as it is";
 }
 
-/**
- * Ways from what a daemon showed to an anchor: daemons show the same with every connection, and but for the date the
- * outcome never changes.
- */
+/** Cached paths: a daemon always presents the same chain, and only the date matters later. */
 type Accepted = BoundedMap<string, readonly Dated[]>;
 
 const ACCEPTED = new WeakMap<readonly string[], Accepted>();

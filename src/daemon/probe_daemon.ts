@@ -6,16 +6,12 @@ import { encodePing } from "./encode_command.ts";
 import { describeFailure, type Failure, failure, type Fault } from "./exchange.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 
-/** What a daemon said to one ping. */
+/** Result of one ping. */
 type DaemonProbe =
   | ({ readonly kind: "answered" } & PingReply)
-  /** For the operator. */
   | { readonly kind: "failed"; readonly fault: Fault; readonly reason: string };
 
-/**
- * Pings a daemon once, as the service does. Each ping is brought to its end, since a daemon does not survive a
- * connection that is broken off; it takes 25 s at most.
- */
+/** Pings a daemon once. Always completes, within 25 s, since a broken connection hangs a daemon. */
 export async function probeDaemon(
   { commandHost: host, commandPort: port, ssl, expectedDn, allowUnverifiable }: Omit<
     DaemonInstanceConfig,

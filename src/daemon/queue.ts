@@ -1,41 +1,37 @@
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
-/** A request that waits for its turn. */
+/** Request in the queue. */
 interface Turn<T> {
-  /** Whose request it is: queues take turns, so that nobody's flood delays all others. */
+  /** Queues take turns. */
   readonly queueKey: string;
-  /** Milliseconds it may wait. */
+  /** Milliseconds. */
   readonly maxWait: number;
   readonly signal: AbortSignal;
-  /** Milliseconds after which the next has its turn, though this request may go on; absent: when it is over. */
+  /** Milliseconds after which the next turn begins, even if this request is still running. */
   readonly longestMs?: number;
-  /**
-   * Called when it is its turn, or one other is `ahead` of it, which is over when that settles. Must settle itself; the
-   * next turn comes after that, or after `longestMs`.
-   */
+  /** Called at its turn, or with the previous request `ahead`. Must settle. */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
-  /** Milliseconds to wait before the next turn; asked when it is over. Default: none. */
+  /** Milliseconds before the next turn. Default: 0. */
   readonly pause?: () => number;
 }
 
-/** How many requests may wait for a daemon, and be under way. */
+/** Limits on waiting and running requests. */
 interface QueueLimits extends FairQueueLimits {
-  /** Requests that may be under way: with 2 one is served while the other stands ready. */
+  /** Concurrent requests: with 2, one waits in the daemon's backlog. */
   readonly underWay: () => 1 | 2;
 }
 
 /**
- * One request after the other: a daemon serves its command socket that way, and more connections than its short backlog
- * takes make it slower (daemon-protocol.md 1.5); one that stands ready there makes it quicker. Those who wait do so in
- * {@link FairQueue}.
+ * Serialises requests, since a daemon serves one at a time: connections beyond its short backlog slow it down
+ * (daemon-protocol.md 1.5), one waiting there speeds it up. Waiting uses {@link FairQueue}.
  */
 export class Queue {
   readonly #limits: QueueLimits;
   readonly #waiting: FairQueue<Waiting>;
-  /** In the order of their turns; each settles when it is over. */
+  /** Running turns in order. */
   readonly #underWay: Promise<void>[] = [];
-  /** Requests that are not over, those included whose turn is. */
+  /** Unfinished requests. */
   readonly #running = new Set<Promise<void>>();
   #closed = false;
 
@@ -44,7 +40,6 @@ export class Queue {
     this.#waiting = new FairQueue(limits);
   }
 
-  /** Requests that wait. */
   get length(): number {
     return this.#waiting.size;
   }
@@ -53,7 +48,7 @@ export class Queue {
     return this.#underWay.length === 0 && this.length === 0;
   }
 
-  /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
+  /** Waits for a turn and runs. Never rejects; an abort ends only the wait. */
   take<T>({ queueKey, maxWait, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
@@ -75,12 +70,12 @@ export class Queue {
     });
   }
 
-  /** Sends all who wait away, for instance to another daemon. */
+  /** Fails all waiting requests. */
   drain(reason: Failure): void {
     for (const { httpError } of this.#waiting.clear()) httpError(reason);
   }
 
-  /** Takes no more, and waits for the requests under way. */
+  /** Refuses new requests and waits for running ones. */
   async close(): Promise<void> {
     this.#closed = true;
     this.drain(failure("closing", "before"));
@@ -108,7 +103,7 @@ export class Queue {
   }
 }
 
-/** Settles with the work, or so many milliseconds after nobody is `ahead` of it any more. */
+/** Settles with the work, or so long after the request `ahead`. */
 async function noLongerThan(
   work: Promise<void>,
   ahead: Promise<void> | undefined,

@@ -2,31 +2,28 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 
-/** What goes into values of fields (RFC 9110, 5.5) without a thought about encodings, and what does not. */
+/** Characters that need encoding in field values (RFC 9110, 5.5). */
 const NOT_IN_VALUES = /[^\t\x20-\x7e]/;
 
-/**
- * Answers as one text, head and body, on connections that are kept. `node:http` makes the head field by field with a look
- * at each, and writes the body behind it: that is a third of what it costs to answer a small request.
- */
+/** Serialises small responses at once: `node:http` writes field by field, a third of their cost. */
 export class AnswerText {
   readonly #keepAlive: readonly string[];
   readonly #clock: Clock;
   #second = -1;
   #date = "";
 
-  /** @param keepAlive Header fields for where the connection is kept, names and values in turn. */
+  /** @param keepAlive Fields for kept connections, names and values alternating. */
   constructor(keepAlive: readonly string[], clock: Clock = Date.now) {
     this.#keepAlive = keepAlive;
     this.#clock = clock;
   }
 
   /**
-   * The bytes of an answer with a length and a body, each as one character.
-   * @returns Undefined for one that is not of this kind, or that has what cannot be in a head: `node:http` tells what.
+   * Serialises a response with length and body, one character per byte.
+   * @returns `undefined` if it is of another kind or its head is invalid, which `node:http` reports.
    */
   of({ status, headers, body }: HttpResponse): string | undefined {
-    // As many bytes as characters: it is ASCII.
+    // ASCII: as many bytes as characters.
     if (typeof body !== "string" || headers.get("Content-Length") !== String(body.length)) return undefined;
     const phrase = STATUS_CODES[status];
     if (phrase === undefined) return undefined;
@@ -36,7 +33,7 @@ export class AnswerText {
     return `HTTP/1.1 ${status} ${phrase}\r\n${head}${kept}\r\n${body}`;
   }
 
-  /** In the form of RFC 9110, 5.6.7; made once a second. */
+  /** Date (RFC 9110, 5.6.7), updated once a second. */
   #now(): string {
     const now = this.#clock();
     const second = Math.floor(now / 1000);
@@ -48,14 +45,11 @@ export class AnswerText {
   }
 }
 
-/**
- * Sends an answer that is one text, in place of the head that `node:http` would make.
- * @returns Whether it could: the runtime must have the head where it used to.
- */
+/** Sends a serialised response past the head of `node:http`. Returns false if the runtime's internals differ. */
 export function sendText(response: ServerResponse, text: string): boolean {
   if (response.headersSent || !Reflect.has(response, "_header")) return false;
   Reflect.set(response, "_header", text);
-  Reflect.set(response, "_hasBody", false); // it is in the text
+  Reflect.set(response, "_hasBody", false); // part of the text
   response.end();
   return true;
 }

@@ -1,15 +1,12 @@
 import type { Socket } from "node:net";
 
-/** Stops and starts the reading from a connection. */
+/** Pauses and resumes reading. */
 export interface BackPressure {
   stop(): void;
   start(): void;
 }
 
-/**
- * Flow control for what a client sends. `pause()` of a TLS socket does nothing for it on Deno 2.9: the platform goes on to
- * read from the network and keeps in memory whatever comes. What does help is to stop the TCP handle below TLS.
- */
+/** Flow control. On Deno 2.9, `pause()` of a TLS socket keeps reading, so this stops the TCP handle below. */
 export function backPressureOf(socket: Socket): BackPressure {
   const transport = member(member(socket, "_handle"), "_parent");
   const stop = member(transport, "readStop");

@@ -6,25 +6,22 @@ import { ConnectionShares } from "./connection_shares.ts";
 import type { EdgeOptions } from "./edge_options.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 
-/** What an entrance needs of the house. */
+/** Dependencies of {@link ConnectionLimiter}. */
 export interface ConnectionLimiterParts {
-  /** Addresses that are taken for one client. @param address In canonical form. */
+  /** Groups addresses that count as one client. @param address Canonical. */
   readonly groupOf: (address: string) => string;
-  /** Told of each connection that is not let in. @param fields The client as far as it is known, and particulars. */
+  /** Called for each refused connection. @param fields Client and details. */
   readonly refused: (message: string, fields: Fields) => void;
 }
 
-/**
- * Lets connections in: so many of each client, and those of listed proxies once they have said for whom they come (PROXY
- * protocol). Before that, such a connection counts among all there may be, for as long as a handshake may take.
- */
+/** Limits connections per client, for listed proxies by the PROXY header; without it yet, in the total. */
 export class ConnectionLimiter {
   readonly #options: EdgeOptions;
   readonly #parts: ConnectionLimiterParts;
   readonly #shares: ConnectionShares;
-  /** Addresses of clients, by both ends of the connection: what speaks TLS on it is another object. */
+  /** Client addresses by both ends, since the TLS socket is another object. */
   readonly #clients = new Map<string, string>();
-  /** The same, once somebody has asked; for longer than the connection lasts. */
+  /** Looked-up addresses, which outlive the connection. */
   readonly #known = new WeakMap<Socket, string>();
 
   constructor(options: EdgeOptions, parts: ConnectionLimiterParts) {
@@ -33,7 +30,7 @@ export class ConnectionLimiter {
     this.#shares = new ConnectionShares(options.maxConnections);
   }
 
-  /** Takes its place before those who take connections from a server. */
+  /** Intercepts connections before the server's own listeners. */
   guard(server: Pick<Server, "listeners" | "removeAllListeners" | "on">): void {
     const inside = server.listeners("connection");
     server.removeAllListeners("connection");
@@ -42,7 +39,7 @@ export class ConnectionLimiter {
     });
   }
 
-  /** Address of the client in canonical form; empty if it is not known any more. */
+  /** Returns the client's canonical address; empty if unknown. */
   clientOf(socket: Socket): string {
     if (this.#options.proxyPeers === undefined) return peerAddress(socket.remoteAddress ?? "");
     const client = this.#known.get(socket) ?? this.#clients.get(endsOf(socket));
@@ -60,7 +57,7 @@ export class ConnectionLimiter {
     else this.#readHeader(socket, { peer, speaksForOthers, enter });
   }
 
-  /** Those of whom nobody expects a header could send one all the same: that goes no further. */
+  /** Reads a PROXY header; refuses it from other peers. */
   #readHeader(socket: Socket, { peer, speaksForOthers, enter }: Arrival): void {
     const httpError = (message: string, reason?: string) => {
       stop();
@@ -82,7 +79,7 @@ export class ConnectionLimiter {
       this.#remember(socket, client);
       if (read.length > length) socket.unshift(read.subarray(length));
       enter();
-      if (this.#options.tls === undefined) socket.resume(); // TLS reads below the socket, and must find it at rest
+      if (this.#options.tls === undefined) socket.resume(); // TLS reads below the socket, which must be idle
     };
     const gone = () => {
       stop();
@@ -120,7 +117,6 @@ export class ConnectionLimiter {
 
 interface Arrival {
   readonly peer: string;
-  /** Whether the peer is a proxy that says for whom it comes. */
   readonly speaksForOthers: boolean;
   readonly enter: () => void;
 }

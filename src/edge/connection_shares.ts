@@ -1,29 +1,23 @@
-/** A connection as far as it matters here. */
 interface Connection {
   once(event: "close", told: () => void): unknown;
 }
 
 /**
- * Who may have a connection. One group of addresses never holds more of them than are still free: alone it gets half,
- * of two each a third, and however many come, there is one left for somebody else (dynamic thresholds, as switches
- * share their buffers).
+ * Fair shares of connections: no group holds more than are free, so one gets half, two a third each, and a newcomer
+ * always finds one (dynamic thresholds, as in switch buffers).
  */
 export class ConnectionShares {
   readonly #most: number;
   readonly #open = new Map<string, number>();
-  /** Whose each connection is. */
   readonly #groups = new WeakMap<Connection, string | undefined>();
   #count = 0;
 
-  /** @param most Connections in all; 0 is no limit. */
+  /** @param most Total; 0: no limit. */
   constructor(most: number) {
     this.#most = most === 0 ? Infinity : most;
   }
 
-  /**
-   * @param group Addresses that share; `undefined` for those that may have all there are, such as a gateway's.
-   * @returns Whether the connection may stay; it counts until it is closed.
-   */
+  /** Admits a connection until it closes. @param group Client; `undefined` for gateways, which have no limit. */
   admit(socket: Connection, group: string | undefined): boolean {
     if (!this.#hasWorker(group, this.#count)) return false;
     this.#count++;
@@ -35,10 +29,7 @@ export class ConnectionShares {
     return true;
   }
 
-  /**
-   * It has turned out whose a connection is that was admitted.
-   * @returns Whether it may stay.
-   */
+  /** Assigns an admitted connection to its client. Returns whether it may stay. */
   assign(socket: Connection, group: string | undefined): boolean {
     this.#leave(socket);
     const fits = this.#hasWorker(group, this.#count - 1);
@@ -46,7 +37,7 @@ export class ConnectionShares {
     return fits;
   }
 
-  /** @param others Connections besides. */
+  /** @param others Other connections. */
   #hasWorker(group: string | undefined, others: number): boolean {
     return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
   }

@@ -2,46 +2,37 @@ import type { Socket } from "node:net";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
-  /** Whether there is a request that is not answered to the last byte. */
+  /** Whether a request is incomplete or unanswered. */
   underWay: boolean;
-  /** Bytes that had moved at the last look. */
+  /** Bytes moved at the last check. */
   moved: number;
-  /** Moment of the last look that saw a movement, in milliseconds as `performance.now` counts. */
+  /** Time of the last check that saw traffic, as `performance.now`. */
   movedAt: number;
 }
 
-/**
- * Looks after the connections that have brought a request. One on which no byte moves for a time, in either direction, is
- * cut: with requests under way it is silent, without it is idle. All are looked at together now and then: the timeouts of
- * `node:http` are set and cleared for each request, which is dear.
- */
+/** Cuts silent and idle connections, checking all at once: timers of `node:http` cost time per request. */
 export class ConnectionWatch {
   readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;
-  readonly #told: (socket: Socket) => void;
+  readonly #onCut: (socket: Socket) => void;
   readonly #watched = new Map<Socket, Watched>();
   readonly #timer: ReturnType<typeof setInterval>;
 
-  /**
-   * @param limits Cuts come up to half as much later.
-   * @param told Told of each cut, but not of the end of an idle connection.
-   */
+  /** @param limits May be exceeded by half. @param onCut Called for cuts, except of idle connections. */
   constructor(
     limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
-    told: (socket: Socket) => void,
+    onCut: (socket: Socket) => void,
   ) {
     this.#limits = limits;
-    this.#told = told;
+    this.#onCut = onCut;
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
     this.#timer = setInterval(() => this.#look(performance.now()), interval);
   }
 
-  /** A request has arrived. */
   begin(socket: Socket): void {
     const watched = this.#watched.get(socket) ?? this.#watch(socket);
     watched.underWay = true;
   }
 
-  /** A request is answered, or its client gone. */
   end(socket: Socket): void {
     const watched = this.#watched.get(socket);
     if (watched !== undefined) watched.underWay = false;
@@ -69,7 +60,7 @@ export class ConnectionWatch {
       } else if (!watched.underWay) {
         if (since >= keepAliveMs) socket.destroy();
       } else if (since >= silentMs) {
-        this.#told(socket);
+        this.#onCut(socket);
         socket.destroy();
       }
     }

@@ -2,21 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { RequestGate } from "./request_gate.ts";
 
-/** Milliseconds for the rest of a request that is answered already. */
+/** Time to drain an answered request. */
 const LINGER_MS = 2_000;
-/** Pause of one that has to wait for its turn, in milliseconds. */
+/** Pause between turns. */
 const AGAIN_MS = 500;
-/** Bytes that may be read for nobody, over all connections: at once, and each further second. */
+/** Bytes drained over all connections: at once, and per second. */
 const MOST_BYTES = 16 * 1024 ** 2;
 const BYTES_A_SECOND = 2 * 1024 ** 2;
 
-/** Bytes that one request is allowed to read at a time: one read of the network. */
+/** Bytes per turn and request: one network read. */
 const ALLOWANCE = 64 * 1024;
 
-/**
- * Reads the rest of requests that are answered already, for nobody, so that a client that is still sending gets to read
- * its answer. All together get so much and no more: what is read lies in memory until the engine collects it.
- */
+/** Drains bodies of answered requests, so that clients can read their response; bounded in total memory. */
 export class Discards {
   #left = MOST_BYTES;
   #refilledAt: number;
@@ -27,10 +24,7 @@ export class Discards {
     this.#refilledAt = elapsed();
   }
 
-  /**
-   * Reads on for a while, then cuts the client off.
-   * @returns When all has come or the connection is closed.
-   */
+  /** Drains for a while, then disconnects the client. Resolves at the end of the body or connection. */
   drainBody(request: IncomingMessage, gate: Pick<RequestGate, "wantBody" | "pauseBody">): Promise<void> {
     return new Promise((resolve) => {
       if (request.complete || request.destroyed) return resolve();
@@ -63,7 +57,7 @@ export class Discards {
     });
   }
 
-  /** @returns Bytes that one request may read next; 0 if it has to wait. */
+  /** Returns the bytes that a request may read next; 0: wait. */
   #allow(): number {
     const now = this.#elapsed();
     const refill = BYTES_A_SECOND * (now - this.#refilledAt) / 1000;

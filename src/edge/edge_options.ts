@@ -1,61 +1,58 @@
 import type { AnswerPolicy } from "../model/answer_headers.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 
-/** TLS as the edge offers it: PEM texts only, since the edge can read no file. */
+/** TLS of the edge as PEM texts, since the edge cannot read files. */
 export interface EdgeTls {
-  /** Own certificate, followed by its chain. */
+  /** Followed by its chain. */
   readonly certificate: string;
   readonly key: string;
-  /** Whom client certificates are checked against. */
+  /** Anchors for client certificates. */
   readonly anchors: readonly string[];
-  /** What their authorities have revoked; absent: nobody asks. */
+  /** Absent: no revocation check. */
   readonly revocation?: Revocation;
-  /** `none`: not asked for; `want`: asked for, ignored if not trusted; `require`: no connection without. */
+  /** `none`: not requested; `want`: requested, ignored if untrusted; `require`: mandatory. */
   readonly clientCertificate: "none" | "want" | "require";
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxVersion: "TLSv1.2" | "TLSv1.3";
 }
 
-/** Everything the edge needs to know; plain data, posted to its room. */
+/** Options of the edge; plain data for its worker. */
 export interface EdgeOptions {
-  /** Address to listen on, already resolved. */
+  /** Resolved listen address. */
   readonly address: string;
-  /** 0 lets the system choose. */
+  /** 0: chosen by the system. */
   readonly port: number;
-  /** Absent: plain HTTP, behind a proxy that ends TLS. */
+  /** Absent: plain HTTP behind a TLS proxy. */
   readonly tls?: EdgeTls;
-  /** 0 is no limit. */
+  /** 0: no limit. */
   readonly maxConnections: number;
-  /** Addresses and ranges whose connections stand for many clients, such as a gateway's: they may have all there are. */
+  /** Addresses and ranges of gateways, which are exempt from shares. */
   readonly proxies?: readonly string[];
-  /**
-   * Addresses and ranges whose connections begin with a header of the PROXY protocol, which says for whom they come; others
-   * must not. Absent: there are none.
-   */
+  /** Addresses and ranges that must send a PROXY header; others must not. */
   readonly proxyPeers?: readonly string[];
-  /** Headers of all answers; absent: the edge's own have such as no browser needs, the others what they come with. */
+  /** Headers of responses; absent: those for non-browsers. */
   readonly policy?: AnswerPolicy;
   readonly limits: EdgeLimits;
 }
 
-/** Time limits in milliseconds, size limits in bytes. */
+/** Limits in milliseconds and bytes. */
 export interface EdgeLimits {
   readonly handshakeMs: number;
   readonly headersMs: number;
   readonly keepAliveMs: number;
-  /** A connection with a request under way on which nothing moves. */
+  /** Time without traffic during a request. */
   readonly silentMs: number;
   readonly headerBytes: number;
-  /** How often the time limits are looked at. */
+  /** Interval of checks. */
   readonly checkMs: number;
 }
 
-/** The limits the service runs with (design note 4). */
+/** Default limits (design note 4). */
 export const LIMITS: EdgeLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,
   keepAliveMs: 60_000,
   silentMs: 120_000,
-  headerBytes: 48 * 1024, // the longest Authorization, and 16 KiB for all others
+  headerBytes: 48 * 1024, // the longest Authorization, and 16 KiB for the rest
   checkMs: 1_000,
 };

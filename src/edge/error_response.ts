@@ -7,15 +7,15 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HttpError } from "../model/http_error.ts";
 
-/** A refusal and what it is about. */
+/** Error with its request. */
 interface Refused {
   readonly error: HttpError;
   readonly requestId: string;
-  /** As far as it could be read. */
+  /** As far as readable. */
   readonly by: AskedBy;
 }
 
-/** The answer to a request that the edge itself turns away. */
+/** Returns the response to a request that the edge refuses. */
 export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,
@@ -35,7 +35,7 @@ export function refusal(
   return { status: error.status, headers, body };
 }
 
-/** The same as text, for a connection on which no request could be read. */
+/** Serialises the response for a connection without a readable request. */
 export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string {
   const { status, headers, body } = refusal(refused, policy);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, `Date: ${new Date().toUTCString()}`];
@@ -44,11 +44,11 @@ export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
 }
 
-/** Counts the answers that the edge gives by itself, among all requests of the service. */
+/** Counts the edge's own responses. */
 export class ErrorResponseCount {
   readonly #counters = new Counters();
 
-  /** @param method Empty if it could not be read. */
+  /** @param method Empty if unreadable. */
   add(method: string, status: number): void {
     const labels = { route: "none", method: methodLabel(method), code: String(status) };
     this.#counters.count("authserver_requests_total", labels);

@@ -28,45 +28,42 @@ import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
 
-/** Milliseconds for a client that was refused to read why. */
+/** Time for a refused client to read the response. */
 const LINGER_MS = 2_000;
-/** How long a client's certificate is not judged again, in milliseconds. */
+/** Cache time of judged certificates. */
 const JUDGED_MS = 60_000;
-/** Of a request of which nothing could be read. */
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
-/** The other end of a connection as it was judged, by what, and until when that holds. */
+/** Cached peer with the certificate judged and its expiry. */
 interface Judged {
   readonly peer: Peer;
   readonly tls: EdgeTls | undefined;
   readonly until: number;
 }
 
-/** What an edge needs of the house. */
 interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
-  /** By which certificates of clients are in date. */
+  /** For certificate validity. */
   readonly clock?: Clock;
   readonly answer: Answer;
   readonly log: Logger;
 }
 
-/** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
+/** HTTPS server: enforces limits, forwards requests, writes responses. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
   readonly #answer: Answer;
   readonly #log: Logger;
-  /** For what strangers cause. */
   readonly #strangers: Occasional;
   readonly #options: EdgeOptions;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
-  /** What is being answered. */
+  /** Current responses. */
   readonly #responses = new WeakMap<Socket, ServerResponse>();
   readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new ErrorResponseCount();
   readonly #discards = new Discards();
-  /** Header that tells clients how long an idle connection is kept, where it is kept, and what has it in it. */
+  /** `Keep-Alive` header and its serialiser. */
   readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
   readonly #clock: Clock;
   #tls: EdgeTls | undefined;
@@ -87,10 +84,10 @@ export class HttpsEdge {
     const settings = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
-      requestTimeout: 0, // whoever reads a body sees to its time
-      keepAliveTimeout: 0, // looked after by the connection watch
+      requestTimeout: 0, // readers of bodies have timeouts
+      keepAliveTimeout: 0, // see the connection watch
       connectionsCheckingInterval: limits.checkMs,
-      requireHostHeader: false, // checked with the rest of the head
+      requireHostHeader: false, // checked with the head
     };
     const server = this.#server = tls === undefined
       ? createHttpServer(settings)
@@ -125,7 +122,7 @@ export class HttpsEdge {
     });
   }
 
-  /** @throws What listening throws, such as `EADDRINUSE`. */
+  /** @throws Errors of listening, such as `EADDRINUSE`. */
   static async start(options: EdgeOptions, parts: EdgeParts): Promise<HttpsEdge> {
     const edge = new HttpsEdge(options, parts);
     await new Promise<void>((resolve, reject) => {
@@ -135,32 +132,29 @@ export class HttpsEdge {
     return edge;
   }
 
-  /** Port in use, also when the system chose it. */
+  /** Actual port. */
   get port(): number {
     const address = this.#server.address();
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** Answers of its own that were counted since the last call. */
+  /** Returns own responses counted since the last call. */
   counted(): Increments {
     return this.#refusals.take();
   }
 
-  /** Shows another certificate from the next handshake on. */
+  /** Uses a new certificate for later handshakes. */
   renewTls(tls: EdgeTls): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tlsServerOptions(tls));
-    this.#tls = tls; // not before: what cannot be used changes nothing
+    this.#tls = tls; // only now: an unusable one changes nothing
   }
 
-  /** From now on each answer ends its connection: clients are to come back elsewhere. New connections are taken. */
+  /** Closes connections after their next response, so that clients reconnect elsewhere; still accepts new ones. */
   leave(): void {
     this.#leaving = true;
   }
 
-  /**
-   * Takes no more connections, lets the requests under way finish, then closes.
-   * @param withinMs After that time whatever is left is cut.
-   */
+  /** Stops accepting and completes running requests, at most for `withinMs`, then closes. */
   async drain(withinMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const idle = new Promise<void>((resolve) => {
@@ -181,7 +175,7 @@ export class HttpsEdge {
 
   #guard(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#connectionLimiter.clientOf(socket); // known from now on, also when the connection is gone
+    this.#connectionLimiter.clientOf(socket); // cached, also for after the connection
     const gate = new RequestGate(
       socket,
       (error) => this.#httpError(error, socket),
@@ -213,7 +207,7 @@ export class HttpsEdge {
     });
     try {
       const answer = await this.#respond(request, response, { gate, signal: gone.signal });
-      if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so
+      if (gate.closed) gone.abort(); // the client got an error already
       else await responseWriter.send(answer);
     } catch (error) {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
@@ -265,8 +259,8 @@ export class HttpsEdge {
   }
 
   /**
-   * The other end of a connection. Its certificate is judged again when one of its way expires, when certificates and
-   * revocation lists are renewed, and once a minute: lists end, too.
+   * Returns the peer. Rejudges its certificate at an expiry in its path, on renewed trust, and each minute, since
+   * revocation lists expire too.
    */
   #peerOf(socket: Socket): Peer {
     const now = this.#clock();
@@ -278,12 +272,12 @@ export class HttpsEdge {
     this.#peers.set(socket, { peer, tls: this.#tls, until });
     if (known?.peer.certificate !== undefined && peer.certificate === undefined) {
       const reason = peer.unusableCertificate;
-      this.#strangers.write("client certificate counts no more", { client: address, reason });
+      this.#strangers.write("client certificate is no longer valid", { client: address, reason });
     }
     return peer;
   }
 
-  /** @returns Until when that holds at most, in milliseconds since the epoch. */
+  /** Returns the peer's certificate and the end of its validity, in milliseconds since the epoch. */
   #shownBy(socket: Socket, client: string, now: number): Omit<Peer, "address"> & { readonly until: number } {
     const tls = this.#tls;
     if (!(socket instanceof TLSSocket) || tls === undefined || tls.clientCertificate === "none") {
@@ -296,7 +290,7 @@ export class HttpsEdge {
     return { ...shown, until: isKept ? Math.min(shown?.until ?? Infinity, now + JUDGED_MS) : Infinity };
   }
 
-  /** A connection on which the parser gave up: bad bytes, oversized header, too slow. */
+  /** Handles a parser error: bad bytes, oversized header, timeout. */
   #unreadable(error: Error & { code?: string }, socket: Socket): void {
     const gate = this.#gates.get(socket);
     const begun = gate?.begun ?? false;
@@ -312,7 +306,7 @@ export class HttpsEdge {
     this.#httpError(httpError(code, error.message), socket);
   }
 
-  /** Says why, and gives the client some time to read it. */
+  /** Sends an error and leaves time to read it. */
   #httpError(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
@@ -321,7 +315,7 @@ export class HttpsEdge {
     socket.once("close", () => clearTimeout(timer));
   }
 
-  /** Counts and logs an answer of the edge's own. */
+  /** Counts and logs an own response. */
   #note(
     error: HttpError,
     { requestId, socket, method }: {

@@ -1,38 +1,31 @@
 import { Buffer } from "node:buffer";
 import { canonicalAddress } from "../model/address.ts";
 
-/** What a connection begins with, as far as a header of the PROXY protocol goes. */
+/** Result of reading a PROXY header. */
 type ProxyHeader =
-  /** Bytes of one, or none at all yet; the rest is still to come. */
   | { readonly kind: "begun" }
-  /** Something else. */
   | { readonly kind: "absent" }
   | { readonly kind: "malformed"; readonly reason: string }
   | {
     readonly kind: "whole";
-    /** Bytes of the header. */
     readonly length: number;
-    /**
-     * Address of the client, in canonical form; absent where the proxy speaks for itself (`LOCAL`), or for something else
-     * than TCP over IP: then the peer of the connection counts.
-     */
+    /** Client's canonical address; absent (use the peer's) for `LOCAL` and anything but TCP over IP. */
     readonly client?: string | undefined;
   };
 
-/** The longest line of version 1, with its end (proxy-protocol.txt, 2.1). */
+/** Longest line of version 1 (proxy-protocol.txt, 2.1). */
 const LONGEST_V1 = 107;
-/** A header of version 2 arrives in one segment, however small these are: TCP carries 536 bytes (RFC 9293, 3.7.1). */
+/** Version 2 arrives in one segment, of at least 536 bytes (RFC 9293, 3.7.1). */
 const LONGEST_V2 = 536;
-/** Bytes before the addresses of version 2. */
+/** Bytes before the addresses. */
 const FIXED_V2 = 16;
 
 const V1 = Buffer.from("PROXY ");
 const V2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
 /**
- * Reads the header by which a proxy says for whom it connects, of versions 1 and 2 (proxy-protocol.txt, 2.1 and 2.2).
- * What follows the addresses in version 2 (type, length, value) is skipped.
- * @param bytes The first ones of the connection; at most 536 are looked at.
+ * Parses a PROXY header of version 1 or 2 (proxy-protocol.txt, 2.1 and 2.2), ignoring TLVs.
+ * @param bytes Start of the connection; at most 536 are read.
  */
 export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, LONGEST_V2));
@@ -41,7 +34,7 @@ export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   return { kind: "absent" };
 }
 
-/** Whether they agree, as far as both go. */
+/** Compares up to the shorter length. */
 function beginsAs(signature: Buffer, bytes: Buffer): boolean {
   const length = Math.min(signature.length, bytes.length);
   return signature.subarray(0, length).equals(bytes.subarray(0, length));
@@ -51,7 +44,7 @@ function malformed(reason: string): ProxyHeader {
   return { kind: "malformed", reason };
 }
 
-/** `PROXY TCP4 192.0.2.7 192.0.2.1 56324 9000`, or `PROXY UNKNOWN` with anything behind it. */
+/** Parses `PROXY TCP4 192.0.2.7 192.0.2.1 56324 9000`, or `PROXY UNKNOWN …`. */
 function readLine(buffer: Buffer): ProxyHeader {
   const text = buffer.toString("latin1", 0, LONGEST_V1);
   const end = text.indexOf("\r\n");
@@ -76,10 +69,10 @@ function isPort(text: string): boolean {
   return /^(?:0|[1-9]\d{0,4})$/.test(text) && Number(text) <= 65_535;
 }
 
-/** Address families and protocols that there are, high and low half of a byte: the greatest of each. */
+/** Greatest valid address family and protocol, high and low half of a byte. */
 const [LAST_FAMILY, LAST_PROTOCOL] = [3, 2];
 const [TCP_OVER_IPV4, TCP_OVER_IPV6] = [0x11, 0x21];
-/** Bytes of the addresses and ports of those. */
+/** Bytes of addresses and ports. */
 const ADDRESS_BYTES: ReadonlyMap<number, number> = new Map([[TCP_OVER_IPV4, 12], [TCP_OVER_IPV6, 36]]);
 
 function readBinary(buffer: Buffer): ProxyHeader {

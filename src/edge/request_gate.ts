@@ -5,13 +5,12 @@ import { HttpError, httpError } from "../model/http_error.ts";
 import { type BackPressure, backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_line.ts";
 
-/** The end of a head, and of a chunked body. */
+/** End of a head, and of a chunked body. */
 const BLANK_LINE = "\r\n\r\n";
 
 /**
- * Stands between a connection and the parser of `node:http`, which would read all requests that arrive together, and
- * bodies before anybody wants them. Here a request is read when the one before it is answered (RFC 9112, 9.3.2), and a
- * body when it is asked for. What comes too early waits: one read of the network, then the client itself.
+ * Stands before the parser of `node:http`, which would read pipelined requests and bodies at once. Passes a request
+ * after the previous response (RFC 9112, 9.3.2), and a body on demand. Buffers one early read, then stops reading.
  */
 export class RequestGate {
   readonly #backPressure: BackPressure;
@@ -19,27 +18,24 @@ export class RequestGate {
   readonly #httpError: (error: HttpError) => void;
   readonly #headersMs: number;
   readonly #line = new RequestLine();
-  /** What came before its time. */
+  /** Early bytes. */
   #held: Buffer[] = [];
-  /** The beginning of a request line that is not for the parser yet. */
+  /** Incomplete request line. */
   #beginning: Buffer[] = [];
-  /** Runs while there is one: the parser, which knows of none, would wait for ever. */
+  /** Header timeout, since the parser has not seen the incomplete line. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
   #closed = false;
-  /** The request that is read or answered. */
+  /** Current request. */
   #request: IncomingMessage | undefined;
-  /** Bytes of its body that are still to come; infinite if only its end will tell. */
+  /** Remaining bytes of its body; infinite if chunked. */
   #bodyLeft = 0;
   #bodyWanted = false;
   #answered = false;
-  /** The last bytes behind the last blank line: the next one may be cut in two. */
+  /** Bytes after the last blank line, which may be split. */
   #tail = "";
 
-  /**
-   * @param httpError Told of a request that is turned away before it is parsed; nothing more is read then.
-   * @param headersMs How long the parser may be kept from a request line that has begun.
-   */
+  /** @param httpError Called for requests refused unparsed. @param headersMs Timeout of a request line. */
   constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
     this.#backPressure = backPressureOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
@@ -48,17 +44,17 @@ export class RequestGate {
     socket.once("close", () => this.close());
   }
 
-  /** Whether a part of a request head has come, and the rest not yet. */
+  /** Whether a head is incomplete. */
   get begun(): boolean {
     return this.#request === undefined && !this.#line.untouched;
   }
 
-  /** Whether nothing more is read, as what came was no HTTP or the connection is gone. */
+  /** Whether reading stopped for good. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** A request has been parsed, its body perhaps not. @returns Whether it comes in its turn. */
+  /** Starts a parsed request. Returns false if it is out of turn. */
   begin(request: IncomingMessage): boolean {
     if (this.#closed || this.#request !== undefined) return false;
     this.#request = request;
@@ -69,25 +65,24 @@ export class RequestGate {
     return true;
   }
 
-  /** The body of the request is to be read from now on. */
+  /** Resumes reading the body. */
   wantBody(): void {
     if (this.#bodyWanted) return;
     this.#bodyWanted = true;
     this.#proceed();
   }
 
-  /** The body of the request is to be read no further for now. */
+  /** Pauses reading the body. */
   pauseBody(): void {
     this.#bodyWanted = false;
   }
 
-  /** The request is answered; when it is read to its end, the next one may come. */
+  /** Ends the response; the next request follows once this one is read. */
   answered(): void {
     this.#answered = true;
     this.#proceed();
   }
 
-  /** Nothing more is read. */
   close(): void {
     this.#closed = true;
     this.#held = [];
@@ -111,13 +106,13 @@ export class RequestGate {
     this.#stop();
   }
 
-  /** Again if it was stopped before: the parser may have started it on its own account. */
+  /** Repeats the stop, since the parser may have resumed on its own. */
   #stop(): void {
     this.#stopped = true;
     this.#backPressure.stop();
   }
 
-  /** Reads what was held, as far as its time has come. */
+  /** Processes buffered bytes. */
   #proceed(): void {
     this.#endRequest();
     while (this.#held.length > 0 && this.#open) {
@@ -130,7 +125,7 @@ export class RequestGate {
     this.#backPressure.start();
   }
 
-  /** Has one part after the other parsed. What comes in the same read as a head is at hand, so it is not held. */
+  /** Passes part after part to the parser. A body in the same read as its head is not held back. */
   #read(bytes: Buffer): void {
     for (let at = 0; at < bytes.length && !this.#closed; this.#endRequest()) {
       const request = this.#request;
@@ -171,7 +166,7 @@ export class RequestGate {
     this.#httpError(error);
   }
 
-  /** Keeps the beginning of a request line, for so long; or nothing any more. */
+  /** Keeps an incomplete request line with a timeout, or clears it. */
   #begun(parts: Buffer[]): void {
     this.#beginning = parts;
     if (parts.length === 0 || this.#line.untouched) {
@@ -185,9 +180,9 @@ export class RequestGate {
     }
   }
 
-  /** Behind the next blank line, or behind all there is. */
+  /** Returns the position after the next blank line, or the end. */
   #endOfPart(bytes: Buffer, at: number): number {
-    const text = this.#tail + bytes.toString("latin1", at); // looking for bytes in bytes takes three times as long
+    const text = this.#tail + bytes.toString("latin1", at); // three times as fast as searching bytes
     const found = text.indexOf(BLANK_LINE);
     const end = found === -1 ? bytes.length : at + found + BLANK_LINE.length - this.#tail.length;
     this.#tail = found === -1 ? text.slice(1 - BLANK_LINE.length) : "";
@@ -202,14 +197,11 @@ export class RequestGate {
   }
 }
 
-/**
- * Puts itself in the place of the parser.
- * @returns What the parser did with bytes.
- */
+/** Replaces the parser as the consumer. Returns a function that feeds the parser. */
 function takeOver(socket: Socket, take: (bytes: Buffer) => void): (bytes: Buffer) => void {
   const [parse, ...more] = socket.listeners("data");
   if (parse === undefined || more.length > 0) throw new TypeError("the parser does not listen as it used to");
-  // Of a connection without TLS it reads below the socket, if nobody stops it.
+  // Without TLS it would read below the socket.
   const parser: unknown = Reflect.get(socket, "parser");
   if (typeof parser === "object" && parser !== null) {
     const unconsume: unknown = Reflect.get(parser, "unconsume");

@@ -2,19 +2,19 @@ import type { IncomingMessage } from "node:http";
 import { readTarget, type RequestTarget } from "../model/request_target.ts";
 import { httpError } from "../model/http_error.ts";
 
-/** `host[:port]` of RFC 9110, 7.2. */
+/** `host[:port]` (RFC 9110, 7.2). */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/;
 
-/** Most bytes of all headers but `Authorization`, with what separates them. */
+/** Bytes of all headers but `Authorization`, with separators. */
 const MOST_BYTES = 16 * 1024;
-/** A colon, a blank, and the line end. */
+/** Colon, blank, line end. */
 const BETWEEN = 4;
-/** The parser drops what comes after so many headers, and says nothing. */
+/** The parser silently drops further headers. */
 const MOST_HEADERS = 1000;
 
 /**
- * Refuses what a proxy in front could read in another way than we do: that is how one request is smuggled in another.
- * @returns The target, taken apart: one in absolute form loses scheme and authority, `*` of `OPTIONS` is the root.
+ * Refuses heads that a proxy could read differently, which allows request smuggling.
+ * @returns Parsed target: absolute form without authority, `*` as the root.
  * @throws {ERR_BAD_REQUEST | ERR_HEADERS_TOO_LARGE | ERR_HTTP_VERSION | ERR_TRANSFER_CODING | ERR_EXPECTATION_FAILED}
  */
 export function readHead(
@@ -36,7 +36,7 @@ export function readHead(
   return targetOf(url, method);
 }
 
-/** Tokens are long, and have a limit of their own; nothing else has a reason to be. */
+/** Limits headers except `Authorization`, which has a limit of its own. */
 function checkLength(rawHeaders: readonly string[]): void {
   if (rawHeaders.length >= 2 * MOST_HEADERS) throw httpError("ERR_HEADERS_TOO_LARGE");
   let bytes = 0;
@@ -49,7 +49,7 @@ function checkLength(rawHeaders: readonly string[]): void {
   if (bytes > MOST_BYTES) throw httpError("ERR_HEADERS_TOO_LARGE");
 }
 
-/** One and only one host (RFC 9112, 3.2); HTTP/1.0 knew none. */
+/** Requires exactly one host (RFC 9112, 3.2), except with HTTP/1.0. */
 function checkHost(rawHeaders: readonly string[], required: boolean): void {
   let found: string | undefined;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -64,11 +64,11 @@ function checkHost(rawHeaders: readonly string[], required: boolean): void {
   }
 }
 
-/** The four forms of a target (RFC 9112, 3.2) but `CONNECT`'s. */
+/** Parses the forms of a target (RFC 9112, 3.2) except `CONNECT`'s. */
 function targetOf(target: string, method: string | undefined): RequestTarget {
   if (target === "*" && method === "OPTIONS") return { path: "/", query: "" };
   const [start = "", authority] = /^https?:\/\/([^/?#]*)/i.exec(target) ?? [];
-  // Nobody may send a name or password in a target (RFC 9110, 4.2.4): proxies read such ones in different ways.
+  // User info is forbidden (RFC 9110, 4.2.4), and proxies differ in reading it.
   if (authority !== undefined && !HOST.test(authority)) {
     throw httpError("ERR_BAD_REQUEST", "an absolute target that names no host");
   }

@@ -2,51 +2,41 @@ import type { Buffer } from "node:buffer";
 import { METHODS } from "node:http";
 import { httpError } from "../model/http_error.ts";
 
-/** Longest request line, in bytes (RFC 9112, 3: at least 8,000). */
+/** Bytes (RFC 9112, 3: at least 8,000). */
 const MOST_BYTES = 8 * 1024;
-/** Empty lines before a request (RFC 9112, 2.2: at least one). */
+/** RFC 9112, 2.2: at least one. */
 const MOST_EMPTY = 2;
 const LF = 0x0a;
 /** RFC 9110, 5.6.2. */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
 
-/**
- * Looks at the request lines of a connection before they are parsed: the parser takes several blanks for one and LF for
- * a line end, where others read something else, and knows one error for all it does not take.
- */
+/** Checks request lines before the parser, which accepts repeated blanks and bare LF. */
 export class RequestLine {
-  /** What has come of the line. */
+  /** Line so far. */
   #text = "";
   #empty = 0;
   #over = false;
 
-  /** Whether nothing of a request has come yet. */
+  /** Whether nothing has arrived. */
   get untouched(): boolean {
     return this.#text === "" && !this.#over;
   }
 
-  /**
-   * Whether the parser may have what came so far. It gives up at the first byte that no method begins with, so that an
-   * unknown method would be called one thing or the other as the network cuts it: such a line waits for its end.
-   */
+  /** Whether the parser may have the bytes; incomplete unknown methods wait for a consistent error. */
   get judged(): boolean {
     if (this.#over) return true;
     const [method = "", ...more] = this.#text.split(" ", 2);
     return TOKEN.test(method) ? more.length > 0 && KNOWN.has(method) : this.#text !== "";
   }
 
-  /** Another request begins. */
   restart(): void {
     this.#text = "";
     this.#empty = 0;
     this.#over = false;
   }
 
-  /**
-   * Takes the bytes that come next, of which those behind the line do not matter.
-   * @throws {ERR_BAD_REQUEST | ERR_METHOD_UNKNOWN | ERR_TARGET_TOO_LONG}
-   */
+  /** Takes the next bytes. @throws {ERR_BAD_REQUEST | ERR_METHOD_UNKNOWN | ERR_TARGET_TOO_LONG} */
   take(bytes: Buffer): void {
     for (let at = 0; !this.#over;) {
       const end = bytes.indexOf(LF, at);
@@ -73,10 +63,9 @@ export class RequestLine {
   }
 }
 
-/** What nearly all lines are. */
 const PLAIN = /^([A-Z]+) [^ ]+ HTTP\/1\.[01]\r$/;
 
-/** What the parser refuses by itself passes. */
+/** Leaves to the parser what it refuses. */
 function judge(line: string): void {
   if (KNOWN.has(PLAIN.exec(line)?.[1] ?? "")) return;
   if (!line.endsWith("\r")) throw httpError("ERR_BAD_REQUEST", "a request line that ends in a bare LF");

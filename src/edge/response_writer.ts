@@ -6,7 +6,7 @@ import { type AnswerText, sendText } from "./answer_text.ts";
 import type { Discards } from "./drain_body.ts";
 import type { RequestGate } from "./request_gate.ts";
 
-/** The writing of one answer to its client. */
+/** Writer of one response. */
 export class ResponseWriter {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -14,7 +14,7 @@ export class ResponseWriter {
   readonly #texts: AnswerText;
   readonly #gate: RequestGate;
   readonly #discards: Discards;
-  /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
+  /** Content length: a client with all bytes may disconnect before the response ends. */
   #announced = Infinity;
   #written = 0;
 
@@ -26,7 +26,7 @@ export class ResponseWriter {
       readonly discards: Discards;
     },
     { keepAlive, texts }: {
-      /** Further header fields for where the connection is kept. */
+      /** Fields for kept connections. */
       readonly keepAlive: readonly string[];
       readonly texts: AnswerText;
     },
@@ -39,17 +39,17 @@ export class ResponseWriter {
     this.#texts = texts;
   }
 
-  /** Whether the client has all there is for it. */
+  /** Whether the client has everything. */
   get complete(): boolean {
     return this.#response.writableFinished || this.#written >= this.#announced;
   }
 
-  /** @throws {ERR_CLIENT_GONE} If the client leaves before it has everything; what the body throws. */
+  /** @throws {ERR_CLIENT_GONE} If the client disconnects early; what the body throws. */
   async send(answer: HttpResponse): Promise<void> {
     if (this.#sentAtOnce(answer)) return;
     const { status, headers, body } = answer;
     const response = this.#response;
-    // Whether a client that waits for `100 Continue` sends its body after all, nobody can tell (RFC 9110, 10.1.1).
+    // A client waiting for `100 Continue` may or may not send its body (RFC 9110, 10.1.1).
     if (!this.#request.complete && this.#request.headers.expect !== undefined) {
       response.setHeader("Connection", "close");
     }
@@ -64,13 +64,13 @@ export class ResponseWriter {
       this.#written += part.length;
       if (!response.write(part) && !this.complete) await this.#drained();
     }
-    // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
-    // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
+    // Closing while the client is sending resets the connection, which may overtake the response (RFC 9112, 9.6). A
+    // response of unknown length needs its end.
     if (early) await this.#discards.drainBody(this.#request, this.#gate);
     response.end();
   }
 
-  /** What most answers are: a text, for a client that has sent all it had to say and stays. */
+  /** Sends a text to a client that has sent everything and keeps its connection. */
   #sentAtOnce(answer: HttpResponse): boolean {
     const { method, httpVersion, complete } = this.#request;
     const response = this.#response;
@@ -80,7 +80,6 @@ export class ResponseWriter {
     return text !== undefined && sendText(response, text);
   }
 
-  /** Resolves when the client has taken what was written. */
   #drained(): Promise<void> {
     const response = this.#response;
     return new Promise((resolve, reject) => {

@@ -11,8 +11,8 @@ import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
 /**
- * Options of `tls.createServer` and `setSecureContext` for the edge. The cipher suites are the runtime's own: of TLS 1.2
- * only forward secret ones with authenticated encryption (RFC 9325, 4.2); it takes no list of ours.
+ * Returns options for `tls.createServer` and `setSecureContext`. The runtime's suites are fixed: for TLS 1.2 forward
+ * secret AEAD (RFC 9325, 4.2).
  */
 export function tlsServerOptions(
   { certificate, key, anchors, clientCertificate, minVersion, maxVersion }: EdgeTls,
@@ -23,11 +23,10 @@ export function tlsServerOptions(
 }
 
 /**
- * The certificate the client showed, if it verified; one that did not counts as none, and one that its owner may take for
- * good comes with the reason why it is not: verified by the TLS library alone, or of version 1. The library takes every trusted certificate for one that
- * may issue others; whether it may is for us to judge.
+ * Returns the verified client certificate, or the reason to ignore one that its owner may consider valid. The TLS
+ * library lets any trusted certificate issue others, so this checks the path itself.
  * @param at Milliseconds since the epoch.
- * @returns With the moment at which it, or one that vouches for it, expires.
+ * @returns With the earliest expiry in its path.
  */
 export function clientCertificate(
   socket: TLSSocket,
@@ -51,10 +50,9 @@ export function clientCertificate(
 }
 
 /**
- * Why a certificate that the client showed counts for none, without a word to the client; for the log. The library does not
- * say what was wrong, and anybody can show one, so only what the certificate says itself is looked at.
+ * Returns for the log why a client certificate was ignored, by its own content: the library gives no reason.
  * @param at Milliseconds since the epoch.
- * @returns `undefined` if none was shown, or the library has verified it.
+ * @returns `undefined` if none was presented or it was verified.
  */
 export function whyPassedOver(socket: TLSSocket, at: number): string | undefined {
   const [shown] = socket.authorized ? [] : shortChain(socket);
@@ -71,7 +69,7 @@ export function whyPassedOver(socket: TLSSocket, at: number): string | undefined
 const PROVES_NOTHING =
   "it is not of X.509 version 3, or not encoded by the book: a TLS handshake with it proves nothing";
 
-/** The TLS library reads none of version 1, and says no more of them than of a stranger's. */
+/** The TLS library treats version 1 like untrusted certificates. */
 function isOld(certificate: X509Certificate): boolean {
   try {
     return certificateFacts(certificate).version < 3;

@@ -4,10 +4,7 @@ import type { Body } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { RequestGate } from "./request_gate.ts";
 
-/**
- * The body of a request: none, whole if it came along with the head, else a stream. What is still to come is read when
- * the stream is: no client is asked for a body before somebody wants it, with `100 Continue` where it waits for that.
- */
+/** Returns a body: empty, complete if it came with the head, else read on demand, with `100 Continue`. */
 export function bodyOf(
   request: IncomingMessage,
   response: ServerResponse,
@@ -23,25 +20,21 @@ async function comingBody(
   response: ServerResponse,
   gate: RequestGate,
 ): Promise<Body> {
-  await Promise.resolve(); // until the rest of what came with the head is parsed
+  await Promise.resolve(); // the parser has to finish the read
   if (request.complete) return atHand(request);
   return uploadStream(request, gate, () => {
     if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
   });
 }
 
-/** A copy, so that it owns its memory and can be handed over to another worker. */
+/** Copies the bytes, so that they can be transferred to another worker. */
 function atHand(request: IncomingMessage): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (let part: Uint8Array | null; (part = request.read()) !== null;) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/**
- * The body of a request as a stream that reads from the network no faster than it is read itself, and before that not at
- * all.
- * @param asked Called when the body is asked for.
- */
+/** Streams a body with back-pressure. @param asked Called on the first read. */
 export function uploadStream(
   request: IncomingMessage,
   gate: Pick<RequestGate, "wantBody" | "pauseBody">,

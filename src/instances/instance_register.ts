@@ -12,7 +12,7 @@ interface InstanceFacts {
   readonly name: string;
   /** Of the program. */
   readonly version: string;
-  /** Digest of what of the configuration must be the same on all instances. */
+  /** Digest of the settings that must be equal on all instances instances. */
   readonly configuration: string;
   /** Start of the process, milliseconds since the epoch. */
   readonly upSince: number;

@@ -1,9 +1,6 @@
 import { dirname } from "node:path";
 
-/**
- * A file that is only ever appended to. One that was moved away (logrotate) is made anew within a second; after a failure
- * it is opened again at the next write.
- */
+/** Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. */
 export class AppendFile {
   readonly path: string;
   #file: Deno.FsFile | undefined;
@@ -14,7 +11,7 @@ export class AppendFile {
     this.path = path;
   }
 
-  /** @throws What the file system throws; a part of the text may be written then. */
+  /** @throws File system errors, possibly after a partial write. */
   append(text: string): void {
     try {
       const file = this.#open();
@@ -40,7 +37,7 @@ export class AppendFile {
       Deno.mkdirSync(dirname(this.path), { recursive: true });
       const isNew = inodeOf(this.path) === null;
       this.#file = Deno.openSync(this.path, { append: true, create: true, mode: 0o640 });
-      if (isNew) Deno.chmodSync(this.path, 0o640); // whatever the umask: the group may read along
+      if (isNew) Deno.chmodSync(this.path, 0o640); // regardless of umask, the group may read
       this.#inode = this.#file.statSync().ino;
     }
     return this.#file;
@@ -51,6 +48,6 @@ function inodeOf(path: string): number | null {
   try {
     return Deno.statSync(path).ino;
   } catch {
-    return null; // gone, so not the file that is open
+    return null; // removed
   }
 }

@@ -3,7 +3,7 @@ import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Logger } from "./logger.ts";
 
-/** Audit lines in a file of their own, a line each. */
+/** Audit log in a file. */
 export class AuditFile implements AuditSink {
   readonly #file: AppendFile;
   readonly #kept: KeptLines;
@@ -20,7 +20,7 @@ export class AuditFile implements AuditSink {
 
   retry(): void {
     if (this.#kept.count === 0) return;
-    // A line that was cut off by a full disk stays alone.
+    // Starts a new line after a partial write.
     const start = this.#kept.failing ? "\n" : "";
     const lines = this.#kept.take();
     try {

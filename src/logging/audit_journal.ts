@@ -3,25 +3,22 @@ import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Logger } from "./logger.ts";
 
-/** By what the journal tells audit lines from others: `journalctl -t authserver-audit`. */
+/** For `journalctl -t authserver-audit`. */
 const AUDIT_IDENTIFIER = "authserver-audit";
 
-/**
- * Where the journal takes lines from programs, as the standard output of services goes there too (sd_journal_stream_fd(3)).
- * Its other socket, for datagrams, would keep a processor busy here for as long as the journal does not keep up.
- */
+/** Stream socket (sd_journal_stream_fd(3)); the datagram socket busy-waits here while the journal is slow. */
 const SOCKET = "/run/systemd/journal/stdout";
 
 /**
- * What a stream begins with, a line each: identifier, unit (empty: found out), priority (6: info), whether lines begin with
- * a priority, and whether they also go to syslog, kernel log and console.
+ * Stream header lines: identifier, unit (empty: detected), priority (6: info), whether lines have a priority prefix,
+ * and forwarding to syslog, kernel log and console.
  */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
-/** How long lines under way may take when this ends, in milliseconds. */
+/** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
-/** Audit lines in the journal of systemd, under an identifier of their own. */
+/** Audit log in the systemd journal. */
 export class AuditJournal implements AuditSink {
   readonly #path: string;
   readonly #kept: KeptLines;
@@ -64,7 +61,7 @@ export class AuditJournal implements AuditSink {
       }
       this.#hangUp();
       if (wasOpen && !this.#closing) {
-        this.#kept.putBack(left.lines); // for another stream: the journal may have been restarted
+        this.#kept.putBack(left.lines); // retry on a new stream: the journal may have restarted
         continue;
       }
       this.#kept.failed(left.lines, left.error);
@@ -73,7 +70,7 @@ export class AuditJournal implements AuditSink {
     this.#writing = undefined;
   }
 
-  /** @returns What was not sent completely, and why; `undefined` if all was sent. */
+  /** Returns unsent lines with the error; `undefined` if all were sent. */
   async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
     let sent = 0;
     try {
@@ -103,7 +100,7 @@ export class AuditJournal implements AuditSink {
     try {
       this.#connection?.close();
     } catch (error) {
-      if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
+      if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
     }
     this.#connection = undefined;
   }

@@ -1,14 +1,14 @@
-/** Where audit lines go. Lines that cannot be written at once are kept for later, in their order. */
+/** Destination of audit lines, which queues lines it cannot write. */
 export interface AuditSink {
-  /** @param lines Finished, without line ends. */
+  /** @param lines Without line ends. */
   write(lines: readonly string[]): void;
-  /** Writes what is kept, if it can be written now. */
+  /** Retries queued lines. */
   retry(): void;
-  /** Writes what can be written, and ends. @returns What could not be. */
+  /** Writes what it can and closes. Returns the rest. */
   close(): Promise<readonly string[]>;
 }
 
-/** The console: what cannot be written there is nowhere. */
+/** Console output without a queue. */
 export class AuditConsole implements AuditSink {
   constructor(readonly console: (line: string) => void) {}
 

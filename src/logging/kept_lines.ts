@@ -1,9 +1,9 @@
 import type { Logger } from "./logger.ts";
 
-/** Lines kept in memory while they cannot be written: some 5 MB. */
+/** About 5 MB. */
 const MOST_KEPT = 10_000;
 
-/** Audit lines that wait to be written. If there are too many the oldest are given up, and the log says how many. */
+/** Queue of audit lines; drops the oldest beyond the limit and logs their number. */
 export class KeptLines {
   readonly #log: Logger;
   readonly #to: string;
@@ -11,7 +11,7 @@ export class KeptLines {
   #lost = 0;
   #failing = false;
 
-  /** @param to Where they are to be written, for the log. */
+  /** @param to Destination for the log. */
   constructor(to: string, log: Logger) {
     this.#to = to;
     this.#log = log;
@@ -21,7 +21,7 @@ export class KeptLines {
     return this.#lines.length;
   }
 
-  /** Whether they could not be written the last time. */
+  /** Whether the last write failed. */
   get failing(): boolean {
     return this.#failing;
   }
@@ -31,7 +31,7 @@ export class KeptLines {
     if (this.#lines.length > MOST_KEPT) this.failed([], "they are taken too slowly");
   }
 
-  /** All lines, to be written now; {@link written}, {@link failed} or {@link putBack} follows. */
+  /** Takes all lines; call {@link written}, {@link failed} or {@link putBack} next. */
   take(): string[] {
     const lines = this.#lines;
     this.#lines = [];
@@ -46,12 +46,12 @@ export class KeptLines {
     this.#lost = 0;
   }
 
-  /** Before those that came meanwhile. */
+  /** Requeues lines before newer ones. */
   putBack(lines: readonly string[]): void {
     this.#lines = [...lines, ...this.#lines];
   }
 
-  /** @param lines Those that are still to be written. */
+  /** @param lines Unwritten lines. */
   failed(lines: readonly string[], error: unknown): void {
     this.putBack(lines);
     if (!this.#failing) {

@@ -1,14 +1,11 @@
 /** Other forms of log lines than `2026-01-05T09:15:00.123Z info  message key=value …`, made of these. */
+/** syslog(3) priorities. */
 
-/** Priorities of syslog(3), by level. */
 const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
 
 const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (debug|info|warn|error) +([^]*)/;
 
-/**
- * Lines as the journal wants them: with the priority in front (sd-daemon(3)), and without the time, which it knows.
- * @param text Whole lines, with their ends.
- */
+/** Formats lines for the journal: priority prefix (sd-daemon(3)), no time. @param text Whole lines. */
 export function forJournal(text: string): string {
   return eachLine(text, (line) => {
     const [, , level, rest] = LINE.exec(line) ?? [];
@@ -18,10 +15,7 @@ export function forJournal(text: string): string {
   });
 }
 
-/**
- * Lines as JSON: `time`, `level`, `message`, and the fields, numbers where they were written as numbers.
- * @param text Whole lines, with their ends; what is JSON already stays as it is.
- */
+/** Formats whole lines as JSON objects; unquoted numbers stay numbers, JSON lines stay unchanged. */
 export function asJsonLines(text: string): string {
   return eachLine(text, (line) => {
     const [, time, level, rest = ""] = LINE.exec(line) ?? [];
@@ -33,7 +27,7 @@ export function asJsonLines(text: string): string {
   });
 }
 
-/** A blank, a name, `=`, and a value: in quotes as JSON writes it, or without blanks. */
+/** Blank, name, `=`, quoted or bare value. */
 const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
 
 function valueOf(written: string): string | number {
@@ -42,7 +36,7 @@ function valueOf(written: string): string | number {
   try {
     return String(JSON.parse(written));
   } catch {
-    return written; // quotes that something else wrote
+    return written; // not our quoting
   }
 }
 

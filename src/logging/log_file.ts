@@ -2,16 +2,13 @@ import { AppendFile } from "./append_file.ts";
 import { asJsonLines } from "./line_forms.ts";
 import type { LineSink } from "./logger.ts";
 
-/** How lines are written: `time level message key=value …`, or a JSON object each. */
+/** `time level message key=value …`, or JSON objects. */
 type LogFormat = "text" | "json";
 
-/** Takes whole lines, with their ends: one line, or many that came together. */
+/** Writer of whole lines. */
 export type Console = (text: string) => void;
 
-/**
- * Writes log lines to the console and appends them to a file. A file that was moved away (logrotate) is made anew
- * within a second; one that cannot be written is given up until then, and the console says so once.
- */
+/** Log on console and file. Recreates a renamed file (logrotate) and retries a failed one within a second. */
 export class LogFile {
   #file: AppendFile | undefined;
   #failing = false;
@@ -19,7 +16,7 @@ export class LogFile {
   readonly #console: Console;
   #format: LogFormat;
 
-  /** @param path Absent: to the console only. */
+  /** @param path Absent: console only. */
   constructor(path: string | undefined, console: Console = toConsole, format: LogFormat = "text") {
     this.#console = console;
     this.#format = format;
@@ -28,7 +25,6 @@ export class LogFile {
 
   readonly write: LineSink = (line) => this.writeLines(`${line}\n`);
 
-  /** @param lines Whole lines, with their ends. */
   writeLines(lines: string): void {
     const text = this.#format === "json" ? asJsonLines(lines) : lines;
     this.console(text);
@@ -44,12 +40,11 @@ export class LogFile {
     }
   }
 
-  /** To the console alone. */
   console(text: string): void {
     this.#console(text);
   }
 
-  /** Appends to another file, or in another form, from now on. @param path Absent: to the console only. */
+  /** Switches file and format. @param path Absent: console only. */
   moveTo(path: string | undefined, format: LogFormat = "text"): void {
     this.#format = format;
     if (path === this.#file?.path) return;
@@ -63,12 +58,12 @@ export class LogFile {
   }
 }
 
-/** Standard output; what is written there ends up in the journal or in the start-up log. */
+/** Writes to standard output, for the journal or start-up log. */
 export function toConsole(text: string): void {
   const bytes = new TextEncoder().encode(text);
   try {
     for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
   } catch {
-    // A closed console takes nothing away from the file.
+    // A closed console must not affect the file.
   }
 }

@@ -1,41 +1,37 @@
 import type { Clock } from "../model/clock.ts";
 import { printable } from "../model/printable.ts";
 
-/** Particulars of a log line. Values are printed with {@link formatLine}; a `Secret` prints as `***`. */
+/** Fields of a log line, formatted by {@link formatLine}; a `Secret` prints as `***`. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** How much an event matters, from least to most; see {@link Logger}. */
+/** Severity, ascending; see {@link Logger}. */
 export type Level = "debug" | "info" | "warn" | "error";
 
 /**
- * Writes events. The message is a constant, the particulars are fields. `error`: someone must act; `warn`: we coped;
- * `info`: a change of state or a sign-in; `debug`: for us.
+ * Structured logger with constant messages. `error`: someone must act; `warn`: the service coped; `info`: changes of
+ * state and sign-ins; `debug`: for developers.
  */
 export interface Logger {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** A logger that adds these fields to every line. */
+  /** Returns a logger with additional fields. */
   child(fields: Fields): Logger;
 }
 
-/** Takes finished lines, without line end. */
+/** Writer of finished lines without line end. */
 export type LineSink = (line: string, level: Level) => void;
 
 const ORDER: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** Where lines go, and which. */
 interface Output {
   readonly sink: LineSink;
   readonly threshold: () => Level;
   readonly clock: Clock;
 }
 
-/**
- * A logger that writes `2026-01-05T09:15:00.123Z info  message key=value …` lines to a sink.
- * @param threshold Least level that is written; a function where that may change.
- */
+/** Creates a logger for `2026-01-05T09:15:00.123Z info  message key=value …` lines. @param threshold Least level. */
 export function createLogger(
   sink: LineSink,
   { threshold = "info", fields = {}, clock = Date.now }: {
@@ -48,7 +44,7 @@ export function createLogger(
   return new LineLogger({ sink, threshold: least, clock }, fields);
 }
 
-/** A class, and not functions in an object, since each request makes one. */
+/** A class, since each request creates one. */
 class LineLogger implements Logger {
   readonly #output: Output;
   readonly #fields: Fields;
@@ -85,10 +81,10 @@ class LineLogger implements Logger {
   }
 }
 
-/** A logger that drops everything, for tests and for code run without an operator. */
+/** Logger that drops everything. */
 export const SILENT: Logger = createLogger(() => {});
 
-/** The moment written last: many lines come within a millisecond. */
+/** Cached timestamp. */
 let written = { at: NaN, text: "" };
 
 function timestamp(at: number): string {
@@ -96,7 +92,7 @@ function timestamp(at: number): string {
   return written.text;
 }
 
-/** One event as one line: control characters are escaped, so that no value can forge a line or a field. */
+/** Formats an event as one line, escaped so that no value can forge lines or fields. */
 export function formatLine(at: number, level: Level, message: string, ...groups: readonly Fields[]): string {
   let line = `${timestamp(at)} ${level.padEnd(5)} ${message}`;
   for (const fields of groups) {
@@ -115,21 +111,21 @@ function formatValue(value: unknown): string {
   return quote(String(value));
 }
 
-/** An error with the chain of its causes, on one line and without stack. */
+/** Formats an error with its causes on one line, without stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const own = `${error.name}: ${error.message}`;
   return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
 }
 
-/** Characters of a value that are written; what callers send may be longer. */
+/** Characters; callers may send more. */
 const MAX_VALUE = 2000;
 
 function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
-  // A text that looks like a number is not one: whoever reads the line again can tell.
+  // Quotes numeric texts, to distinguish them from numbers.
   if (/^[\w.:/@+,*()-]+$/.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text)) return text;
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`; // nothing to escape
-  // JSON escapes C0 controls, quotes and backslashes.
+  // JSON escapes controls, quotes and backslashes.
   return printable(JSON.stringify(text));
 }

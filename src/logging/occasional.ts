@@ -1,13 +1,11 @@
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { Fields, Logger } from "./logger.ts";
 
-/** Lines in a period, and its length in milliseconds. */
+/** Lines per period, and its milliseconds. */
 const MOST_LINES = 20;
 const PERIOD_MS = 10_000;
 
-/**
- * Writes what strangers can cause as often as they like: so many lines in a period, and of the rest how many there were.
- */
+/** Rate-limits lines that strangers can cause, and logs the number of dropped ones. */
 export class Occasional {
   readonly #log: Logger;
   readonly #level: "info" | "warn";
@@ -35,7 +33,7 @@ export class Occasional {
     } else this.#left++;
   }
 
-  /** Tells of what was left out so far. */
+  /** Logs the number of dropped lines. */
   flush(): void {
     if (this.#left > 0) this.#log[this.#level]("more of the same not listed", { lines: this.#left });
     this.#left = 0;

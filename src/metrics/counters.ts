@@ -1,14 +1,13 @@
 import type { FamilyName, LabelsOf } from "./families.ts";
 import { type Sample, sample, seriesText } from "./series.ts";
 
-/** What is to be added to series. */
+/** Increments of series. */
 export type Increments = readonly Sample[];
 
-/** Counts what happens in a worker until the supervisor fetches it, or the other way round what all workers have sent. */
+/** Counters of a worker until the supervisor collects them. */
 export class Counters {
   readonly #samples = new Map<string, Sample>();
 
-  /** Counts something by the name of its metric. */
   count<N extends FamilyName>(family: N, labels: LabelsOf<N>, by = 1): void {
     this.addAll([sample(family, labels, by)]);
   }
@@ -21,14 +20,14 @@ export class Counters {
     }
   }
 
-  /** All that was counted since the last call. */
+  /** Returns and resets the counts. */
   take(): Increments {
     const taken = [...this.#samples.values()];
     this.#samples.clear();
     return taken;
   }
 
-  /** In the order in which they were first counted. */
+  /** In the order of first use. */
   get samples(): Iterable<Sample> {
     return this.#samples.values();
   }

@@ -2,10 +2,10 @@ import type { Counters } from "./counters.ts";
 import type { FamilyName, LabelsOf } from "./families.ts";
 import type { Sample } from "./series.ts";
 
-/** Upper bounds of the buckets in milliseconds; a last one without bound follows. */
+/** Bucket bounds in milliseconds, without the infinite one. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
-/** Durations counted by size, at the price of a few comparisons each. */
+/** Histogram of durations. */
 export class DurationHistogram {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1);
   #sumMs = 0;
@@ -17,7 +17,7 @@ export class DurationHistogram {
     this.#sumMs += ms;
   }
 
-  /** Adds what was counted since the last call. */
+  /** Moves the counts since the last call. */
   moveTo<N extends FamilyName>(counters: Counters, name: N, labels: LabelsOf<N>): void {
     const samples: Sample[] = [];
     let below = 0;

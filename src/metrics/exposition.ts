@@ -4,7 +4,7 @@ import { type Sample, seriesText } from "./series.ts";
 /** Media type of {@link exposition}. */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Values as Prometheus reads them (text format 0.0.4), family after family. */
+/** Formats samples for Prometheus (text format 0.0.4). */
 export function exposition(samples: Iterable<Sample>): string {
   const families = Map.groupBy(samples, ({ family }) => String(family));
   return Object.entries<Family>(FAMILIES).map(([name, { help, type }]) => {

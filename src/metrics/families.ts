@@ -1,13 +1,13 @@
-/** What a metric is, for the lines `# HELP` and `# TYPE` and for the manual. */
+/** Metric, for `# HELP`, `# TYPE` and the manual. */
 export interface Family {
   readonly type: "counter" | "gauge" | "histogram";
-  /** A sentence without full stop. */
+  /** Without full stop. */
   readonly help: string;
-  /** Names of its labels, without `le`. */
+  /** Without `le`. */
   readonly labels: readonly string[];
 }
 
-/** All metrics of the service, in the order in which they are shown. Dashboards and alert rules use no others. */
+/** All metrics in order; dashboards and alert rules use only these. */
 export const FAMILIES = {
   authserver_build_info: {
     type: "gauge",
@@ -96,7 +96,7 @@ export const FAMILIES = {
   },
   authserver_token_revocations_total: {
     type: "counter",
-    help: "Requests of users to take back one or all of their tokens",
+    help: "Requests of users to revoke one or all of their tokens",
     labels: ["decision"],
   },
   authserver_ssh_certificates_total: {
@@ -178,8 +178,8 @@ export const FAMILIES = {
   },
 } as const satisfies Readonly<Record<string, Family>>;
 
-/** Name of a metric, without what histograms append. */
+/** Name of a metric, without histogram suffixes. */
 export type FamilyName = keyof typeof FAMILIES;
 
-/** The labels of a metric. */
+/** Labels of a metric. */
 export type LabelsOf<N extends FamilyName> = Readonly<Record<typeof FAMILIES[N]["labels"][number], string>>;

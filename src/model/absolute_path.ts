@@ -3,31 +3,25 @@ import { type HttpError, httpError } from "./http_error.ts";
 /** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
 const MAX_LENGTH = 2048;
 
-/**
- * Characters that must never reach a daemon: C0 and C1 controls, DEL, the line and paragraph separators, and halves of
- * surrogate pairs (daemon-protocol.md 1.10).
- */
+/** Controls, line separators and lone surrogates, which must never reach a daemon (daemon-protocol.md 1.10). */
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
 
-/** Whether a text has a character that must never reach a daemon. */
+/** Reports whether a text has a character that must never reach a daemon. */
 export function hasForbiddenCharacter(text: string): boolean {
   return FORBIDDEN.test(text);
 }
 
-/**
- * Characters by which a name looks like another one: of no width, for the direction of writing (UAX 9), fillers, and tags; a
- * joiner (U+200D) only where it joins no pictures.
- */
+/** Invisible and bidirectional characters (UAX 9), fillers and tags; a joiner (U+200D) except between pictures. */
 const INVISIBLE =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 
-/** Whether a text has a character that cannot be seen, or that changes the direction of writing. */
+/** Reports whether a text has an invisible character or one that changes the direction of writing. */
 export function hasInvisibleCharacter(text: string): boolean {
   return withInvisibleShown(text) !== text;
 }
 
-/** The text with each character that cannot be seen, or changes the direction of writing, as `\u{…}`. */
+/** Escapes invisible and bidirectional characters as `\u{…}`. */
 export function withInvisibleShown(text: string): string {
   return text.replace(
     INVISIBLE,
@@ -36,8 +30,8 @@ export function withInvisibleShown(text: string): string {
 }
 
 /**
- * Brings an absolute path into its one normal form (rest-api.md 2.9): `.`, `..` and doubled slashes resolved, a
- * trailing slash kept. Backslashes are ordinary characters (D29). Symbolic links are not looked at.
+ * Normalises an absolute path (rest-api.md 2.9). Backslashes are ordinary characters (D29); symbolic links are not
+ * resolved.
  * @throws {ERR_INVALID_PATH} Not absolute, beyond the root, too long, or with control characters.
  */
 export function absolutePath(text: string): string {
@@ -54,32 +48,32 @@ export function absolutePath(text: string): string {
   return `/${parts.join("/")}${directory ? "/" : ""}`;
 }
 
-/** Bytes of a name that file systems hold; a few hold more, so a daemon is asked all the same. */
+/** Bytes. A few file systems allow longer names, so the daemon still gets the request. */
 const MAX_NAME = 255;
 
-/** Why a daemon that cannot write to a path cannot: a name that file systems do not hold; `undefined` if it is not that. */
+/** Returns why no common file system can hold a path, or `undefined` if it can. */
 export function tooLongName(path: string): string | undefined {
   const tooLong = path.split("/").some((name) => new TextEncoder().encode(name).length > MAX_NAME);
   return tooLong ? `a name in it is longer than ${MAX_NAME} bytes` : undefined;
 }
 
-/** The directory that holds a path, with trailing slash; of the root, the root. */
+/** Returns the parent directory with a trailing slash; the parent of the root is the root. */
 export function parentOf(path: string): string {
   return path.slice(0, withoutSlash(path).lastIndexOf("/") + 1) || "/";
 }
 
-/** Last component, without slash; empty for the root. */
+/** Returns the last component without slash; empty for the root. */
 export function nameOf(path: string): string {
   const bare = withoutSlash(path);
   return bare.slice(bare.lastIndexOf("/") + 1);
 }
 
-/** The path without trailing slash; the root stays `/`. */
+/** Returns the path without trailing slash; the root stays `/`. */
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** A path that no daemon is asked about. @param diagnostic Told to the caller. */
+/** Returns the error for a path that the service rejects itself. The caller sees the diagnostic. */
 export function invalidPath(diagnostic: string): HttpError {
   return httpError("ERR_INVALID_PATH", { diagnostic });
 }

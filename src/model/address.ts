@@ -1,48 +1,40 @@
 /**
- * An IP address in the one form in which this service compares, logs and sends it: what the transfer daemon prints for
- * a peer (`inet_ntop`; RFC 5952 with the last two groups of `::192.0.2.7` in dotted form). An IPv4 address that came
- * over a dual-stack socket (`::ffff:192.0.2.7`) becomes plain IPv4; see {@link mappedTwin} for the way back.
- * @returns `undefined` for all that is no address: host names, zone ids (`fe80::1%eth0`), brackets, leading zeros, blanks.
+ * Returns the canonical form of an IP address, as the daemon's `inet_ntop` prints it: RFC 5952, `::192.0.2.7` dotted,
+ * `::ffff:192.0.2.7` as IPv4.
+ * @returns `undefined` for anything else: host names, zone ids, brackets, leading zeros, blanks.
  */
 export function canonicalAddress(text: string): string | undefined {
-  if (CANONICAL_IPV4.test(text)) return text; // the form in which nearly all come
+  if (CANONICAL_IPV4.test(text)) return text; // nearly all are IPv4
   const octets = parseAddress(text);
   return octets && format(octets);
 }
 
 const CANONICAL_IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
-/**
- * The address of a peer as its socket has it, in canonical form and without the zone that follows a link-local one
- * (`fe80::1%eth0`; RFC 4007, 11): a zone means something on one host only.
- * @returns Empty for what is no address, such as that of a connection that is gone.
- */
+/** Returns the canonical address of a peer without its zone (RFC 4007, 11); empty if it is gone. */
 export function peerAddress(shown: string): string {
   const zone = shown.indexOf("%");
   return canonicalAddress(zone === -1 ? shown : shown.slice(0, zone)) ?? "";
 }
 
-/** `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees this peer; `undefined` if it is not IPv4. */
+/** Returns `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees the peer; `undefined` for IPv6. */
 export function mappedTwin(text: string): string | undefined {
   const octets = parseAddress(text);
   return octets?.length === 4 ? `::ffff:${octets.join(".")}` : undefined;
 }
 
-/** Whether a text is an address or a range (`192.0.2.0/24`, `2001:db8::/32`) without bits set behind the prefix. */
+/** Reports whether a text is an address or a range (`192.0.2.0/24`) without bits set after the prefix. */
 export function isAddressRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
 
-/** Whether a range holds more than any network of one owner: of IPv4 more than a /8, of IPv6 than a /7. */
+/** Reports whether a range is larger than any one owner's network: wider than an IPv4 /8 or an IPv6 /7. */
 export function isWideRange(text: string): boolean {
   const range = parseRange(text);
   return range !== undefined && range.prefix < (range.octets.length === 4 ? 8 : 7);
 }
 
-/**
- * Whether an address lies in a range, or is the one address that stands in its place. What is no address or no range
- * never matches: where a match forbids something, check {@link isAddressRange} first.
- */
+/** Reports whether a range contains an address. Invalid input never matches: deny rules validate first. */
 export function addressInRange(address: string, range: string): boolean {
   const octets = parseAddress(address);
   const parsed = parseRange(range);
@@ -50,7 +42,7 @@ export function addressInRange(address: string, range: string): boolean {
     octets.every((octet, i) => ((octet ^ (parsed.octets[i] ?? 0)) & mask(parsed.prefix, i)) === 0);
 }
 
-/** Whether a range, or an address in its place, lies in another one; never so for what is no range. */
+/** Reports whether one range or address lies within another; false for invalid input. */
 export function rangeWithin(inner: string, outer: string): boolean {
   const [narrow, wide] = [parseRange(inner), parseRange(outer)];
   return narrow !== undefined && wide !== undefined && narrow.prefix >= wide.prefix &&
@@ -58,7 +50,7 @@ export function rangeWithin(inner: string, outer: string): boolean {
     narrow.octets.every((octet, i) => ((octet ^ (wide.octets[i] ?? 0)) & mask(wide.prefix, i)) === 0);
 }
 
-/** 4 or 16 numbers from 0 to 255; mapped addresses as the 4 of their IPv4 address. */
+/** 4 or 16 bytes; mapped addresses have 4. */
 type Octets = readonly number[];
 
 function parseAddress(text: string): Octets | undefined {
@@ -87,7 +79,7 @@ function parseIPv6(text: string): Octets | undefined {
   return [...head, ...new Array<number>(missing).fill(0), ...tail];
 }
 
-/** Groups between colons; a dotted IPv4 address may stand for the last two where the address ends. */
+/** Parses groups between colons; a dotted IPv4 address may replace the last two at the end of the address. */
 function parseGroups(text: string, atEnd: boolean): Octets | undefined {
   if (text === "") return [];
   const octets: number[] = [];
@@ -122,7 +114,7 @@ function parseRange(text: string): { readonly octets: Octets; readonly prefix: n
   return octets.every((octet, i) => (octet & ~mask(prefix, i) & 255) === 0) ? { octets, prefix } : undefined;
 }
 
-/** The bits of the octet at an index that a prefix of so many bits covers. */
+/** Returns the bits of the byte at an index that a prefix covers. */
 function mask(prefix: number, index: number): number {
   const covered = Math.min(8, Math.max(0, prefix - index * 8));
   return (0xff00 >> covered) & 0xff;
@@ -139,7 +131,7 @@ function format(octets: Octets): string {
   return `${hex.slice(0, start).join(":")}::${hex.slice(start + length).join(":")}`;
 }
 
-/** The longest run of zeros, the first of several. */
+/** Returns the first of the longest runs of zeros. */
 function longestZeros(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let start = 0;

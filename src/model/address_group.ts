@@ -1,8 +1,4 @@
-/**
- * The addresses that are taken for one client: an IPv4 address by itself, of IPv6 the /64, which is the least that
- * one host or household has.
- * @param address In canonical form, see `canonicalAddress`.
- */
+/** Returns the block that counts as one client: the canonical IPv4 address, or the /64 of an IPv6 address. */
 export function addressGroup(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::");

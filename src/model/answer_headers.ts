@@ -1,42 +1,41 @@
 import type { HeaderList } from "./header_list.ts";
 
-/** What a site may choose about the headers of all its answers. */
+/** Response headers that a site configures. */
 export interface AnswerPolicy {
-  /** Browsers come by HTTPS alone for so long (RFC 6797); absent: nobody is told. */
+  /** RFC 6797; absent: no header. */
   readonly hsts: { readonly maxAgeSeconds: number; readonly includeSubDomains: boolean } | undefined;
-  /** Who may show our pages in a frame. */
+  /** Sites that may frame our pages. */
   readonly frames: {
     readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
-    /** Origin that may with `allowFrom`. */
+    /** Origin for `allowFrom`. */
     readonly allowed: string;
   };
-  /** Absent: no CORS headers at all. */
   readonly cors: CorsConfig | undefined;
 }
 
-/** What scripts of other web sites may do (`container.httpServer.CORS_*`). */
+/** Permissions of scripts from other sites (`container.httpServer.CORS_*`). */
 interface CorsConfig {
-  /** `*` is every origin. */
+  /** `*` matches every origin. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];
   readonly requestHeaders: readonly string[];
   readonly exposedHeaders: readonly string[];
 }
 
-/** For answers that no browser reads. */
+/** Policy for responses that no browser reads. */
 export const PLAIN_POLICY: AnswerPolicy = {
   hsts: undefined,
   frames: { policy: "deny", allowed: "" },
   cors: undefined,
 };
 
-/** What the headers depend on; absent parts could not be read. */
+/** Request parts that the headers depend on; absent parts could not be read. */
 export interface AskedBy {
   readonly method: string | undefined;
   readonly headers: HeaderList;
 }
 
-/** Headers of every answer, whoever made it, unless the resource has its own. */
+/** Headers of every response, unless the resource sets its own. */
 const COMMON = Object.entries({
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
@@ -47,10 +46,10 @@ const COMMON = Object.entries({
   "Cross-Origin-Resource-Policy": "same-origin",
 });
 
-/** Of our own answers that scripts of other sites may read, besides those that the site names. */
+/** Response headers that scripts of other sites may always read. */
 const EXPOSED = ["ETag", "Retry-After", "X-Request-Id", "Content-Range"];
 
-/** Sets what every answer has, unless the resource has set it already. */
+/** Sets the common headers that the resource has not set. */
 export function addCommonHeaders(
   headers: HeaderList,
   request: AskedBy,
@@ -67,7 +66,7 @@ export function addCommonHeaders(
   if (cors !== undefined) addCors(headers, request, cors);
 }
 
-/** Two headers say it: an old one, and the policy that newer browsers go by (CSP level 2, 7.7.1). */
+/** Sets the old header and the policy that newer browsers follow (CSP level 2, 7.7.1). */
 function allowFrames(headers: HeaderList, { policy, allowed }: AnswerPolicy["frames"]): void {
   if (policy === "allow") headers.delete("X-Frame-Options");
   else headers.set("X-Frame-Options", policy === "sameOrigin" ? "SAMEORIGIN" : `ALLOW-FROM ${allowed}`);
@@ -79,19 +78,19 @@ function allowFrames(headers: HeaderList, { policy, allowed }: AnswerPolicy["fra
   );
 }
 
-/** Cross-origin requests (Fetch standard, 3.2); credentials are never included, since callers send their own header. */
+/** Adds CORS headers (Fetch standard, 3.2), never with credentials, since callers send their own header. */
 function addCors(headers: HeaderList, request: AskedBy, cors: CorsConfig): void {
   const origin = request.headers.get("Origin");
   const anyOrigin = cors.origins.includes("*");
   headers.append("Vary", "Origin");
   if (!anyOrigin && (origin === null || !cors.origins.includes(origin))) return;
-  // What every site may read, every site may show.
+  // A site that may read a response may also embed it.
   if (anyOrigin) headers.set("Cross-Origin-Resource-Policy", "cross-origin");
   headers.set("Access-Control-Allow-Origin", anyOrigin || origin === null ? "*" : origin);
   headers.set("Access-Control-Expose-Headers", union(cors.exposedHeaders, EXPOSED));
   if (request.method === "OPTIONS" && request.headers.has("Access-Control-Request-Method")) {
     headers.set("Access-Control-Allow-Methods", cors.methods.join(", "));
-    // `*` means all but this one (Fetch standard, 3.2.3), without which few requests are of use.
+    // `*` excludes only `Authorization` (Fetch standard, 3.2.3).
     headers.set("Access-Control-Allow-Headers", union(cors.requestHeaders, ["Authorization"]));
   }
 }

@@ -1,6 +1,6 @@
 import { groupNames } from "./account_name.ts";
 
-/** Attribute names every source may give, spelled as here whatever the case in a file (authentication.md 7.4). */
+/** Attribute names of every source; files may use any case (authentication.md 7.4). */
 const STANDARD_ATTRIBUTES = [
   "role",
   "xlogin",
@@ -10,30 +10,27 @@ const STANDARD_ATTRIBUTES = [
   "queue",
 ] as const;
 
-/** One of {@link STANDARD_ATTRIBUTES}. */
+/** Name of a standard attribute. */
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
-/** Values of one standard attribute: what may be chosen, and what holds if nothing is chosen. */
+/** Allowed values of one standard attribute, and its default. */
 export interface AttributeValues {
   readonly allowed: readonly string[];
-  /** First allowed value, of `group` with those that go with it; all for `supplementaryGroups`; empty if there are none. */
+  /** First allowed value, for `group` with its further groups, for `supplementaryGroups` all; may be empty. */
   readonly preferred: readonly string[];
 }
 
-/** What one source, or several combined, know about one user. */
+/** Attributes of one user, from one or several sources. */
 export interface AttributeSet {
   readonly standard: ReadonlyMap<StandardAttribute, AttributeValues>;
-  /** All other attributes by exact name, such as `uftpd.HPC.rateLimit`; with several values the last one counts. */
+  /** All other attributes by exact name, such as `uftpd.HPC.rateLimit`; the last value wins. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What is known of a user whom a source does not know. */
+/** Attributes of an unknown user. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
-/**
- * Returns the values of a standard attribute with its default (authentication.md 7.4). A value of a group can be a list
- * with colons, wherever it comes from.
- */
+/** Returns a standard attribute's values with its default (authentication.md 7.4). Groups may be colon lists. */
 export function attributeValues(name: StandardAttribute, values: readonly string[]): AttributeValues {
   const isGroup = name === "group" || name === "supplementaryGroups";
   const allowed = isGroup ? [...new Set(values.flatMap(groupNames))] : values;

@@ -5,18 +5,12 @@ interface Entry<K, V> {
   newer: Entry<K, V> | undefined;
 }
 
-/**
- * A map that forgets the entry unused for longest when it would become too large.
- *
- * The order of use is a list of its own. That of the `Map` would be less code, but has each reading take the entry out and
- * put it in again, which costs five times as much and has the table made anew again and again.
- */
+/** LRU map. The order is a linked list: re-inserting into `Map` on each read costs five times as much. */
 export class BoundedMap<K, V> {
   readonly #entries = new Map<K, Entry<K, V>>();
   #oldest: Entry<K, V> | undefined;
   #newest: Entry<K, V> | undefined;
 
-  /** @param size Most entries that are kept. */
   constructor(readonly size: number) {}
 
   get(key: K): V | undefined {

@@ -3,10 +3,9 @@ import { type DerElement, readElement } from "./der_element.ts";
 import { escapeNameValue } from "./distinguished_name.ts";
 
 /**
- * The subject of a certificate as RFC 2253 text, most specific part first and without blanks, as tokens and the
- * gateway's header carry it: keywords for the nine types of RFC 2253, `<identifier>=#<DER>` for all others. Read from the
- * certificate's bytes, since the `subject` of node:crypto escapes nothing and so cannot tell a value from a separator.
- * @param certificate PEM, DER or parsed.
+ * Returns a certificate's subject as RFC 2253 text without blanks: keywords for its nine types, `<identifier>=#<DER>`
+ * for others.
+ * Reads the DER, since the `subject` of node:crypto escapes nothing, so values may imitate separators.
  * @throws {TypeError} If it is no certificate.
  */
 export function certificateSubject(certificate: X509Certificate | string | Uint8Array): string {
@@ -15,11 +14,7 @@ export function certificateSubject(certificate: X509Certificate | string | Uint8
   return names.reverse().join(",");
 }
 
-/**
- * What a certificate is called: its subject, or if that is empty, `CN=` and the first of its alternative names.
- * @param certificate PEM, DER or parsed.
- * @throws {TypeError} If it is no certificate.
- */
+/** Returns the subject, or `CN=` and the first alternative name. @throws {TypeError} If it is no certificate. */
 export function certificateName(certificate: X509Certificate | string | Uint8Array): string {
   const parsed = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
   const subject = certificateSubject(parsed);
@@ -28,7 +23,7 @@ export function certificateName(certificate: X509Certificate | string | Uint8Arr
   return name === undefined ? "" : `CN=${escapeNameValue(name)}`;
 }
 
-/** Types that RFC 2253 writes by keyword, by the hexadecimal form of their identifier. */
+/** RFC 2253 keywords by the hexadecimal form of their identifier. */
 const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["550403", "CN"],
   ["550406", "C"],
@@ -50,7 +45,7 @@ function attribute(der: DerElement): string {
   return `${keyword ?? type.objectId()}=#${value.whole.toString("hex")}`;
 }
 
-/** The text of a DER string; `undefined` if it is none or not well-formed. */
+/** Returns the text of a DER string; `undefined` if it is malformed or not a string. */
 function textOf({ tag, content }: DerElement): string | undefined {
   switch (tag) {
     case 0x0c: // UTF8String
@@ -77,7 +72,7 @@ function decode(bytes: Uint8Array, encoding: "utf-8" | "utf-16be"): string | und
   }
 }
 
-/** `Certificate.tbsCertificate.subject` (RFC 5280, 4.1); a version 1 certificate does not begin with a version. */
+/** Finds `tbsCertificate.subject` (RFC 5280, 4.1); only version 1 certificates omit the version. */
 function subjectOf(certificate: Uint8Array): DerElement {
   const fields = readElement(certificate).child(0).children();
   const subject = fields[fields[0]?.tag === 0xa0 ? 5 : 4];

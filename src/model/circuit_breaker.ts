@@ -2,20 +2,16 @@ import type { Stopwatch } from "./clock.ts";
 
 interface CircuitBreakerOptions {
   readonly elapsed: Stopwatch;
-  /** Milliseconds until the first trial; each trial that fails doubles the pause, up to the longest. */
+  /** Pause before the first trial; each failed trial doubles it, up to the longest. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
-  /** Milliseconds for which attempts have to fail before it opens. Default 0: the first failure opens it. */
+  /** How long attempts must fail before the breaker opens. Default 0: the first failure opens it. */
   readonly toleranceMs?: number;
 }
 
-/**
- * Circuit breaker: admits every attempt while closed. After failures it is open and admits none until a pause is over. Then it is half-open:
- * one trial may begin, whose success closes it and whose failure makes the next pause longer.
- */
+/** Circuit breaker: opens after failures, then admits one trial (half-open) after each pause. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions;
-  /** When the first attempt failed since one succeeded. */
   #failingSince: number | undefined;
   #pauseMs = 0;
   #until = -Infinity;
@@ -25,27 +21,27 @@ export class CircuitBreaker {
     this.#options = options;
   }
 
-  /** Whether an attempt failed, and none has succeeded since. */
+  /** Reports whether the latest completed attempt failed. */
   get isFailing(): boolean {
     return this.#failingSince !== undefined;
   }
 
-  /** Whether attempts have failed for longer than is tolerated. */
+  /** Reports whether attempts have failed for longer than the tolerance. */
   get isOpen(): boolean {
     return this.#pauseMs > 0;
   }
 
-  /** Milliseconds until a trial may begin; 0 if it is closed or half-open. */
+  /** Milliseconds until a trial may begin; 0 if closed or half-open. */
   get waitMs(): number {
     return this.isOpen ? Math.max(0, this.#until - this.#options.elapsed()) : 0;
   }
 
-  /** Whether an attempt may begin now. */
+  /** Reports whether an attempt may begin now. */
   get admits(): boolean {
     return !this.isOpen || (!this.#trial && this.waitMs === 0);
   }
 
-  /** Begins an attempt, if it is admitted. @returns Ends it, whatever came of it; absent if it must not be made. */
+  /** Begins an attempt if the breaker admits it. The returned function ends it, whatever the result. */
   begin(): (() => void) | undefined {
     if (!this.admits) return undefined;
     if (!this.isOpen) return () => {};
@@ -58,7 +54,7 @@ export class CircuitBreaker {
     this.#pauseMs = 0;
   }
 
-  /** @param pauseOf Makes the next pause of the one that is due, in milliseconds. */
+  /** Records a failure. `pauseOf` may adjust the next pause. */
   failed(pauseOf: (dueMs: number) => number = (dueMs) => dueMs): void {
     const { elapsed, firstPauseMs, longestPauseMs, toleranceMs = 0 } = this.#options;
     const now = elapsed();

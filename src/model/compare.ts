@@ -1,4 +1,4 @@
-/** The order of two values, as sorting wants it: below, above or equal to 0. Texts go by their UTF-16 code units. */
+/** Compares two values for sorting: below, above or equal to 0. Texts compare by UTF-16 code units. */
 export function compare<Value extends string | number | boolean>(a: Value, b: Value): number {
   return Number(a > b) - Number(a < b);
 }

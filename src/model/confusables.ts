@@ -1,11 +1,8 @@
 import { foldCharacters } from "./distinguished_name.ts";
 
 /**
- * Why a text from outside might be taken for another one, or for nothing at all; `undefined` if it reads as what it is.
- *
- * It must equal its own Unicode NFKC with single blanks, but for composition and case. So no two texts that pass are
- * compared as equal, unless they differ in case or composition alone. Whatever does not show is refused with it: an
- * operator who reads a list of names must not see two that look alike.
+ * Returns why a text could be mistaken for another one, or `undefined`. A safe text equals its NFKC with single blanks,
+ * except for composition and case, and has no invisible characters: names in a list must look different.
  */
 export function confusable(text: string): string | undefined {
   if (text.trim() === "") return "an empty value";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** Bytes that are not what they should be in DER. */
+/** Malformed DER. */
 export class InvalidDer extends TypeError {
   override readonly name = "InvalidDer";
 
@@ -9,21 +9,19 @@ export class InvalidDer extends TypeError {
   }
 }
 
-/** Longest object identifier that is read, in bytes: each of its bytes costs as much work as stand before it. */
+/** Bytes; decoding is quadratic in the length. */
 const MAX_OBJECT_ID = 256;
-/** Octet strings in parts inside each other; every one would copy all in it. */
+/** Nesting of constructed octet strings; each level copies its content. */
 const MAX_DEPTH = 8;
 
-/** One DER element (X.690, 8.1). Every method throws {@link InvalidDer} if the element is not what is asked for. */
+/** DER element (X.690, 8.1). Its methods throw {@link InvalidDer} if the element is of another type. */
 export class DerElement {
-  /** Identifier octet, such as 0x30 for a sequence. */
   readonly tag: number;
   readonly #bytes: Buffer;
   readonly #first: number;
   readonly #start: number;
   readonly #end: number;
 
-  /** The element of the bytes at `first` that a walk has reached. */
   constructor({ bytes, tag, start, end }: ElementWalk, first: number) {
     this.tag = tag;
     this.#bytes = bytes;
@@ -32,17 +30,16 @@ export class DerElement {
     this.#end = end;
   }
 
-  /** A view, made when it is asked for: most elements are only passed by. */
+  /** View of the content, made on demand: most elements are only skipped. */
   get content(): Buffer {
     return this.#bytes.subarray(this.#start, this.#end);
   }
 
-  /** Tag, length and content. */
   get whole(): Buffer {
     return this.#bytes.subarray(this.#first, this.#end);
   }
 
-  /** The elements in one that is made of such. */
+  /** Returns the elements of a constructed element. */
   children(): DerElement[] {
     const found: DerElement[] = [];
     const walk = new ElementWalk(this.#bytes, this.#start, this.#end);
@@ -56,21 +53,21 @@ export class DerElement {
     return found;
   }
 
-  /** Octets of an octet string, also of one in parts. */
+  /** Returns the content of an octet string, also of a constructed one. */
   octets(depth = 0): Buffer {
     if ((this.tag & 0x20) === 0) return this.content;
     if (depth >= MAX_DEPTH) throw new InvalidDer();
     return Buffer.concat(this.children().map((part) => part.octets(depth + 1)));
   }
 
-  /** A whole number that is not negative. */
+  /** Returns a non-negative integer. */
   integer(): number {
     const octets = this.content;
     if (this.tag !== 0x02 || octets.length === 0 || octets.length > 5) throw new InvalidDer();
     return octets.reduce((sum, octet) => sum * 256 + octet, 0);
   }
 
-  /** An object identifier in dotted form, such as `2.5.4.5` (X.690, 8.19); a longer one than anybody uses is refused. */
+  /** Returns an object identifier in dotted form (X.690, 8.19). */
   objectId(): string {
     const content = this.content;
     if (this.tag !== 0x06 || content.length > MAX_OBJECT_ID) throw new InvalidDer();
@@ -87,47 +84,39 @@ export class DerElement {
     return [root, first - root * 40n, ...rest].join(".");
   }
 
-  /** Whether the length is written in the one way that DER permits (X.690, 10.1). */
+  /** Reports whether the length has its shortest encoding, as DER requires (X.690, 10.1). */
   hasShortestLength(): boolean {
     return this.whole.equals(encodeElement(this.tag, this.content));
   }
 }
 
-/**
- * The first element of the bytes, such as a certificate, whatever follows it.
- * @throws {InvalidDer} If they begin with none.
- */
+/** Reads the first element of the bytes and ignores the rest. @throws {InvalidDer} */
 export function readElement(bytes: Uint8Array): DerElement {
   const walk = new ElementWalk(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   if (!walk.next()) throw new InvalidDer();
   return new DerElement(walk, 0);
 }
 
-/**
- * Goes from element to element in bytes that are made of such, and makes nothing of them: for lists of so many that an
- * object for each would take too long.
- */
+/** Cursor over DER elements that allocates nothing, for lists too long for an object per element. */
 export class ElementWalk {
-  /** Identifier octet of the element that was reached. */
   tag = 0;
-  /** Where its content begins and ends. */
+  /** Bounds of the content. */
   start = 0;
   end = 0;
   #last: number;
 
-  /** @param last Where the elements end. */
   constructor(readonly bytes: Buffer, first = 0, last = bytes.length) {
     this.end = first;
     this.#last = last;
   }
 
-  /** Begins anew with what is in the element that another walk has reached. */
+  /** Restarts inside the current element of another walk. */
   enter({ start, end }: ElementWalk): void {
     this.end = start;
     this.#last = end;
   }
 
-  /** Goes on to the next element; `false` if there is none. @throws {InvalidDer} If what follows is none. */
+  /** Moves to the next element; false at the end. @throws {InvalidDer} */
   next(): boolean {
     const at = this.end;
     if (at >= this.#last) return false;
@@ -145,7 +134,7 @@ export class ElementWalk {
   }
 }
 
-/** Tag, length and content of an element. */
+/** Encodes tag, length and content. */
 export function encodeElement(tag: number, content: Uint8Array): Buffer {
   const digits = content.length.toString(16);
   const length = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex");

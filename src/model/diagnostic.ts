@@ -1,33 +1,32 @@
 import { printable } from "./printable.ts";
 
-/** One thing wrong in a file that an operator wrote: where it stands, what was found, what was expected. */
+/** Mistake in a file that an operator wrote. */
 export interface Diagnostic {
   readonly severity: "error" | "warning";
-  /** Path as configured. */
   readonly file: string;
-  /** Counted from 1. */
+  /** From 1. */
   readonly line?: number;
   readonly key?: string;
-  /** What was found; leave it out where it may be secret. */
+  /** Value found; omitted if it may be secret. */
   readonly found?: string;
   readonly expected: string;
-  /** What to do about it, where what was expected does not say. */
+  /** What to do, if `expected` does not say it. */
   readonly fix?: string;
 }
 
-/** `conf/users.txt:3: key = value: what was expected`. */
+/** Formats as `conf/users.txt:3: key = value: expectation`. */
 export function formatDiagnostic({ file, line, key, found, expected }: Diagnostic): string {
   const place = line === undefined ? file : `${file}:${line}`;
   const what = key === undefined ? found : found === undefined ? key : `${key} = ${found}`;
   return printable(what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`);
 }
 
-/** Whether a problem keeps the service from starting. */
+/** Reports whether a diagnostic keeps the service from starting. */
 export function isError({ severity }: Diagnostic): boolean {
   return severity === "error";
 }
 
-/** A file that cannot be used as it is; carries all that is wrong with it, not only the first. */
+/** File that cannot be used, with all its diagnostics. */
 export class InvalidFile extends Error {
   override readonly name = "InvalidFile";
 

@@ -15,13 +15,13 @@ export interface NameAttribute {
 /** Value of an attribute in a name. */
 export type NameValue =
   | { readonly kind: "text"; readonly text: string }
-  /** Given as `#…`, and no text for its type: DER in lower-case hexadecimal, without the `#`. */
+  /** `#…` value without a text form: lower-case hexadecimal DER without the `#`. */
   | { readonly kind: "encoded"; readonly der: string };
 
-/** What stands between two commas: usually one attribute, several if joined with `+`. */
+/** Part between two commas: one attribute, or several joined with `+`. */
 export type RelativeName = readonly NameAttribute[];
 
-/** Text that is no distinguished name. */
+/** Error for a text that is not a distinguished name. */
 export class InvalidName extends HttpError {
   /** @param position Where in the text, counted from 1. */
   constructor(readonly reason: string, readonly position: number) {
@@ -29,13 +29,11 @@ export class InvalidName extends HttpError {
   }
 }
 
-/** Longest name that is read, in UTF-16 units. Real ones stay below 500. */
+/** Longest accepted name in UTF-16 units. Real ones stay below 500. */
 export const MAX_NAME_LENGTH = 4096;
 
 /**
- * Reads a distinguished name (RFC 4514 and its forerunner RFC 2253): blanks around `,` `;` `+` `=`, values in double
- * quotes, backslash escapes, `#…` values. The empty text is the empty name.
- * @returns The relative names in the order of the text.
+ * Parses a distinguished name (RFC 4514, RFC 2253) with blanks around separators, quotes, escapes and `#…` values.
  * @throws {InvalidName}
  */
 export function parseName(text: string): readonly RelativeName[] {
@@ -47,10 +45,10 @@ export function parseName(text: string): readonly RelativeName[] {
 }
 
 /**
- * The text by which names are compared: two names are the same exactly if their comparable forms are equal.
- * Lower case, no blanks around separators, Unicode NFKD; order of the relative names kept (authentication.md 7.9,
- * rest-api.md 2.6). Values are folded before they are escaped, so that a look-alike of a separator (a full-width
- * comma, say) stays part of the value. Idempotent.
+ * Returns the canonical form: names are equal exactly if their canonical DNs are (authentication.md 7.9, rest-api.md
+ * 2.6).
+ * Lower case, no blanks around separators, Unicode NFKD. Folding precedes escaping, so that a full-width comma stays
+ * part of its value.
  * @throws {InvalidName}
  */
 export function canonicalDn(text: string): string {
@@ -61,29 +59,25 @@ export function canonicalDn(text: string): string {
   return form;
 }
 
-/**
- * The canonical DN of a name with its parts in the other order, `CN=…` first instead of last: another name, which
- * people take for the same.
- * @throws {InvalidName}
- */
+/** Returns the canonical DN in reverse order, which people take for the same name. @throws {InvalidName} */
 export function reversedForm(text: string): string {
   return parseName(text).map((name) => canonicalRelativeName(name)).reverse().join(",");
 }
 
 /**
- * Returns the canonical DN for a search by patterns: a separator inside a value is two hexadecimal digits (`\2c`).
- * Thus `,` `+` and `=` in the text always separate, and no value contains what a pattern takes for another part.
+ * Returns the canonical DN for patterns: separators inside values become hexadecimal digits (`\2c`), so `,` `+` and `=`
+ * always separate.
  * @throws {InvalidName}
  */
 export function patternForm(text: string): string {
   return parseName(text).map((name) => canonicalRelativeName(name, SEPARATORS_AND_EQUALS)).join(",");
 }
 
-/** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
+/** Cache: every request compares the caller's name with the server's and the map's. */
 const FORMS = new BoundedMap<string, string>(2048);
 const MAX_REMEMBERED_LENGTH = 512;
 
-/** Whether two texts name the same; a text that is no name is the same as nothing. */
+/** Reports whether two texts name the same entity; false if either is no name. */
 export function sameName(a: string, b: string): boolean {
   try {
     return canonicalDn(a) === canonicalDn(b);
@@ -93,18 +87,14 @@ export function sameName(a: string, b: string): boolean {
   }
 }
 
-/**
- * Whether there are blanks around the parts of a name that say nothing: before or behind it, around `=` and `+`, before
- * `,`, or behind it more than one plain blank, as names are often written.
- * @throws {InvalidName}
- */
+/** Reports blanks without meaning around separators, except one after a comma. @throws {InvalidName} */
 export function hasLooseBlanks(text: string): boolean {
   const reader = new NameReader(text);
   reader.name();
   return reader.looseBlanks;
 }
 
-/** A value with everything escaped that means something in a name, for use after `CN=` and the like (RFC 4514, 2.4). */
+/** Escapes a value for use after `CN=` and the like (RFC 4514, 2.4). */
 export function escapeNameValue(value: string): string {
   return value
     .replace(/[",+;<>=\\]|^[# ]| $/g, "\\$&")
@@ -112,11 +102,11 @@ export function escapeNameValue(value: string): string {
     .replace(/[\x00-\x1f\x7f]/g, hexPair);
 }
 
-/** @param inHex Characters of values to write as two hexadecimal digits; default: none but control characters. */
+/** @param inHex Characters to write as hexadecimal digits, besides control characters. */
 function canonicalRelativeName(attributes: RelativeName, inHex?: RegExp): string {
   const [first, ...others] = attributes;
   if (first !== undefined && others.length === 0) return canonicalAttribute(first, inHex);
-  // Keywords stand before dotted identifiers, as in the names that existing share stores hold.
+  // Keywords sort before dotted identifiers, as in existing share stores.
   return attributes.map((attribute) => canonicalAttribute(attribute, inHex)).sort((a, b) => {
     const [dottedA, dottedB] = [/^[0-9]/.test(a), /^[0-9]/.test(b)];
     return compare(dottedA, dottedB) || compare(a, b);
@@ -139,16 +129,16 @@ function canonicalAttribute({ type, value }: NameAttribute, inHex?: RegExp): str
   }
 }
 
-/** Case, Unicode form and blanks that make no difference. */
+/** Normalises case, Unicode form and blanks. */
 function fold(value: string): string {
   const cased = isAscii(value) ? value.toLowerCase() : foldCharacters(value);
   return /[\t-\r]| {2}|^ | $/.test(cased) ? cased.replace(/[\t-\r ]+/g, " ").replace(/^ | $/g, "") : cased;
 }
 
 /**
- * Text without case and in Unicode NFKD, as values are compared. Case is that of single letters: the Java service
- * upper-cases first (rest-api.md 2.6, step 7), which makes `ß` the same as `ss` and `ı` the same as `i`, so that one user
- * would get another's account. What is folded is not changed by folding it again.
+ * Folds case and applies NFKD; idempotent. It lower-cases single letters only: the Java service upper-cases first
+ * (rest-api.md 2.6, step 7),
+ * so that `ß` equals `ss` and `ı` equals `i`, and one user would get another's account.
  */
 export function foldCharacters(value: string): string {
   return value.normalize("NFKD").toLowerCase().normalize("NFKD");
@@ -182,10 +172,9 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 }
 
-/** Reads a name from left to right. */
 class NameReader {
   #at = 0;
-  /** Whether there were blanks that say nothing, see {@link hasLooseBlanks}. */
+  /** See {@link hasLooseBlanks}. */
   looseBlanks = false;
 
   constructor(readonly text: string) {}
@@ -267,13 +256,13 @@ class NameReader {
       const found = this.text[stop];
       if (found === '"') this.#fail("a quote inside a value must be escaped", stop);
       if (found !== "\\" && isBlank(piece.charCodeAt(piece.length - 1))) this.looseBlanks = true;
-      // Blanks at the end are no part of the value, unless escaped.
+      // Trailing blanks are no part of the value, unless escaped.
       if (found !== "\\") return value + trimEndCharacters(piece, "\t\n\r ");
       value += piece + this.#escapes();
     }
   }
 
-  /** One escaped character, or a run of escaped bytes that make up characters in UTF-8. */
+  /** Reads one escaped character, or a run of escaped UTF-8 bytes. */
   #escapes(): string {
     const start = this.#at;
     const bytes: number[] = [];
@@ -312,7 +301,7 @@ class NameReader {
     }
   }
 
-  /** Where the next of these characters stands, or the end. */
+  /** Returns the position of the next of these characters, or the end. */
   #find(characters: RegExp): number {
     characters.lastIndex = this.#at;
     return characters.test(this.text) ? characters.lastIndex - 1 : this.text.length;

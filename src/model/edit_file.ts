@@ -3,14 +3,14 @@ import { type FileHandle, open } from "node:fs/promises";
 import { openRegularFile } from "./regular_file.ts";
 import { unlessAbsent } from "./unless_absent.ts";
 
-/** A file that cannot be read or changed as wanted, or need not be; the message is for the operator. */
+/** Error for a file that was not changed; the message is for the operator. */
 export class FileNotChanged extends Error {
   override readonly name = "FileNotChanged";
 }
 
-/** What was done to a file, besides its text. */
+/** Outcome of an edit. */
 export interface EditOutcome {
-  /** Things the operator should know, such as an owner that could not be kept. */
+  /** Notes for the operator, such as an owner that could not be kept. */
   readonly remarks: readonly string[];
 }
 
@@ -18,14 +18,12 @@ export interface EditOutcome {
 const SECRET_MODE = 0o600;
 
 /**
- * Changes a text file, so that a reader finds either the old or the new text, whole, at any moment: the new text is
- * written beside it and renamed over it. Editors wait for each other by a lock on `<path>.lock`, which the system takes
- * from one that is killed; a change by a program that knows nothing of it is noticed.
- *
- * The folder may be one that another account can write, and the editor may be root. So nothing is opened through a link,
- * owner and mode are read and set by the open file, and a link in place of the file counts by {@link followed} alone.
- * @param change Makes the new text of the old one, `undefined` if there is no file yet.
- * @param options.secret Whether the file holds secrets: its mode is 0600 then, whatever it was.
+ * Replaces a text file atomically: readers find the old or the new text. Editors exclude each other by a lock on
+ * `<path>.lock`; a change by a program without the lock is noticed. Another account may own the folder while the editor
+ * is root. So no file is opened through a link, and owner and mode are read and set on the open file; see {@link
+ * followed}.
+ * @param change Returns the new text for the old one, which is `undefined` without a file.
+ * @param options.secret Sets mode 0600.
  * @throws {FileNotChanged} Or what `change` throws.
  */
 export async function editFile(
@@ -66,11 +64,7 @@ export async function editFile(
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/**
- * Returns the path of the file that is meant. A link leads to it only if root made the link, or the owner of the file: any
- * other account could have the editor change a file that is not its own.
- * @throws {FileNotChanged}
- */
+/** Follows a link that root or the file's owner made: others could redirect the edit. @throws {FileNotChanged} */
 async function followed(path: string): Promise<string> {
   const link = await unlessAbsent(Deno.lstat(path));
   if (link?.isSymlink !== true) return path;
@@ -83,7 +77,7 @@ async function followed(path: string): Promise<string> {
   return target;
 }
 
-/** Reads a file with its owner and mode, all of the same open file. */
+/** Reads text, owner and mode of one open file. */
 async function readOriginal(path: string) {
   const file = await unlessAbsent(openRegularFile(path, { follow: false }));
   if (file === undefined) return undefined;
@@ -113,7 +107,7 @@ function decoded(bytes: Uint8Array, path: string): string {
   }
 }
 
-/** Waits for the lock, which is there as long as the file is open and under its path. It is made through no link. */
+/** Waits for the lock: the open file that is still at its path. Follows no link. */
 async function held(lock: string): Promise<Deno.FsFile> {
   for (;;) {
     try {
@@ -124,7 +118,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
       );
       await made.close();
       const file = await unlessAbsent(Deno.open(lock, { write: true }));
-      if (file === undefined) continue; // the one before us removed it
+      if (file === undefined) continue; // the previous holder removed it
       await file.lock(true);
       const [mine, current] = [await file.stat(), await unlessAbsent(Deno.lstat(lock))];
       if (mine.ino === current?.ino && mine.dev === current.dev) return file;
@@ -135,7 +129,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
   }
 }
 
-/** Gives the new file the owner and group of the old one. @returns What was not kept. */
+/** Copies owner and group of the old file. Returns what it could not copy. */
 async function keepOwnerAndMode(from: Stats, next: FileHandle, secret: boolean): Promise<string[]> {
   const to = await next.stat();
   const remarks: string[] = [];
@@ -157,7 +151,7 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-/** What the file system refuses, in words for the operator. */
+/** Translates a file system error for the operator. */
 function explained(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new FileNotChanged(`${path}: permission denied`, { cause: error });
@@ -176,7 +170,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Of system calls, by their error code. */
+/** Messages by error code of system calls. */
 const TROUBLE: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "permission denied"],
   ["ENOENT", "no such folder"],

@@ -1,9 +1,9 @@
 import type { ErrorCode } from "./errors.ts";
 
-/** The JSON body of every answer with status 400 or above (design decision "Every error"). */
+/** JSON body of every response with status 400 or above (design decision "Every error"). */
 export interface ErrorBody {
   readonly status: number;
-  /** The member that all clients display. */
+  /** Displayed by all clients. */
   readonly errorMessage: string;
   readonly code: ErrorCode;
   readonly requestId: string;

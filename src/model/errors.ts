@@ -1,238 +1,234 @@
-/** What the answer, the manual and the types know of an error code. */
+/** Facts about an error code for response, manual and types. */
 export interface ErrorRow {
-  /** HTTP status of the answer. */
   readonly status: number;
-  /** All that the caller reads, with `{parameters}`: free of addresses, paths, accounts and internals. */
+  /** Text for the caller, with `{parameters}`; contains no addresses, paths, accounts or internals. */
   readonly text: string;
-  /** Further headers of the answer, with `{parameters}`. */
+  /** Further response headers, with `{parameters}`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the manual: what happened. */
+  /** Manual: what happened. */
   readonly meaning: string;
-  /** For the manual: what to do about it. */
+  /** Manual: what to do. */
   readonly remedy: string;
 }
 
-/**
- * Every error that a caller can meet. Codes are stable: tests, clients and the manual go by them, not by the text.
- * {@link httpError} makes errors of the rows.
- */
+/** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: {
     status: 403,
-    text: "Access to this path is not possible",
-    meaning: "The account may not do this with the path.",
-    remedy: "Check owner and mode of the file on the daemon's host.",
+    text: "You may not access this path",
+    meaning: "The Unix account lacks permission for this path.",
+    remedy: "Check the owner and mode of the file on the daemon's host.",
   },
   ERR_ACCOUNT_REFUSED: {
     status: 403,
-    text: "Transfers with this account are not possible",
-    meaning: "An account that no session may run as, whatever the sources say.",
+    text: "Transfers with this account are not allowed",
+    meaning: "The service never opens sessions for this account, whatever the attribute sources say.",
     remedy:
-      "Give the user another account in the map file: `root`, `toor` and the number 0 are never used; daemons refuse all others with user id 0.",
+      "Map the user to another account. The service refuses `root`, `toor` and user id 0; daemons refuse every other account with user id 0.",
   },
   // authentication.md 10.8
   ERR_ATTRIBUTE_SOURCE: {
     status: 503,
-    text: "The rights of users cannot be looked up at the moment, please try again later",
+    text: "Your permissions cannot be looked up at the moment, please try again later",
     headers: { "Retry-After": "10" },
     meaning:
-      "An attribute source is out of order. What it knows may forbid what another source allows (a ban, a lower limit), so the request fails rather than going on without it.",
+      "An attribute source failed. It might forbid what another source allows (a ban, a lower limit), so the request fails.",
     remedy:
-      "The log names the source. Repair it, or set its `optional=true` if the service may go on without it.",
+      "The log names the source. Repair it, or set `optional=true` for it if the service may continue without it.",
   },
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment, please try again later",
     headers: { "Retry-After": "{seconds}" },
-    meaning: "A method that might have accepted the caller is out of order, and no other accepted.",
-    remedy: "The log names the method and the reason, often an identity provider that does not answer.",
+    meaning:
+      "An authenticator that might have accepted the caller failed, and no other authenticator accepted.",
+    remedy: "The log names the authenticator and the reason. Often an identity provider does not answer.",
   },
   ERR_BAD_FORWARDING: {
     status: 400,
-    text: "The gateway's headers could not be read",
-    meaning: "A configured gateway sent a forwarding header that cannot be right.",
-    remedy: "Compare what the gateway sends in `X-UNICORE-…` with the log; check `gateway.trustedPeers`.",
+    text: "The gateway sent invalid headers",
+    meaning: "A configured gateway sent an invalid forwarding header.",
+    remedy: "Compare the gateway's `X-UNICORE-…` headers with the log, and check `gateway.trustedPeers`.",
   },
   ERR_BAD_REQUEST: {
     status: 400,
     text: "The request could not be read",
     headers: { Connection: "close" },
-    meaning: "What arrived is not an HTTP request.",
-    remedy: "Something other than HTTPS, or a broken client, speaks to the port.",
+    meaning: "The client did not send a valid HTTP request.",
+    remedy: "Check the client. It is broken or does not speak HTTPS.",
   },
   ERR_BODY_TOO_LARGE: {
     status: 413,
     text: "The request body is too large",
     headers: { Connection: "close" },
-    meaning: "The body of a request is longer than any this service reads whole.",
-    remedy: "Send less: requests are small JSON texts. Files go by UFTP or into shares.",
+    meaning: "The request body exceeds the limit for this resource.",
+    remedy: "Send a smaller body. Transfer files with UFTP or through a share.",
   },
   ERR_CERTIFICATE_REFUSED: {
     status: 403,
     text: "The certificate is not accepted: {why}",
-    meaning: "An OpenSSH certificate that does not count here, with the reason.",
+    meaning: "The service does not accept this OpenSSH certificate; the text gives the reason.",
     remedy:
-      "Have the authority make another one (`ssh-keygen -L -f id_ed25519-cert.pub` shows what this one says), or compare with `certificateAuthorities` and `revokedKeys`; `authserver whoami-test USER --certificate FILE` explains.",
+      "Request a new certificate, or check `certificateAuthorities` and `revokedKeys`. `ssh-keygen -L -f id_ed25519-cert.pub` shows the certificate; `authserver whoami-test USER --certificate FILE` explains the decision.",
   },
   ERR_CLIENT_GONE: {
     status: 400,
     text: "The request ended early",
-    meaning: "The client went away while its request was read; nobody sees the answer.",
-    remedy: "None; the client went away.",
+    meaning:
+      "The client closed the connection before the service had read the request. Nobody sees this answer.",
+    remedy: "No action needed.",
   },
   ERR_DAEMON_REFUSED: {
     status: 502,
     text: "The transfer server refused the request",
-    meaning: "A daemon understood the request and said no. Its text is for the log: it can name accounts.",
+    meaning:
+      "A daemon refused the request. Its message goes only to the log because it can contain account names.",
     remedy:
-      "The log has the daemon's words: often an account that its host does not know, or a certificate missing in its ACL.",
+      "Read the daemon's message in the log. Often its host does not know the account, or its ACL lacks the service's certificate.",
   },
   ERR_DAEMON_REPLY_INVALID: {
     status: 502,
-    text: "The transfer server gave no valid answer",
-    meaning: "A daemon took the request, and what came back is no reply.",
-    remedy: "Check that `commandHost` and `commandPort` lead to the command socket of a UFTPD.",
+    text: "The transfer server gave an invalid answer",
+    meaning: "A daemon accepted the request and sent an invalid reply.",
+    remedy: "Check that `commandHost` and `commandPort` point to the command socket of a UFTPD.",
   },
   ERR_DAEMON_SESSION: {
     status: 502,
     text: "The transfer server did not complete the request",
     meaning:
-      "The daemon said something unexpected, refused a command or ended the session; its words are for the log only.",
-    remedy: "The log has the daemon's words.",
+      "The daemon sent an unexpected reply, refused a command or closed the session. Its message goes only to the log.",
+    remedy: "Read the daemon's message in the log.",
   },
   ERR_DAEMON_SESSION_TIMEOUT: {
     status: 504,
-    text: "The transfer did not go on in time",
-    meaning: "The daemon, or the client behind us, was silent for too long.",
-    remedy: "Look at the daemon's load, and at the network between it and the service.",
+    text: "The transfer timed out",
+    meaning: "The daemon or the client sent nothing for too long.",
+    remedy: "Check the load of the daemon and the network between the daemon and the service.",
   },
   ERR_DAEMON_TIMEOUT: {
     status: 504,
     text: "The transfer server did not answer in time",
-    meaning: "A daemon took the request and did not answer in time.",
-    remedy: "Look at the daemon: it accepts connections and does not answer. Restart it if it stays so.",
+    meaning: "A daemon accepted the request and did not answer in time.",
+    remedy: "Check the daemon: it accepts connections but does not answer. If this persists, restart it.",
   },
   ERR_DAEMON_UNAVAILABLE: {
     status: 503,
     text: "The transfer server is not available, please try again later",
     headers: { "Retry-After": "5" },
-    meaning: "No instance could be asked, or none took the request: it is safe to try again later.",
+    meaning: "No daemon of the group accepted the request. The client can safely try again.",
     remedy:
-      "Check that the daemon runs and can be reached, and both sides' certificates; see [Troubleshooting](troubleshooting.md).",
+      "Check that the daemon runs, that the service can reach it, and both certificates; see [Troubleshooting](troubleshooting.md).",
   },
   ERR_DRAINING: {
     status: 503,
-    text: "The service is draining: it still serves, and ends soon",
+    text: "The service is draining and will stop soon",
     headers: { "Retry-After": "10" },
     meaning:
-      "Told to health checks only: the service was told to stop, and waits for `container.drainSeconds`.",
-    remedy: "Nothing: a load balancer sends clients to another instance, or to this one when it is back.",
+      "Only health checks get this answer: the service was stopped and waits for `container.drainSeconds`.",
+    remedy: "No action needed: the load balancer sends clients to another instance.",
   },
   ERR_ENCRYPTION_NOT_SUPPORTED: {
     status: 501,
     text: "The transfer server does not encrypt data connections, please try without encryption",
-    meaning: "The daemon cannot encrypt data connections, and the session was to be encrypted.",
-    remedy:
-      "The user asked for encrypted data connections (`-E`), and no daemon of the server has a key length set.",
+    meaning: "The user asked for encrypted data connections (`-E`), and no daemon of the server can encrypt.",
+    remedy: "Set a key length on a daemon of the server, or transfer without `-E`.",
   },
   ERR_EXPECTATION_FAILED: {
     status: 417,
     text: "This expectation cannot be met",
     headers: { Connection: "close" },
-    meaning: "The client expects something else than `100-continue` (RFC 9110, 10.1.1).",
-    remedy: "Send no `Expect` header, or `100-continue`.",
+    meaning: "The client sent an `Expect` header other than `100-continue` (RFC 9110, 10.1.1).",
+    remedy: "Send `Expect: 100-continue`, or no `Expect` header.",
   },
   ERR_FORBIDDEN: {
     status: 403,
     text: "You may not do this",
-    meaning: "An authenticated caller who may not do this.",
-    remedy: "Give the user the role `user` in an attribute source; `banned` is refused everything.",
+    meaning: "The caller is authenticated but lacks the required role.",
+    remedy: "Give the user the role `user` in an attribute source. The role `banned` forbids everything.",
   },
   ERR_FOREIGN_PAGE: {
     status: 403,
-    text: "This came from a page of another site",
+    text: "The request came from a page of another site",
     meaning:
-      "A form that no page of this service has sent, as the browser says (`Sec-Fetch-Site`, `Origin`): another site may want something done in a user's name.",
+      "The browser says (`Sec-Fetch-Site`, `Origin`) that another site sent this form. The service protects the user from cross-site request forgery.",
     remedy:
-      "Use the pages of the service. Behind a proxy see to it that `container.externalurl` is the address that browsers have, and that `Host` or `Origin` stay as they are.",
+      "Use the pages of the service. Behind a proxy, set `container.externalurl` to the address that browsers use, and pass `Host` and `Origin` unchanged.",
   },
   ERR_GROUP_NOT_AVAILABLE: {
     status: 400,
     text: "The requested group is not available to you",
-    meaning: "The requested group is not among the user's.",
+    meaning: "The user is not in the requested group.",
     remedy: "Ask for one of `availableGroups`, or add the group in an attribute source.",
   },
   ERR_HEADERS_TOO_LARGE: {
     status: 431,
     text: "The request header fields are too large",
     headers: { Connection: "close" },
-    meaning: "The header block of a request is over the limit (RFC 6585, 5).",
-    remedy: "Send fewer or shorter header fields; a token may be too long.",
+    meaning: "The request headers exceed the limit (RFC 6585, 5).",
+    remedy: "Send fewer or shorter headers. Perhaps a token is too long.",
   },
   ERR_HEADER_TOO_LONG: {
     status: 431,
     text: "The header {name} is longer than {limit} characters",
-    meaning: "One header field of a request is longer than any that makes sense (RFC 6585, 5).",
-    remedy: "The text names the header; send a shorter one.",
+    meaning: "One request header exceeds the limit (RFC 6585, 5).",
+    remedy: "Shorten the header that the text names.",
   },
   ERR_HTTP_VERSION: {
     status: 505,
     text: "Please use HTTP/1.1",
     headers: { Connection: "close" },
-    meaning: "A version of HTTP that this server does not speak.",
+    meaning: "The service does not support this version of HTTP.",
     remedy: "Use HTTP/1.1.",
   },
   // rest-api.md 1.2
   ERR_INSTANCE_UNKNOWN: {
     status: 404,
-    text: "There is no such transfer server",
-    meaning: "The group has no instance of this number.",
-    remedy: "Ask for the server without number, or for an instance that is configured.",
+    text: "This transfer server does not exist",
+    meaning: "The server group has no daemon with this number.",
+    remedy: "Ask for the server without a number, or for a configured daemon.",
   },
   ERR_INTERNAL: {
     status: 500,
     text: "Internal error",
-    meaning: "A failure that no other code names: a defect of ours.",
-    remedy: "Look up the request's id in the log, and report what you find there.",
+    meaning: "A defect in the service.",
+    remedy: "Look up the request's id in the log and report what you find.",
   },
   ERR_INVALID_NAME: {
     status: 400,
-    text: "Not a valid distinguished name",
-    meaning: "Text that is no distinguished name.",
-    remedy: "Write a name as `CN=Ann Example, O=Site, C=DE`.",
+    text: "Invalid distinguished name",
+    meaning: "The text is not a distinguished name.",
+    remedy: "Write the name as `CN=Ann Example, O=Site, C=DE`.",
   },
   ERR_INVALID_ORDER: {
     status: 400,
     text: "Invalid value for {field}: expected {expected}",
     meaning:
-      "A value that must not be sent to a daemon; nothing was sent. The value itself is neither shown nor logged.",
-    remedy:
-      "A path, group or pattern has characters that cannot be sent to a daemon, such as a line end; change it.",
+      "The value contains characters that the service never sends to a daemon. The service sent nothing; it neither shows nor logs the value.",
+    remedy: "Remove such characters, for example line breaks, from the path, group or pattern.",
   },
   ERR_INVALID_PATH: {
     status: 400,
     text: "Invalid path: {diagnostic}",
-    meaning: "A path that no daemon is asked about.",
+    meaning: "The service does not send this path to a daemon.",
     remedy: "Use an absolute path without `..` that names a file or directory.",
   },
   // authentication.md 1.8 says 403
   ERR_INVALID_PREFERENCES: {
     status: 403,
     text: "User preferences must have the form key:value,key:value",
-    meaning: "A preferences header that is not `key:value[,key:value…]`.",
+    meaning: "The preferences header does not have the form `key:value[,key:value…]`.",
     remedy: "Write `X-UNICORE-User-Preferences` as `uid:ann,group:hpc`.",
   },
   ERR_INVALID_REQUEST: {
     status: 400,
     text: "{text}",
-    meaning:
-      "A request that says something it may not say; the public message names the field and what was expected.",
-    remedy: "The text names the member and what was expected.",
+    meaning: "A field of the request is invalid. The text names the field and the expected value.",
+    remedy: "Correct the field that the text names.",
   },
   ERR_INVALID_TOKEN_REQUEST: {
     status: 400,
     text: "{text}",
-    meaning: "A query parameter for a token cannot be read.",
+    meaning: "A query parameter of a token request is invalid.",
     remedy:
       "Use `lifetime=<seconds>`, `renewable=true`, `limited=true`, `path=/directory/`, `activity=read`, `server=<name>`, `address=<range>`, `name=<text>`.",
   },
@@ -240,230 +236,228 @@ export const ERRORS = {
     status: 503,
     text: "Signing in is not possible at the moment, please try again later",
     headers: { "Retry-After": "5" },
-    meaning: "A user's key is neither confirmed nor refuted, since not all servers could be asked.",
-    remedy: "Repair the daemon that does not answer, or put the user's key into the keys file.",
+    meaning:
+      "The service could not ask all daemons for the user's SSH keys, so it can neither accept nor reject the key.",
+    remedy: "Repair the daemon that does not answer, or add the user's key to the keys file.",
   },
   ERR_LENGTH_REQUIRED: {
     status: 411,
-    text: "Say how long the file is, with Content-Length",
-    meaning: "A file of unknown length, for a share that takes so many bytes and no more.",
-    remedy: "Send a file, not what another program is still writing; `curl -T FILE` says how long it is.",
+    text: "Content-Length is required",
+    meaning: "The share has a size limit, and the upload has no `Content-Length`.",
+    remedy: "Upload a file instead of the output of a running program; `curl -T FILE` sends the length.",
   },
   ERR_LIMITS_FROM_HOME: {
     status: 403,
     text:
-      "Your allowed and forbidden paths count from your home directory: only sessions that begin there are possible",
+      "Your path limits are relative to your home directory, so only sessions that start there are possible",
     meaning:
-      "Limits that hold only in sessions that begin in the home directory, for one that would begin elsewhere.",
+      "The user has relative path limits, which apply only to sessions that start in the home directory.",
     remedy:
-      "Write the patterns of `includes` and `excludes` with a leading slash; or the user starts in the home directory (empty `serverPath`).",
+      "Begin the patterns of `includes` and `excludes` with a slash, or start the session in the home directory (empty `serverPath`).",
   },
   ERR_LINK_PASSWORD: {
     status: 401,
-    text: "This link has a password",
+    text: "This link requires a password",
     headers: { "WWW-Authenticate": 'Basic realm="link, without user name", charset="UTF-8"' },
-    meaning: "A share that has a password, and none was shown, or another.",
-    remedy: "Show the password that the owner gave you: `curl -u :PASSWORD`, or in a browser by the form.",
+    meaning: "The share has a password, and the caller sent no password or a wrong one.",
+    remedy: "Send the password of the link: `curl -u :PASSWORD`, or enter it in the browser.",
   },
   ERR_LISTEN_SOCKET_UNREACHABLE: {
     status: 503,
     text: "The transfer server does not answer, please try again later",
     headers: { "Retry-After": "10" },
-    meaning: "No connection to the daemon's listen socket.",
-    remedy: "Check `host` of the server, and firewalls between this service and the daemon.",
+    meaning: "The service cannot connect to the daemon's listen socket.",
+    remedy: "Check `host` of the server and the firewalls between the service and the daemon.",
   },
   ERR_LOGIN_BOUND: {
     status: 403,
-    text:
-      "Your token counts with a proof of possession alone, and is not exchanged for one that counts without",
+    text: "A token with proof of possession cannot be exchanged for one without",
     meaning:
-      "A token that is bound to a key (DPoP) or a certificate was to become a token of this service, which whoever gets hold of it could use: that would undo the binding (RFC 9449, 7.2).",
-    remedy: "Show the bound token itself with each request, or log in otherwise for a token of this service.",
+      "The caller's token is bound to a key (DPoP) or a certificate. A token of this service would not be bound, which would undo the protection (RFC 9449, 7.2).",
+    remedy: "Send the bound token with each request, or log in another way to get a token of this service.",
   },
   ERR_LOGIN_NOT_DERIVABLE: {
     status: 403,
     text:
-      "A login of this kind is not exchanged for a token or a browser session that lasts, please log in with each request",
+      "This kind of login cannot be exchanged for a token or a browser session, please log in with each request",
     meaning:
-      "A token of this service or a browser session was asked for, and the `derivedLifetime` of the authenticator that named the caller is over, or is 0.",
-    remedy:
-      "Log in anew; the operator decides by `derivedLifetime` how long a login counts without its source.",
+      "The `derivedLifetime` of the authenticator has passed or is 0, so the service issues no token and no browser session.",
+    remedy: "Log in again. The operator sets `derivedLifetime`.",
   },
   ERR_LOGIN_TOO_NARROW: {
     status: 403,
-    text: "Your token permits transfers in some directories only, and not this",
-    meaning:
-      "Tokens and shares are for callers who logged in without limits; this one did with a token whose scopes limit it.",
-    remedy: "Log in otherwise, or by a token of another method, one without `capabilities`.",
+    text: "Your token allows only transfers in some directories",
+    meaning: "Scopes restrict the caller's token. Creating tokens and shares requires an unrestricted login.",
+    remedy: "Log in another way, or use a token without `capabilities`.",
   },
   ERR_METHOD_NOT_ALLOWED: {
     status: 405,
     text: "This method is not allowed here",
     headers: { Allow: "{allowed}" },
-    meaning: "The resource does not know that method; or it is TRACE, which none has.",
-    remedy: "The header `Allow` lists the methods of the resource.",
+    meaning: "The resource does not support this HTTP method, or the method is TRACE.",
+    remedy: "The header `Allow` lists the supported methods.",
   },
   ERR_METHOD_UNKNOWN: {
     status: 501,
     text: "This method is not implemented",
     headers: { Connection: "close" },
-    meaning:
-      "A method that no resource could have: nobody has heard of it, or it is for proxies alone (RFC 9110, 15.6.2).",
-    remedy: "Use one of GET, HEAD, POST, PUT, DELETE, OPTIONS; the service is no proxy.",
+    meaning: "The service does not implement this HTTP method (RFC 9110, 15.6.2).",
+    remedy: "Use GET, HEAD, POST, PUT, DELETE or OPTIONS.",
   },
   ERR_NOT_ACCEPTABLE: {
     status: 406,
     text: "This resource is available as {offered}",
-    meaning: "The caller accepts none of the types that the resource has (RFC 9110, 15.5.7).",
+    meaning: "The resource has no media type that the client accepts (RFC 9110, 15.5.7).",
     remedy: "Ask for one of the media types in the text.",
   },
   ERR_NOT_A_FILE: {
     status: 409,
-    text: "There is something else than a file of this name",
-    meaning: "What is there is no regular file, so it cannot be replaced by one.",
-    remedy: "Choose the name of a file, or of none yet.",
+    text: "This name belongs to something other than a file",
+    meaning: "The target exists and is not a regular file, so an upload cannot replace it.",
+    remedy: "Choose the name of a file, or a new name.",
   },
   ERR_NOT_FOUND: {
     status: 404,
     text: "There is nothing {where}",
     meaning:
-      "No resource has that path; or nothing of that name is inside a share, or can be: callers do not learn which.",
-    remedy: "Check the path; for shares, ask the owner.",
+      "The resource does not exist; or the share has no file with that name, or hides it. The answer is the same in all cases.",
+    remedy: "Check the path. For a share, ask its owner.",
   },
   ERR_NOT_PERMITTED: {
     status: 403,
     text: "{text}",
-    meaning: "A known caller who may not do this.",
-    remedy: "The text says what is not allowed.",
+    meaning: "The caller is authenticated and may not do this.",
+    remedy: "The text says what the caller may not do.",
   },
   ERR_NOT_READY: {
     status: 503,
-    text: "No transfer server can take a session",
+    text: "No transfer server is available",
     headers: { "Retry-After": "10" },
-    meaning: "No session can be created on any logical server.",
-    remedy: "Look at the daemons: none of any server answers.",
+    meaning: "No server can open a session.",
+    remedy: "Check the daemons: not a single daemon answers.",
   },
   ERR_NO_ACCOUNT: {
     status: 401,
     text: "You have no account on this server",
-    meaning: "Somebody, but without Unix account on the server.",
-    remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this one.",
+    meaning: "The service knows the user, but the user has no Unix account on this server.",
+    remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this server.",
   },
   ERR_OUTSIDE_CAPABILITIES: {
     status: 403,
-    text: "Your token permits no session in this directory",
+    text: "Your token does not allow a session in this directory",
     meaning:
-      "A session that begins elsewhere than in a directory that a scope of the token names, or what daemons cannot enforce.",
+      "The session would start outside the directories in the token's scopes, or the daemon could not enforce the scopes.",
     remedy:
-      "Ask for a directory as `serverPath` that `GET /rest/auth` lists as `capabilities`; the log says what was wrong.",
+      "Ask for a `serverPath` that `GET /rest/auth` lists under `capabilities`. The log has the reason.",
   },
   ERR_OUTSIDE_LIMITS: {
     status: 403,
-    text: "Your allowed and forbidden paths leave nothing of this directory",
-    meaning: "A session where the user's limits leave nothing to be had.",
-    remedy: "Compare `includes` and `excludes` of the user with the `serverPath` that was asked for.",
+    text: "Your allowed and forbidden paths exclude this directory",
+    meaning: "The user's path limits exclude everything in this directory.",
+    remedy: "Compare the user's `includes` and `excludes` with the requested `serverPath`.",
   },
   ERR_PAGE_OUTDATED: {
     status: 403,
-    text: "The page was too old. Please try again",
+    text: "This page has expired. Please try again",
     meaning:
-      "A form of a page that was made for another browser, or before the browser was signed in or out; or the browser keeps no cookies.",
-    remedy: "Load the page again. Cookies of the service must be allowed; it needs no others.",
+      "The form belongs to another browser session or to the time before a sign-in or sign-out; or the browser rejects cookies.",
+    remedy: "Reload the page. Allow cookies of the service.",
   },
   ERR_PRECONDITION_FAILED: {
     status: 412,
-    text: "What is there is not what the request has conditions for",
+    text: "The file does not meet the conditions of the request",
     meaning:
-      "The version that the request wants to replace is not there, or there is one where it wants none.",
-    remedy: "Get the file as it is now, and decide again.",
+      "The file differs from the version that the request wants to replace, or it exists although the request requires that it does not.",
+    remedy: "Download the current file and decide again.",
   },
   ERR_PREFERENCE_NOT_ALLOWED: {
     status: 403,
-    text: "A preferred account, group or role is not available to you",
-    meaning: "A preference that is not among the caller's allowed values.",
-    remedy: "Ask for one of the values the list shows.",
+    text: "The requested account, group or role is not available to you",
+    meaning: "The requested value is not one of the caller's allowed values.",
+    remedy: "Ask for one of the listed values.",
   },
   ERR_QUOTA_USED: {
     status: 507,
-    text: "There is no room for this file in the share",
-    meaning:
-      "A share for uploads has as many files or bytes as its owner permits, those included that are on their way.",
-    remedy: "Ask the owner for more room; what was interrupted gives its room back after a day.",
+    text: "The share is full",
+    meaning: "The upload share has reached its limit of files or bytes. Unfinished uploads count.",
+    remedy: "Ask the owner to raise the limit. Unfinished uploads stop counting after one day.",
   },
   ERR_RECORD_STORE: {
     status: 503,
     text: "This is not possible at the moment, please try again later",
     headers: { "Retry-After": "30" },
     meaning:
-      "What is kept of certificates and tokens cannot be read or written, say because the database is away.",
+      "The service cannot read or write its store of tokens and certificates, for example because the database is down.",
     remedy:
-      "The log names the cause: mostly the disk of `persistence.directory` is full, or PostgreSQL cannot be reached.",
+      "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
-    text: "A system this service depends on does not answer, please try again later",
+    text: "Another system that this service needs does not answer, please try again later",
     headers: { "Retry-After": "{seconds}" },
     meaning:
-      "Another system, such as an identity provider, gave no answer that can be used. Says nothing about the caller.",
-    remedy: "The log names the system and the reason: certificate, name, time-out.",
+      "Another system, for example an identity provider, gave no usable answer. The caller's credentials may be valid.",
+    remedy: "The log names the system and the reason: certificate, host name or time-out.",
   },
   ERR_REQUEST_TIMEOUT: {
     status: 408,
     text: "The request took too long to arrive",
     headers: { Connection: "close" },
-    meaning: "The request, or its body, did not arrive in time.",
+    meaning: "The service did not receive the complete request in time.",
     remedy: "Send the request again; the network may be slow.",
   },
   ERR_SCOPE_NOT_EXPRESSIBLE: {
     status: 403,
-    text: "This path cannot be accessed by UFTP, please use the HTTP link of the share",
+    text: "UFTP cannot access this path, please use the HTTP link of the share",
     meaning:
-      "What is shared cannot be expressed as a daemon session; over HTTP, where this service stands between, it can be had.",
+      "A daemon session cannot enforce the limits of this share. HTTP access works, because the service enforces them there.",
     remedy: "Use the share's `http` link.",
   },
   ERR_SERVER_DOWN: {
     status: 503,
     text: "{status}",
     headers: { "Retry-After": "10" },
-    meaning: "None of the daemons of a logical server can take a session now.",
-    remedy: "Try again later; the operator looks at the daemons of this server.",
+    meaning: "No daemon of the server can take a session.",
+    remedy: "Try again later. Operators: check the daemons of this server.",
   },
   ERR_SERVICE_STARTING: {
     status: 503,
     text: "The service is starting, please try again",
     headers: { "Retry-After": "1" },
-    meaning: "No core is there to answer: it is starting, or being replaced.",
-    remedy: "Try again in a second. If it stays so, the log says why the core does not start.",
+    meaning: "The core worker is starting or restarting.",
+    remedy: "Try again in a second. If this persists, the log says why the core does not start.",
   },
   ERR_SESSION_LIMIT_REACHED: {
     status: 429,
     text: "Too many open sessions on the transfer server, please try again later",
     headers: { "Retry-After": "5" },
     meaning:
-      "The account has as many sessions as the daemons allow; slots of ended sessions are free after 5 s.",
-    remedy: "Wait for other transfers to end, or raise the daemon's limit of sessions.",
+      "The account has reached the daemons' session limit. The slot of an ended session becomes free after 5 s.",
+    remedy: "Wait for other transfers to end, or raise the session limit of the daemon.",
   },
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
     text:
-      "Somebody else shares this path, or one around it, with the same people; only paths in your own home directory can be shared as well",
-    meaning: "A share that would get between another owner's earlier share and the people it is for.",
+      "Someone else already shares this path, or one above or below it, with the same people; you can only share such paths in your own home directory",
+    meaning:
+      "The new share would take precedence over another owner's earlier share for the same recipients.",
     remedy:
-      "Have the other owner share it, or their share ended: `authserver share list` shows the operator whose it is.",
+      "Ask the other owner to share the path or to end their share. `authserver share list` shows operators the owner.",
   },
   ERR_SHARE_NOT_FOUND: {
     status: 404,
-    text: "There is no such share, or it has ended",
-    meaning: "No share of that id, or not any more; callers do not learn which.",
+    text: "This share does not exist or has ended",
+    meaning: "The share does not exist, or it has ended. The answer is the same in both cases.",
     remedy: "Ask the owner for a new share.",
   },
   ERR_SHARE_STORE: {
     status: 503,
     text: "Shares are not available at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning: "The store cannot be read or written, say because the disk is full or the database is away.",
+    meaning:
+      "The service cannot read or write the share store, for example because the disk is full or the database is down.",
     remedy:
-      "The log names the cause: mostly the disk of `persistence.directory` is full, or PostgreSQL cannot be reached.",
+      "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
   ERR_STORAGE_FULL: {
     status: 507,
@@ -473,172 +467,173 @@ export const ERRORS = {
   },
   ERR_STRONGER_LOGIN_NEEDED: {
     status: 403,
-    text: "This server needs another login: {needed}",
+    text: "This server requires another login: {needed}",
     meaning:
-      "The caller is known, and what they logged in with, when, or from where is not good enough for this server.",
+      "The server requires another authenticator, a stronger or more recent login, or another network.",
     remedy:
-      "Log in as the text says. What a server requires, its `methods`, `requiredAcr`, `maxAuthAge` and `networks` say.",
+      "Log in as the text says. The server's `methods`, `requiredAcr`, `maxAuthAge` and `networks` set the requirements.",
   },
   ERR_TARGET_TOO_LONG: {
     status: 414,
     text: "The request target is too long",
     headers: { Connection: "close" },
-    meaning: "A request line longer than this server reads (RFC 9110, 15.5.15).",
-    remedy: "Shorten the address; parameters belong into the body of the request.",
+    meaning: "The request line exceeds the limit (RFC 9110, 15.5.15).",
+    remedy: "Shorten the URL; send parameters in the body.",
   },
   ERR_TOKENS_NOT_KEPT: {
     status: 501,
-    text: "This service keeps no list of its tokens, each counts until it ends",
+    text: "This service keeps no list of tokens, each token is valid until it expires",
     meaning:
-      "Without `persistence.directory` nothing of tokens is kept, so none can be listed or taken back.",
-    remedy: "Set `persistence.directory`; tokens that are there already are listed when they are used next.",
+      "Without `persistence.directory` the service stores no tokens, so it can neither list nor revoke them.",
+    remedy: "Set `persistence.directory`. The list then shows existing tokens after their next use.",
   },
   ERR_TOKENS_UNAVAILABLE: {
     status: 503,
     text: "Tokens cannot be issued at the moment",
     headers: { "Retry-After": "60" },
-    meaning: "The server's own certificate does not allow to issue tokens now.",
-    remedy: "Configure a certificate, or renew the one that expired.",
+    meaning: "The service cannot issue tokens because its own certificate is missing or has expired.",
+    remedy: "Configure or renew the certificate of the service.",
   },
   ERR_TOKEN_LIFETIME: {
     status: 400,
     text:
       "The token lifetime must not exceed {longest} seconds, the operator can permit more with container.security.rest.jwt.maxLifetime",
-    meaning: "The token lifetime asked for is more than is possible.",
-    remedy: "Ask for less, or raise `container.security.rest.jwt.maxLifetime`.",
+    meaning: "The requested token lifetime exceeds the limit.",
+    remedy: "Ask for a shorter lifetime, or raise `container.security.rest.jwt.maxLifetime`.",
   },
   ERR_TOKEN_NEEDS_IDENTITY: {
     status: 401,
     text: "Authentication is required to get a token",
-    meaning: "A caller without an identity asked for a token.",
-    remedy: "Show credentials.",
+    meaning: "An anonymous caller asked for a token.",
+    remedy: "Send credentials.",
   },
   ERR_TOKEN_NOT_RENEWABLE: {
     status: 403,
     text: "The token cannot be renewed",
-    meaning: "A caller who showed a token asked for another one, which that token does not allow.",
-    remedy: "Authenticate anew, or ask for a renewable token the first time.",
+    meaning: "The caller used a token that is not renewable to ask for a new token.",
+    remedy: "Log in again, or ask for a renewable token at the first login.",
   },
   ERR_TOKEN_RESTRICTIONS: {
     status: 403,
-    text: "Your token is good for less: {restrictions}",
+    text: "Your token is restricted: {restrictions}",
     meaning:
-      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
-    remedy: "Ask for what the token is good for, or get another one with another login.",
+      "The request exceeds the restrictions of the token, or asks for a token with fewer restrictions.",
+    remedy: "Stay within the restrictions, or log in another way.",
   },
   ERR_TOKEN_SUBJECT: {
     status: 400,
     text: "subject: expected the distinguished name of a user",
     meaning:
-      "An administrator asked for a token of somebody who is no user: no name, the anonymous or the server's own.",
-    remedy: "Name the user as the attribute sources do.",
+      "An administrator asked for a token for a name that is not a user's: invalid, anonymous, or the service's own name.",
+    remedy: "Use the name that the attribute sources use.",
   },
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
-    text: "Too many logins at once, please try again later",
+    text: "Too many logins at the same time, please try again later",
     headers: { "Retry-After": "1" },
     meaning:
-      "So many others are being checked that no turn came within some seconds. The caller's credentials were not looked at.",
-    remedy: "Try again in a second, with fewer requests at once.",
+      "Too many logins waited, and this login got no turn within a few seconds. The service did not check the credentials.",
+    remedy: "Try again in a second, with fewer concurrent requests.",
   },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
     text: "Too many failed attempts, please try again later",
     headers: { "Retry-After": "{seconds}" },
     meaning:
-      "Not before some time. The caller's credentials were not looked at, and whether the user exists makes no difference.",
+      "Login throttling delays this user or address. The service did not check the credentials, and answers in the same way for unknown users.",
     remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,
-    text: "Too many transfers at once for this share, please try again in a few seconds",
+    text: "Too many concurrent transfers for this share, please try again in a few seconds",
     headers: { "Retry-After": "6" },
-    meaning: "All sessions that the account may have at once are taken.",
-    remedy: "Try again in some seconds.",
+    meaning: "The account uses all its sessions.",
+    remedy: "Try again in a few seconds.",
   },
   ERR_TOO_MANY_SHARES: {
     status: 403,
-    text: "You have {most} shares on this server, and that is as many as there may be; please end some first",
-    meaning: "A user makes a share beyond the limit; shares that exist can still be changed and ended.",
-    remedy: "End shares that nobody needs, or raise `share.maxPerUser`.",
+    text: "You have {most} shares on this server, which is the limit; please end some first",
+    meaning: "The user has reached the limit of shares. The user can still change and end existing shares.",
+    remedy: "End unused shares, or raise `share.maxPerUser`.",
   },
   ERR_TOO_MANY_UPLOADS: {
     status: 429,
     text: "Too many uploads to this share are unfinished, please try again later",
     headers: { "Retry-After": "600" },
-    meaning: "500 uploads to one share have begun and not ended; files that are whole do not count.",
-    remedy: "Finish interrupted uploads, or wait until they are deleted, a day after their last byte.",
+    meaning: "The share has 500 unfinished uploads. Complete files do not count.",
+    remedy:
+      "Finish interrupted uploads. The service deletes an unfinished upload one day after its last byte.",
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,
     text: "The service is busy, please try again later",
     headers: { "Retry-After": "5" },
-    meaning: "More work waits than can be done in reasonable time.",
-    remedy: "Try again; if it happens often, more is asked of this machine than it can do.",
+    meaning: "The queue of the service is full.",
+    remedy: "Try again. If this happens often, the machine is too small for the load.",
   },
   ERR_TRANSFER_CODING: {
     status: 501,
     text: "This transfer coding is not supported",
     headers: { Connection: "close" },
-    meaning: "A coding of the body other than `chunked` (RFC 9112, 6.1).",
-    remedy: "Send the body with a length, or in chunks.",
+    meaning: "The body uses a transfer coding other than `chunked` (RFC 9112, 6.1).",
+    remedy: "Send the body with a length, or chunked.",
   },
   ERR_UNAUTHENTICATED: {
     status: 401,
     text: "Authentication failed",
     headers: { "WWW-Authenticate": "{challenge}" },
     meaning:
-      "The caller is nobody we know. One error for every cause (no credentials where some are needed, unknown user, wrong password, unreadable header), so that the response tells them apart for nobody; the log has the reasons.",
+      "Authentication failed: missing or wrong credentials, an unknown user, or an invalid header. The answer is the same in all cases; the log has the reason.",
     remedy:
-      "Check name and password, key or token. Operators: the log has the reason of each method, by the request's id.",
+      "Check user name and password, key or token. Operators: the log has the reason of each authenticator under the request's id.",
   },
   ERR_UNKNOWN_PREFERENCE: {
     status: 400,
-    text: "Unknown user preference; known are uid, group, role and supplementaryGroups",
-    meaning: "A preference for something there is no choice of.",
-    remedy: "Leave that preference out.",
+    text: "Unknown user preference; supported are uid, group, role and supplementaryGroups",
+    meaning: "The caller sent an unsupported preference.",
+    remedy: "Remove this preference.",
   },
   ERR_UNKNOWN_SERVER: {
     status: 404,
-    text: "There is no such server",
-    meaning: "No logical server of that name, or no instance of that number.",
+    text: "This server does not exist",
+    meaning: "No server or daemon has this name or number.",
     remedy: "Ask for one of the servers that `GET /rest/auth` lists.",
   },
   ERR_UNSUPPORTED_CODING: {
     status: 415,
     text: "The request body must come without content coding",
     headers: { "Accept-Encoding": "identity" },
-    meaning: "The body is compressed, or coded in another way (RFC 9110, 8.4 and 15.5.16).",
-    remedy: "Send the body as it is, without `Content-Encoding`; UFTP sessions can compress.",
+    meaning: "The body is compressed or otherwise encoded (RFC 9110, 8.4 and 15.5.16).",
+    remedy: "Send the body without `Content-Encoding`. UFTP sessions can compress.",
   },
   ERR_UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     text: "The request body must be of type {expected}",
-    meaning: "The body is of a type that the resource does not read (RFC 9110, 15.5.16).",
+    meaning: "The resource does not read this media type (RFC 9110, 15.5.16).",
     remedy: "Send `Content-Type: application/json`.",
   },
   ERR_UPLOAD_INCOMPLETE: {
     status: 502,
-    text: "The upload did not arrive completely",
+    text: "The upload is incomplete",
     meaning:
-      "The upload ended before all announced bytes were there, or the daemon kept fewer than were sent.",
-    remedy: "Send the file again; check the quota of the owner of the share.",
+      "The upload ended before all announced bytes arrived, or the daemon stored fewer bytes than it received.",
+    remedy: "Send the file again. Check the quota of the share's owner.",
   },
   ERR_UPLOAD_OFFSET: {
     status: 409,
-    text: "There are {offset} bytes of this upload",
+    text: "The service has {offset} bytes of this upload",
     headers: { "Upload-Offset": "{offset}" },
-    meaning: "A piece of a file that does not go on where the last one ended.",
-    remedy: "Go on from the byte in the text, which the header `Upload-Offset` has as well.",
+    meaning: "The piece does not start where the previous piece ended.",
+    remedy: "Continue from the byte that the text and the header `Upload-Offset` name.",
   },
   ERR_USER_ATTRIBUTE: {
     status: 500,
-    text: "Your settings for this server are not valid, please tell its operators",
+    text: "Your settings for this server are invalid, please contact its operators",
     meaning:
-      "A value an operator wrote for this user that cannot be used; guessing what it means could lift a limit.",
+      "An attribute source has an invalid value for this user. The service does not guess, because a guess could lift a limit.",
     remedy: "The log names the attribute. Correct it in the map file; `authserver check` finds such values.",
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;
 
-/** One of the codes. */
+/** Error code. */
 export type ErrorCode = keyof typeof ERRORS;

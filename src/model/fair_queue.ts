@@ -1,41 +1,40 @@
-/** How many may wait. */
+/** Limits on waiting. */
 export interface FairQueueLimits {
   /** In all queues together. */
   readonly waiting: number;
   readonly perKey: number;
 }
 
-/** Why somebody leaves without having been called: patience or signal are over, or a shorter queue key needed the room. */
+/** Reason to leave uncalled: timeout, abort, or displacement by a waiter with a shorter queue. */
 type Leaving = "late" | "aborted" | "displaced";
 
-/** Somebody who waits. Exactly one of `called` and `left` is called, once. */
+/** Waiter in a queue. Exactly one of `called` and `left` is called, once. */
 export interface Waiter {
   readonly queueKey: string;
-  /** Longest time to wait, in milliseconds; without it, for ever. */
+  /** Milliseconds; absent: no limit. */
   readonly maxWaitMs?: number;
-  /** Gives up when it is aborted; it must not be so yet. */
+  /** Must not be aborted yet. */
   readonly signal?: AbortSignal;
   called(): void;
   left(why: Leaving): void;
 }
 
 /**
- * Bounded waiting: queues take turns, in each it is first come, first served. So whoever crowds one queue key delays the others
- * by one turn each round. Where all room is taken, one who comes to a short queue key takes the place of the last in the longest.
+ * Bounded round-robin queues, FIFO within a queue key, so that one key delays others by one turn per round. If full, a
+ * waiter of a short queue displaces the last of the longest.
  */
 export class FairQueue<W extends Waiter = Waiter> {
-  /** In the order in which they are served; none is empty. Each waiter with what ends its waiting. */
+  /** Non-empty queues in order of service; each waiter with its cleanup. */
   readonly #queues = new Map<string, Map<W, () => void>>();
   #size = 0;
 
   constructor(readonly limits: FairQueueLimits) {}
 
-  /** How many wait. */
   get size(): number {
     return this.#size;
   }
 
-  /** @returns Whether there was room; without, nothing is called. */
+  /** Adds a waiter. Returns false, without calling it, if there is no room. */
   join(waiter: W): boolean {
     const { queueKey: name, maxWaitMs, signal } = waiter;
     const length = this.#queues.get(name)?.size ?? 0;
@@ -56,24 +55,20 @@ export class FairQueue<W extends Waiter = Waiter> {
     return true;
   }
 
-  /**
-   * Calls the one whose turn it is.
-   * @param may Which queues may have a turn now; all of them without it.
-   * @returns Whether there was one.
-   */
+  /** Calls the next waiter of the queues that `may` admits. Returns false if there is none. */
   callNext(may: (queueKey: string) => boolean = () => true): boolean {
     for (const [name, queueKey] of this.#queues) {
       const [next] = queueKey.keys();
       if (next === undefined || !may(name)) continue;
       this.#remove(next);
-      if (this.#queues.delete(name)) this.#queues.set(name, queueKey); // the last one in turn from now on
+      if (this.#queues.delete(name)) this.#queues.set(name, queueKey); // moves the queue to the end
       next.called();
       return true;
     }
     return false;
   }
 
-  /** All who wait, in the order of their turns; they wait no longer, and nothing of them is called. */
+  /** Removes and returns all waiters in order, without calling them. */
   clear(): W[] {
     const all: W[] = [];
     for (;;) {
@@ -100,7 +95,7 @@ export class FairQueue<W extends Waiter = Waiter> {
     if (queueKey?.size === 0) this.#queues.delete(waiter.queueKey);
   }
 
-  /** Makes room at the end of the longest queue key, for one that stays shorter with another in it. */
+  /** Displaces the last waiter of the longest queue, if the new one's queue stays shorter. */
   #displaceFor(length: number): boolean {
     let longest: Map<W, unknown> | undefined;
     for (const queueKey of this.#queues.values()) {

@@ -1,6 +1,6 @@
 import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
-/** There was no room to wait in, no turn in time, or the room was needed for others. */
+/** Error for work that got no permit: no room to wait, timeout, or displacement. */
 export class NoPermit extends Error {
   override readonly name = "NoTurn";
 }
@@ -10,44 +10,42 @@ const WHY_NOT = {
   displaced: "others needed the room",
 } as const;
 
-/** How much work is done, and how much waits, at a time. */
+/** Limits on concurrent and waiting work. */
 export interface SemaphoreLimits extends FairQueueLimits {
-  /** Pieces of work at the same time. */
+  /** Concurrent permits. */
   readonly atOnce: number;
-  /** How many of these only known ones may have; none, if left out. */
+  /** Permits reserved for known clients. Default: 0. */
   readonly forKnown?: number;
-  /** How many turns known ones have for each of strangers while both wait; 1, if left out. */
+  /** Turns of known clients per turn of a stranger while both wait. Default: 1. */
   readonly knownTurns?: number;
-  /** Of one queue key; as many as there are, if left out. */
+  /** Concurrent permits per queue key. Default: all. */
   readonly atOncePerKey?: number;
-  /** Longest time to wait for a turn, in milliseconds; for ever, if left out. */
+  /** Milliseconds. Default: no limit. */
   readonly maxWaitMs?: number;
 }
 
-/** Whose turn it is to be. */
+/** Identity and priority of a waiter. */
 export interface SemaphoreWaiter {
-  /** Queues take turns. */
   readonly queueKey: string;
-  /** Known ones have queues and turns apart, so that however many strangers come, these do not wait for them. */
+  /** Known clients queue apart, so that strangers cannot delay them, however many come. */
   readonly known: boolean;
-  /** Gives up waiting; work that has begun has to look at it itself. */
+  /** Ends the wait; running work has to observe it itself. */
   readonly signal: AbortSignal;
 }
 
-/** Lets a few pieces of work run at a time while others wait, in {@link FairQueue}, for their turns. */
+/** Semaphore whose waiters take turns in a {@link FairQueue}. */
 export class FairSemaphore {
   readonly #limits: SemaphoreLimits;
   readonly #known: FairQueue;
   readonly #strangers: FairQueue;
-  /** Pieces under way, by queue key. */
+  /** Running work by queue key. */
   readonly #underWay = new Map<string, number>();
   #count = 0;
-  /** How many of those under way are strangers'. */
+  /** Running work of strangers. */
   #strange = 0;
-  /** Turns of known ones since the last of a stranger. */
   #knownInRow = 0;
 
-  /** @param limits Those on waiting hold for known ones and for strangers, each. */
+  /** @param limits The limits on waiting apply to known clients and strangers separately. */
   constructor(limits: SemaphoreLimits) {
     this.#limits = limits;
     this.#known = new FairQueue(limits);
@@ -55,9 +53,9 @@ export class FairSemaphore {
   }
 
   /**
-   * Runs the work when it is its turn.
-   * @throws {NoTurn} The work was not begun.
-   * @throws The signal's reason, if it is aborted before the work begins; what the work throws.
+   * Runs work with a permit.
+   * @throws {NoPermit} The work did not begin.
+   * @throws The signal's reason if aborted before the work begins; the error of the work.
    */
   async run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
     const { signal } = seeker;

@@ -1,10 +1,9 @@
 /**
- * Header fields: names and values in turn, as `node:http` has them and as they cross between workers, so that nobody has to
- * make a copy. What `Headers` is for the web, at a small part of its price: names in any case, and the values of a
- * repeated field joined by `, `.
+ * Header fields as alternating names and values, as in `node:http` and between workers, so that nobody copies them.
+ * Cheaper than `Headers`; names are case-insensitive, repeated values are joined by `, `.
  */
 export class HeaderList {
-  /** @param fields Names and values in turn, as received. The list keeps and changes them. */
+  /** @param fields Kept and changed by the list. */
   constructor(readonly fields: string[] = []) {}
 
   /** @throws {TypeError} As {@link append}. */
@@ -32,16 +31,13 @@ export class HeaderList {
     this.fields.push(name, checked(name, value));
   }
 
-  /** @throws {TypeError} If the value could end its line and so become more than one field. */
+  /** @throws {TypeError} If the value contains a line end, which could inject fields. */
   append(name: string, value: string): void {
     const before = this.get(name);
     this.set(name, before === null ? value : `${before}, ${value}`);
   }
 
-  /**
-   * Adds a field of its own, whether there are others of that name, as `Set-Cookie` needs it (RFC 9110, 5.3).
-   * @throws {TypeError} As {@link append}.
-   */
+  /** Adds a separate field, as `Set-Cookie` needs (RFC 9110, 5.3). @throws {TypeError} As {@link append}. */
   add(name: string, value: string): void {
     this.fields.push(name, checked(name, value));
   }
@@ -50,7 +46,7 @@ export class HeaderList {
     for (let at = 0; (at = this.#find(name, at)) !== -1;) this.fields.splice(at, 2);
   }
 
-  /** Where the next field of that name is, -1 if there is none. Few names are of the same length. */
+  /** Returns the index of the next such field, or -1. */
   #find(name: string, from = 0): number {
     const { fields } = this;
     for (let at = from; at < fields.length; at += 2) {

@@ -1,10 +1,7 @@
 import { type Diagnostic, InvalidFile } from "./diagnostic.ts";
 import { readRegularFile, utf8Text } from "./regular_file.ts";
 
-/**
- * What is wrong with a file: what its reader says or throws, or that it cannot be read.
- * @param maxBytes What it may have, as `readRegularFile()` takes it.
- */
+/** Returns the diagnostics of a file's reader, or that it cannot be read. @param maxBytes As in `readRegularFile()`. */
 export async function inspectFile(
   file: string,
   diagnosticsOf: (text: string, file: string) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,

@@ -1,11 +1,11 @@
-/** A JSON value that knows its line, for messages about files that people write. Lines count from 1. */
+/** JSON value with its line, from 1. */
 export type JsonNode =
   | { readonly kind: "string"; readonly text: string; readonly line: number }
   | { readonly kind: "number" | "boolean" | "null"; readonly text: string; readonly line: number }
   | { readonly kind: "array"; readonly items: readonly JsonNode[]; readonly line: number }
   | { readonly kind: "object"; readonly members: readonly JsonMember[]; readonly line: number };
 
-/** A member of an object, as it stands in the text. */
+/** Member of an object. */
 export interface JsonMember {
   readonly name: string;
   /** Of the name. */
@@ -13,12 +13,12 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** A member with its piece of the text, `"name": value`. */
+/** Member with its source text, `"name": value`. */
 interface SourceMember extends JsonMember {
   readonly source: string;
 }
 
-/** Text that is no JSON, or JSON with the same name twice in one object. */
+/** Error for a text that is no JSON or repeats a name within an object. */
 export class InvalidJson extends Error {
   override readonly name = "InvalidJson";
 
@@ -30,9 +30,8 @@ export class InvalidJson extends Error {
 const MAX_DEPTH = 32;
 
 /**
- * Reads the members of the one object that a text holds, each when it is asked for: a large file can so be read in many
- * short steps. Strict RFC 8259, after an optional byte order mark; the same name twice in one object is an error
- * (`JSON.parse` takes the last one without a word).
+ * Reads the members of a text's one object lazily, so that large files can be read in slices. Strict RFC 8259 after an
+ * optional byte order mark; unlike `JSON.parse`, a repeated name is an error.
  * @throws {InvalidJson}
  */
 export function* readMembers(text: string): Generator<SourceMember, void> {
@@ -41,7 +40,7 @@ export function* readMembers(text: string): Generator<SourceMember, void> {
   yield* reader.document();
 }
 
-/** Characters that may stand in a string as they are. */
+/** Characters that strings may contain unescaped. */
 // deno-lint-ignore no-control-regex
 const PLAIN = /[^"\\\x00-\x1f]*/y;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;
@@ -115,7 +114,7 @@ class JsonReader {
     }
   }
 
-  /** Steps over an opening bracket. @returns Whether something stands before the closing one, which is stepped over. */
+  /** Skips an opening bracket, and the closing one if nothing is between. Returns whether something is. */
   #opens(close: "}" | "]"): boolean {
     this.at++;
     this.#skipBlanks();
@@ -124,7 +123,7 @@ class JsonReader {
     return false;
   }
 
-  /** Steps over the comma before the next part. @returns `false` at the closing bracket, which is stepped over. */
+  /** Skips a comma, or the closing bracket. Returns false at the bracket. */
   #continues(close: "}" | "]"): boolean {
     this.#skipBlanks();
     const found = this.text[this.at];
@@ -152,7 +151,7 @@ class JsonReader {
       PLAIN.lastIndex = start;
       PLAIN.test(this.text);
       const stop = this.at = PLAIN.lastIndex;
-      // Nearly all strings end here, in one piece.
+      // Nearly all strings have one piece.
       value = value === "" ? this.text.slice(start, stop) : value + this.text.slice(start, stop);
       if (this.text[stop] === '"') break;
       if (this.text[stop] !== "\\") this.#fail('the closing "');

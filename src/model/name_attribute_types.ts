@@ -1,7 +1,4 @@
-/**
- * Attribute types of distinguished names: label in lower case, with its dotted object identifier.
- * From RFC 4519, RFC 2985 and the labels that certificate tools write (`E`, `S`, `GN`, `T`, …).
- */
+/** Attribute types by lower-case label: RFC 4519, RFC 2985, and labels of certificate tools (`E`, `S`, `GN`, …). */
 const LABELS: readonly (readonly [label: string, oid: string])[] = [
   ["cn", "2.5.4.3"],
   ["commonname", "2.5.4.3"],
@@ -54,10 +51,10 @@ const OID_OF_LABEL: ReadonlyMap<string, string> = new Map(
   LABELS.flatMap(([label, oid]) => [[label, oid], [label.toUpperCase(), oid]]),
 );
 
-/** How values of a type are compared, and how the type is written (rest-api.md 2.6, steps 3 and 5). */
+/** Comparison and spelling of values of a type (rest-api.md 2.6, steps 3 and 5). */
 export interface Comparison {
   readonly label: string;
-  /** `folded`: as text without case and blanks; `lower case`: encoded, after lower-casing; `exact`: encoded as it is. */
+  /** `folded`: text without case and blanks; `lower case`: encoded after lower-casing; `exact`: encoded unchanged. */
   readonly as: "folded" | "lower case" | "exact";
 }
 
@@ -74,7 +71,7 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
   ["1.2.840.113549.1.9.1", { label: "1.2.840.113549.1.9.1", as: "lower case" }],
 ]);
 
-/** The dotted identifier of a label such as `CN`, `2.5.4.3` or `OID.2.5.4.3`; `undefined` if it is none. */
+/** Returns the identifier of `CN`, `2.5.4.3` or `OID.2.5.4.3`; `undefined` if unknown. */
 export function attributeType(label: string): string | undefined {
   const known = OID_OF_LABEL.get(label) ?? OID_OF_LABEL.get(label.toLowerCase());
   if (known !== undefined) return known;
@@ -82,7 +79,7 @@ export function attributeType(label: string): string | undefined {
   return dotted?.[1];
 }
 
-/** How values of a dotted type are compared. */
+/** Returns the comparison for a dotted type. */
 export function comparisonOf(type: string): Comparison {
   return COMPARISONS.get(type) ?? { label: type, as: "exact" };
 }

@@ -5,10 +5,7 @@ const UTF8_STRING = 0x0c;
 const PRINTABLE_STRING = 0x13;
 const IA5_STRING = 0x16;
 
-/**
- * A text as one DER value, in lower-case hexadecimal: of the narrow string type if its characters allow, else UTF8String.
- * Which narrow type is a matter of the attribute (rest-api.md 2.6, step 5).
- */
+/** Encodes a text as hexadecimal DER: the attribute's narrow string type, or UTF8String (rest-api.md 2.6, step 5). */
 export function encodeText(text: string, narrow: "printable" | "ia5"): string {
   const content = new TextEncoder().encode(text);
   // deno-lint-ignore no-control-regex
@@ -17,10 +14,7 @@ export function encodeText(text: string, narrow: "printable" | "ia5"): string {
   return encodeElement(tag, content).toString("hex");
 }
 
-/**
- * The text in a DER value, where a value of that type compares as text.
- * @returns `undefined` if it is of another type, so that the encoding itself is compared.
- */
+/** Decodes a DER value whose type compares as text; `undefined`: compare the encoding. */
 export function decodeText(der: string, compared: Comparison["as"]): string | undefined {
   const element = elementOf(der);
   if (compared === "exact" || element === undefined) return undefined;
@@ -36,7 +30,7 @@ export function decodeText(der: string, compared: Comparison["as"]): string | un
   }
 }
 
-/** The one DER element that a text in lower-case hexadecimal is; `undefined` if it is not that. */
+/** Parses hexadecimal DER of exactly one element; `undefined` if it is not that. */
 export function elementOf(der: string): DerElement | undefined {
   if (!/^(?:[0-9a-f]{2})*$/.test(der)) return undefined;
   try {

@@ -1,13 +1,12 @@
 /**
- * A text as it may be shown in a terminal or a log: what steers a terminal, changes the order of reading or cannot be
- * seen (controls but the tab, format characters, line separators, surrogates, unassigned and private characters) is
- * written as in JSON, such as `\u202e`; in JSON text it thus means what it did.
+ * Escapes characters that steer a terminal, reorder text or are invisible, as JSON does (`\u202e`), for terminals and
+ * logs. Tabs stay; JSON text keeps its meaning.
  */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\t]|[\p{Zl}\p{Zp}\p{DI}]/gu, escaped);
 }
 
-/** As {@link printable}, for whole lines: their ends stay. */
+/** Escapes like {@link printable}, but keeps line ends. */
 export function printableLines(text: string): string {
   return text.split("\n").map(printable).join("\n");
 }

@@ -1,19 +1,17 @@
-/** What a rate expression means. */
+/** Parsed rate. */
 type Rate =
-  /** Bytes per second; 0 is no limit. */
+  /** 0: no limit. */
   | { readonly kind: "rate"; readonly bytesPerSecond: number }
   | { readonly kind: "invalid"; readonly expected: string };
 
 const MULTIPLIERS: ReadonlyMap<string, number> = new Map([["k", 1024], ["m", 1024 ** 2], ["g", 1024 ** 3]]);
 
-/** Longest text that is read; also what may be told about it. */
+/** Longest text that is parsed or quoted. */
 const MAX_LENGTH = 100;
 
 /**
- * Reads a rate such as `10M`, `10 MB/s` or `250000`: bytes per second, with a unit letter in either case that stands for
- * a power of 1024 (design decision "Multipliers"). What follows the letter says nothing; without a letter the text must
- * be a plain number (authentication.md 7.8). `0` is no limit; a negative rate is none at all, as is one too large to
- * count exactly.
+ * Parses `10M`, `10 MB/s` or `250000` to bytes per second; letters stand for powers of 1024, the rest of a unit is
+ * ignored (authentication.md 7.8). `0` is no limit; negative and unsafe numbers are invalid.
  */
 export function parseRate(text: string): Rate {
   const [, digits, unit] = text.length > MAX_LENGTH

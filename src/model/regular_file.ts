@@ -3,15 +3,13 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { InvalidFile } from "./diagnostic.ts";
 
-/** Largest file that is read whole, unless something else is said: no list or certificate of a site is nearly as large. */
+/** Default limit on files read whole. */
 const MAX_BYTES = 64 * 1024 ** 2;
 
 /**
- * Opens a file for reading, unless it is a pipe, a socket, a device or a folder: a pipe that nobody writes to would never
- * open, a device may never end. What is asked about it is the open file, not the path, which may lead elsewhere a moment
- * later.
- * @param options.follow Whether a link in its place is followed; default: yes.
- * @throws {TypeError} If it is none of files and folders; else what `Deno.open` would throw.
+ * Opens a regular file or folder, but no pipe, socket or device, which could block. Checks the open file, not the path.
+ * @param options.follow Whether to follow a link. Default: true.
+ * @throws {TypeError} If it is neither file nor folder; else as `Deno.open`.
  */
 export async function openRegularFile(path: string, { follow = true } = {}): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
@@ -29,11 +27,7 @@ export async function openRegularFile(path: string, { follow = true } = {}): Pro
   }
 }
 
-/**
- * All bytes of a regular file; see {@link openRegularFile}.
- * @param maxBytes Default: 64 MiB.
- * @throws {InvalidFile} If it is longer; it then takes up no memory.
- */
+/** Reads a regular file of at most `maxBytes` (default: 64 MiB). @throws {InvalidFile} If it is longer. */
 export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   const file = await openRegularFile(path);
   try {
@@ -59,10 +53,9 @@ const UTF8 = new TextDecoder();
 const LINE_FEED = 10;
 
 /**
- * Returns the text of a file without its byte-order mark. Checking and decoding apart is ten times as fast as a decoder
- * that checks.
+ * Decodes UTF-8 without byte-order mark; separate validation is ten times faster than a fatal decoder.
  * @param file For the message.
- * @throws {InvalidFile} If the bytes are not UTF-8; names the first line that is not.
+ * @throws {InvalidFile} With the first invalid line.
  */
 export function utf8Text(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return UTF8.decode(bytes);
@@ -75,7 +68,7 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
   throw new InvalidFile([{ severity: "error", file, line, expected: "expected UTF-8 text" }]);
 }
 
-/** What `Deno.readFile` throws for the same reason. */
+/** Converts a Node.js error to that of `Deno.readFile`. */
 function asDenoError(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (error.code === "ENOENT") return new Deno.errors.NotFound(error.message, { cause: error });

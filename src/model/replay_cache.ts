@@ -1,51 +1,40 @@
 import type { Clock } from "./clock.ts";
 
-/** How many marks are kept. */
 interface ReplayCacheLimits {
   readonly all: number;
-  /** Of one owner while the table is empty; fewer as it fills. */
+  /** Per owner while the cache is empty; fewer as it fills. */
   readonly perOwner: number;
 }
 
-/** A mark that was seen, as it is handed on. */
+/** Mark that was seen. */
 export interface SeenMark {
-  /** Who pays for its room: somebody whom a caller cannot multiply, such as a user. */
+  /** Account for quotas: something a caller cannot multiply, such as a user. */
   readonly owner: string;
-  /** Different from all marks of others. */
   readonly mark: string;
-  /** When it cannot be used any more, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch; the mark cannot be used later. */
   readonly endsAt: number;
 }
 
-/** How many proofs of possession are remembered (RFC 9449, 11.1). */
+/** Limits for proofs of possession (RFC 9449, 11.1). */
 export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
 
 /**
- * Notes marks that count once, such as those of proofs, until they could not be used any more. Where there is no room for
- * another one, it counts as seen: what cannot be noted cannot be told apart from a repetition. So nothing is forgotten
- * before its end.
- *
- * No owner may have more marks than a fixed part of the free places. As the table fills, those who take most of it are
- * refused first, and a hundred greedy owners together leave room for others.
+ * Replay cache for single-use marks. When it is full, every mark counts as seen, so that nothing is forgotten before
+ * its end. Each owner may hold a fixed share of the free places, so that the greediest are refused first.
  */
 export class ReplayCache {
-  /** In the order in which they came. */
   readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
-  /** Number of marks of each owner. */
   readonly #counts = new Map<string, number>();
   #lookAt = -Infinity;
 
-  /**
-   * @param clock For the ends of marks.
-   * @param noted Told of each one, for those who come after.
-   */
+  /** @param noted Called for each new mark. */
   constructor(
     readonly limits: ReplayCacheLimits,
     readonly clock: Clock,
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}
 
-  /** Notes a mark. @returns Whether it is the first time. */
+  /** Records a mark. Returns whether it is new. */
   note(seen: SeenMark): boolean {
     const now = this.clock();
     this.#forgetEnded(now);
@@ -58,14 +47,14 @@ export class ReplayCache {
     return true;
   }
 
-  /** Takes over what was seen elsewhere, all of it: there it had room. */
+  /** Adds marks from another cache, regardless of limits. */
   adopt(seen: Iterable<SeenMark>): void {
     const now = this.clock();
     this.#forgetEnded(now);
     for (const one of seen) if (!this.#isKnown(one.mark, now)) this.#put(one);
   }
 
-  /** What was seen and has not ended. */
+  /** Returns the marks that have not ended. */
   seen(): SeenMark[] {
     const now = this.clock();
     return [...this.#marks].flatMap(([mark, { owner, endsAt }]) =>
@@ -92,7 +81,7 @@ export class ReplayCache {
     else this.#counts.delete(owner);
   }
 
-  /** Once a second at most, up to the first mark that has not ended. */
+  /** Runs at most once a second. */
   #forgetEnded(now: number): void {
     if (now < this.#lookAt) return;
     this.#lookAt = now + 1000;

@@ -1,17 +1,15 @@
-/** The target of a request (RFC 9112, 3.2.1), taken apart. */
+/** Parsed request target (RFC 9112, 3.2.1). */
 export interface RequestTarget {
-  /** Begins with a slash; percent-encodings as they came. */
+  /** Begins with a slash; percent-encodings unchanged. */
   readonly path: string;
-  /** What follows the first `?`; empty if there is none. */
+  /** Text after the first `?`. */
   readonly query: string;
 }
 
 /**
- * Reads a target in origin form. This is the one place that says what a path is: the edge turns away what has none, and
- * the router sees what was found here, so that the two can never mean different resources. Refused is every target that
- * a proxy, a URL parser or a file system would take for another one: dot segments, plain or encoded, backslashes, empty
- * segments but the last one, fragments, and what a target cannot hold at all.
- * @returns `undefined` if it is refused.
+ * Parses a target in origin form, once for edge and router, so that both mean the same resource. Returns `undefined`
+ * for targets that a proxy, URL parser or file system could read differently: dot segments (also encoded), backslashes,
+ * inner empty segments, fragments and invalid characters.
  */
 export function readTarget(target: string): RequestTarget | undefined {
   if (!/^\/[!-~]*$/.test(target) || target.includes("#")) return undefined;

@@ -1,10 +1,7 @@
-/**
- * Runs a task once, after so many milliseconds. Handed in, so that tests can move time.
- * @returns Calls it off.
- */
+/** Runs a task once after some milliseconds; the returned function cancels it. Injected for tests. */
 export type Schedule = (ms: number, task: () => void) => () => void;
 
-/** The timers of the platform. */
+/** Timers of the platform. */
 export const realTime: Schedule = (ms, task) => {
   const timer = setTimeout(task, ms);
   return () => clearTimeout(timer);

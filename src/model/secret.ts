@@ -1,7 +1,4 @@
-/**
- * Text that must never be shown: a password, a token, a session secret.
- * However it is printed (template, JSON, inspection, log) it reads `***`; only {@link Secret.reveal} gives the text.
- */
+/** Secret text that prints as `***` in templates, JSON, inspection and logs. */
 export class Secret {
   readonly #text: string;
 
@@ -9,7 +6,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself; call this where the text is used, never where it is passed on. */
+  /** Returns the text; call this only where it is used. */
   reveal(): string {
     return this.#text;
   }

@@ -1,19 +1,17 @@
 import { unlessAborted } from "./unless_aborted.ts";
 
-/** A question that is being asked. */
 interface Flight<T> {
   readonly answer: Promise<T>;
   readonly abandoned: AbortController;
-  /** Those who want the answer. */
   waiting: number;
 }
 
-/** Of questions asked by several at the same time only one goes out; all get its answer, or its failure. */
+/** Deduplicates concurrent calls: callers of the same key share one result or failure. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #closing: AbortSignal | undefined;
 
-  /** @param closing Ends all that is under way, and whatever is asked later, for its reason. */
+  /** @param closing Aborts running and later calls. */
   constructor(closing?: AbortSignal) {
     this.#closing = closing;
     closing?.addEventListener("abort", () => {
@@ -21,10 +19,7 @@ export class SingleFlight<T> {
     });
   }
 
-  /**
-   * @param ask Asks. Its signal is aborted when nobody waits any more, and by `closing`; one who gives up takes nothing from the others.
-   * @throws What `ask` throws; the signal's reason.
-   */
+  /** @param ask Its signal aborts on `closing`, or when all callers gave up. @throws Its error; the signal's reason. */
   async join(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     signal.throwIfAborted();
     const flight = this.#flights.get(question) ?? this.#start(question, ask);

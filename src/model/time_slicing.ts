@@ -1,34 +1,28 @@
 import { setImmediate } from "node:timers";
 
-/** How long work in steps may hold the event loop at a time, in milliseconds. */
+/** Longest slice, in milliseconds. */
 const STEP_MS = 8;
 
-/**
- * Long work in small steps, so that requests are served meanwhile. To be asked after each piece of work:
- * `if (steps.isLong) await steps.rest();`
- */
+/** Time slicing for long work: call `if (steps.isLong) await steps.rest();` after each piece. */
 export class TimeSlicer {
   #restAt = performance.now() + STEP_MS;
 
-  /** Whether this step has lasted long enough. */
+  /** Reports whether the slice is used up. */
   get isLong(): boolean {
     return performance.now() >= this.#restAt;
   }
 
-  /** Lets all others have their turn. */
+  /** Yields to the event loop. */
   async rest(): Promise<void> {
     await nextStep();
     this.#restAt = performance.now() + STEP_MS;
   }
 }
 
-/** Those who rest, in their order. */
+/** Waiting work, in order. */
 const resting: (() => void)[] = [];
 
-/**
- * One of those who rest goes on in each turn of the event loop: however many work at the same time, whoever else waits for
- * the loop waits for one step.
- */
+/** Resumes one waiting task per turn of the event loop, so that other work waits for one slice at most. */
 function nextStep(): Promise<void> {
   return new Promise((resolve) => {
     resting.push(resolve);
@@ -41,11 +35,7 @@ function callNext(): void {
   if (resting.length > 0) setImmediate(callNext);
 }
 
-/**
- * Takes the lines of a file one after the other, in small steps: without their ends (`\n` or `\r\n`), and the first without
- * the byte order mark that some editors put before it.
- * @param take Told the number of each line, from 1 on.
- */
+/** Reads lines in slices, without line ends or byte order mark; `take` gets each with its number, from 1. */
 export async function eachLine(text: string, take: (line: string, number: number) => void): Promise<void> {
   const steps = new TimeSlicer();
   let number = 0;
@@ -55,7 +45,7 @@ export async function eachLine(text: string, take: (line: string, number: number
   }
 }
 
-/** The lines of a text one after the other, without line feeds; no list of them is made. */
+/** Yields the lines of a text without building a list. */
 function* linesOf(text: string): Generator<string, void> {
   for (let from = 0;;) {
     const end = text.indexOf("\n", from);

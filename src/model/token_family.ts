@@ -1,29 +1,25 @@
-/** A token and those that it was got with: if one of them is taken back, it counts no more. */
+/** Token with its ancestors: revoking any of them revokes it. */
 export interface TokenFamily extends LineMember {
-  /** When the first of its line was made, in milliseconds since the epoch. */
+  /** Creation of the root token, in milliseconds since the epoch. */
   readonly since: number;
-  /** Id of the first of its line; its own, if it was got by another login than with a token. */
+  /** Id of the root token; its own after a login without a token. */
   readonly root: string;
-  /** Those before it that had not ended when it was made, oldest first; of more than {@link LONGEST_LINE} those that end last. */
+  /** Unexpired ancestors at issue, oldest first; of more than {@link LONGEST_LINE} those that expire last. */
   readonly line: readonly LineMember[];
 }
 
-/** A token by itself. */
+/** Token in a family. */
 interface LineMember {
-  /** `jti` (RFC 7519, 4.1.7); of a token from before tokens had one, `sha256-` and its digest. */
+  /** `jti` (RFC 7519, 4.1.7); for old tokens without `jti`, `sha256-` and the digest. */
   readonly id: string;
-  /** In seconds since the epoch. */
+  /** Seconds since the epoch. */
   readonly expires: number;
 }
 
-/** Most members of a line that a token names; it has to fit into a header. */
+/** Most ancestors in a token, which has to fit into a header. */
 export const LONGEST_LINE = 16;
 
-/**
- * The lineage of a token that is made.
- * @param former Of the token that it is got with, if it is one.
- * @param now In milliseconds since the epoch.
- */
+/** Returns the family of a new token. @param former Its parent's. @param now Milliseconds since the epoch. */
 export function familyWith(
   former: TokenFamily | undefined,
   token: LineMember,
@@ -37,19 +33,16 @@ export function familyWith(
   return { ...token, since, root, line: live.filter((member) => !surplus.includes(member)) };
 }
 
-/** Tokens that were taken back, of one user. */
+/** Revoked tokens of one user. */
 export interface RevokedTokens {
   readonly ids: ReadonlySet<string>;
-  /** First ones of the lines of those. */
+  /** Roots of the revoked families. */
   readonly roots: ReadonlySet<string>;
-  /** All that were made until then are taken back, in milliseconds since the epoch; absent: they are not. */
+  /** Tokens made until then are revoked, in milliseconds since the epoch. */
   readonly before?: number;
 }
 
-/**
- * Whether a token, or one that it was got with, is among those taken back. Where its line is longer than it can name, it is
- * if any of the same origin was.
- */
+/** Reports whether a token or an ancestor is revoked; for a truncated family, whether any token of the same root is. */
 export function isAmong(
   { id, since, root, line }: TokenFamily,
   { ids, roots, before = -Infinity }: RevokedTokens,

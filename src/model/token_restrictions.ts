@@ -1,45 +1,44 @@
 import { rangeWithin } from "./address.ts";
 
-/** What a token may do with files, from least to most: read, change as well, delete as well. */
+/** Activities of a token from least to most: read, also change, also delete. */
 export const ACTIVITIES = ["read", "write", "all"] as const;
 
-/** One of {@link ACTIVITIES}. */
+/** Activity of a token. */
 export type Activity = typeof ACTIVITIES[number];
 
-/** To what a token is narrowed; all of it holds at once, and what is absent is not narrowed. */
+/** Restrictions of a token, all in force at once; an absent one restricts nothing. */
 export interface TokenRestrictions {
-  /** Directories, absolute, in normal form and ending in a slash; without characters that patterns give a meaning to. */
+  /** Absolute, normalised, ending in a slash, without pattern characters. */
   readonly paths?: readonly string[];
   readonly activity?: Activity;
-  /** Logical servers. */
   readonly servers?: readonly string[];
   /** Address or range from which token, sessions and shares can be used. */
   readonly address?: string;
 }
 
-/** Whether anything is bounded. */
+/** Reports whether a token has any restriction. */
 export function isNarrow({ paths, activity, servers, address }: TokenRestrictions): boolean {
   return [paths, activity, servers, address].some((bound) => bound !== undefined);
 }
 
-/** Whether a path, in normal form, lies in one of the directories; so does each directory itself. */
+/** Reports whether a normalised path is one of the directories or lies below one. */
 export function isWithinPaths({ paths }: TokenRestrictions, path: string): boolean {
   return paths === undefined || paths.some((directory) => path.startsWith(directory));
 }
 
-/** Whether a token for some activity may do what `wanted` is. */
+/** Reports whether a token's activity includes `wanted`. */
 export function includesActivity({ activity = "all" }: TokenRestrictions, wanted: Activity): boolean {
   return ACTIVITIES.indexOf(wanted) <= ACTIVITIES.indexOf(activity);
 }
 
-/** Whether a server is among those that a token is for. */
+/** Reports whether a token is valid for a server. */
 export function includesServer({ servers }: TokenRestrictions, name: string): boolean {
   return servers === undefined || servers.includes(name);
 }
 
 /**
- * The bounds of a token that is asked for with another one: those asked for where there are some, else those of before.
- * @returns What of it would be more than before, by the name of the parameter, in its place.
+ * Returns the restrictions of a derived token: those requested, else inherited.
+ * @returns The name of the parameter that would exceed the inherited restrictions, if any.
  */
 export function narrowed(
   before: TokenRestrictions,

@@ -1,4 +1,4 @@
-/** What a look at the file system brings; `undefined` if nothing is there. */
+/** Returns the result of a file system call; `undefined` if the file is absent. */
 export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

@@ -1,18 +1,18 @@
-/** What one sign of a pattern stands for: any characters, none or more; or one that it accepts. */
+/** Part of a pattern: any run of characters, or one character that it accepts. */
 export type Wildcard = "any" | ((character: string) => boolean);
 
-/** Whether a pattern is all of a text: `*` stands for any characters, `?` for one. */
+/** Reports whether a pattern matches a whole text: `*` for any characters, `?` for one. */
 export function matchesWildcards(text: string, pattern: string): boolean {
   return matchesAll(text, Array.from(pattern, wildcardOf));
 }
 
-/** What a character means that is not part of a set. */
+/** Returns the meaning of a character outside a set. */
 export function wildcardOf(character: string): Wildcard {
   if (character === "*") return "any";
   return character === "?" ? () => true : (found) => found === character;
 }
 
-/** Whether a pattern is all of a text. Takes at most pattern times text steps, whatever the pattern. */
+/** Reports whether a pattern matches a whole text, in O(pattern × text) steps. */
 export function matchesAll(text: string, pattern: readonly Wildcard[]): boolean {
   const characters = [...text];
   let [at, next] = [0, 0];
@@ -25,7 +25,7 @@ export function matchesAll(text: string, pattern: readonly Wildcard[]): boolean 
       at++;
       next++;
     } else if (retry !== undefined) {
-      // The last `any` takes one character more.
+      // The last `any` takes one more character.
       at = ++retry.at;
       next = retry.next;
     } else return false;

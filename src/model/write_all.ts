@@ -1,4 +1,4 @@
-/** Writes all bytes: files and connections may take a part at a time. */
+/** Writes all bytes, as a write may be partial. */
 export async function writeAll(
   to: { write(bytes: Uint8Array): Promise<number> },
   bytes: Uint8Array,

@@ -1,18 +1,17 @@
-/** What comes next in an XML document. Names of elements are local names; lines count from 1. */
+/** Event of an XML document, with local element names; lines count from 1. */
 export type XmlEvent =
   | {
     readonly kind: "open";
     readonly name: string;
     readonly attributes: ReadonlyMap<string, string>;
     readonly line: number;
-    /** Where the tag begins in the text. */
     readonly start: number;
   }
   | { readonly kind: "close"; readonly name: string; readonly line: number }
-  /** Text up to the next tag or comment; references are resolved, CDATA is unpacked. */
+  /** Text up to the next tag or comment, with references and CDATA resolved. */
   | { readonly kind: "text"; readonly text: string; readonly line: number };
 
-/** Text that is no XML, or XML with a document type. */
+/** Error for a text that is no XML or has a document type. */
 export class InvalidXml extends Error {
   override readonly name = "InvalidXml";
 
@@ -39,19 +38,16 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads XML piece by piece, so that a large file can be read in many short steps; a document tree of a map file with
- * 100,000 users takes seconds and a gigabyte. There are no document types, hence no entities but the predefined ones
- * and nothing external, and the memory that reading takes is bounded by the length of the text. Namespace prefixes of
- * elements are dropped. Not for signed documents.
+ * Streaming XML reader, so that large files can be read in slices: a tree of 100,000 users takes seconds and a
+ * gigabyte. It refuses document types, hence external entities, and drops namespace prefixes. Memory is bounded by the
+ * text. Not for signed documents.
  */
 export class XmlReader {
   #at = 0;
   #line = 1;
-  /** Where the current line ends. */
   #lineEnd: number;
-  /** Names of the open elements, with prefixes. */
   readonly #open: string[] = [];
-  /** The innermost element was written as `<name/>`. */
+  /** The innermost element is `<name/>`. */
   #empty = false;
   #rootSeen = false;
 
@@ -65,12 +61,12 @@ export class XmlReader {
     if (!/^utf-8$/i.test(encoding) && /[^\x00-\x7f]/.test(text)) this.#fail("the encoding UTF-8");
   }
 
-  /** Where the next event begins in the text. */
+  /** Position of the next event in the text. */
   get position(): number {
     return this.#at;
   }
 
-  /** @returns `undefined` at the end of the document. @throws {InvalidXml} */
+  /** Returns the next event; `undefined` at the end. @throws {InvalidXml} */
   next(): XmlEvent | undefined {
     if (this.#empty) return this.#closed(this.#at);
     for (;;) {

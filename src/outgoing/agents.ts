@@ -4,13 +4,12 @@ import type { Duplex } from "node:stream";
 import { connectionOver, openTls, type TlsRules } from "./open_tls.ts";
 import { TlsStream } from "./tls_stream.ts";
 
-/** Where `node:http` wants a connection to. */
 interface Wanted {
   readonly host?: string | null;
   readonly port?: string | number | null;
 }
 
-/** Connections for `node:http` to systems that the operator has reached without TLS, see `requireHttps()`. */
+/** Agent for systems without TLS, see `requireHttps()`. */
 export class PlainAgent extends HttpAgent {
   readonly #connectTimeoutMs: number;
 
@@ -25,7 +24,7 @@ export class PlainAgent extends HttpAgent {
   }
 }
 
-/** Connections for `node:https` that are opened, and their servers judged, by {@link openTls}. */
+/** Agent whose connections {@link openTls} opens and verifies. */
 export class VerifiedAgent extends HttpsAgent {
   readonly #rules: TlsRules;
 

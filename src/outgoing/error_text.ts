@@ -1,14 +1,13 @@
 import { printable } from "../model/printable.ts";
 import type { OutgoingResponse } from "./outgoing_http.ts";
 
-/** Most characters that are told of what another system says. */
+/** Characters. */
 const MOST = 200;
 
 /**
- * What an OAuth server says of an error: `error` and `error_description` of its answer (RFC 6749, 5.2), or of its challenge
- * (RFC 6750, 3), printable and cut. For the log: it is somebody else's text.
- * @param secrets What it must not say after us, such as the token that was asked about.
- * @returns Empty if it says nothing.
+ * Returns `error` and `error_description` of an OAuth response (RFC 6749, 5.2) or challenge (RFC 6750, 3) for the log,
+ * printable and truncated; may be empty.
+ * @param secrets Removed if echoed, such as the token.
  */
 export function errorText(response: OutgoingResponse, secrets: readonly string[]): string {
   if (response.status >= 200 && response.status < 300) return "";
@@ -21,7 +20,7 @@ export function errorText(response: OutgoingResponse, secrets: readonly string[]
   return printable(clean.length > MOST ? `${clean.slice(0, MOST)}…` : clean);
 }
 
-/** The code of the error alone, such as `invalid_client`; empty if there is none. */
+/** Returns the error code, such as `invalid_client`, or empty. */
 export function errorCode(response: OutgoingResponse): string {
   return errorOf(response).error;
 }
@@ -46,6 +45,6 @@ function parse(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    return undefined; // a page, mostly
+    return undefined; // probably a page
   }
 }

@@ -1,27 +1,26 @@
-/** The environment of the process; `Deno.env` is one. */
+/** Environment variables, such as `Deno.env`. */
 interface Environment {
   get(name: string): string | undefined;
   set(name: string, value: string): void;
   delete(name: string): void;
 }
 
-/** By which the runtime is told where the system's authorities are: nowhere. */
+/** Directs the runtime to an empty system store. */
 const NO_AUTHORITIES = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: "/dev/null" } as const;
 
-/** By which it is told of further ones. */
+/** Variables that add authorities. */
 const FURTHER = ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
 
 /**
- * Takes from the runtime every authority of its own, so that Deno's TLS client trusts those it is given and no others: it
- * adds what it is given to what it has. To be called before the first TLS of the process, when the runtime looks at these
- * variables; holds in its workers too.
+ * Removes the runtime's own authorities, since its TLS client adds given ones to them. Call before the process's first
+ * TLS; applies to its workers too.
  */
 export function trustNobodyByDefault(environment: Environment): void {
   for (const [name, value] of Object.entries(NO_AUTHORITIES)) environment.set(name, value);
   for (const name of FURTHER) environment.delete(name);
 }
 
-/** Whether the process was started as {@link trustNobodyByDefault} makes it, by somebody else. */
+/** Reports whether the process was started with this environment. */
 export function trustsNobodyByDefault(environment: Pick<Environment, "get">): boolean {
   return FURTHER.every((name) => environment.get(name) === undefined) &&
     Object.entries(NO_AUTHORITIES).every(([name, value]) => environment.get(name) === value);

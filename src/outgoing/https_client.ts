@@ -11,17 +11,13 @@ import { PlainAgent, VerifiedAgent } from "./agents.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
 
-/** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/**
- * Bytes of an answer as they come, at most: what stands around the longest body, however it is cut. Without a bound a server
- * keeps the core busy with extensions of a chunk, which nobody here sees.
- */
+/** Received bytes, encoded: bounds chunk extensions, which would otherwise keep the core busy unseen. */
 const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
 
 /**
- * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects; gzip is not asked for, and understood.
- * Addresses with `http://` come from the configuration alone, which has seen to it that they may be (`requireHttps()`).
+ * HTTPS client on `node:https` over Deno's TLS: no redirects; gzip is decoded but not requested. `http://` only as
+ * configured (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
   readonly #config: OutgoingConfig;
@@ -45,7 +41,7 @@ export class HttpsClient implements OutgoingHttp {
     return Math.min(this.#config.maxConnectionsPerHost, this.#config.maxConnections);
   }
 
-  /** Takes over changed certificates; connections under way end with their requests, kept ones when idle. */
+  /** Uses new certificates; kept connections close when idle. */
   renew(trust: HttpsTrust): void {
     this.#agent = this.#createAgent(trust);
   }
@@ -89,20 +85,20 @@ export class HttpsClient implements OutgoingHttp {
         : stream !== undefined && !stream.opened && error instanceof Error
         ? `no connection: ${error.message}`
         : "no answer";
-      // Who had to wait for others until the time was up has learned nothing about connections.
+      // A timeout in the queue says nothing about connections.
       throw new RemoteUnavailable(url.host, reason, { cause: error, connected: stream?.opened ?? true });
     }
   }
 
-  /** Closes idle connections; requests under way end with theirs. */
+  /** Closes idle connections, others after their requests. */
   close(): void {
     this.#agent.destroy();
     this.#plainAgent?.destroy();
   }
 
   /**
-   * A kept connection that turns out to be closed is replaced by a new one by `node:https` itself.
-   * @param using Told of the connection, which may not be open yet.
+   * Sends a request; `node:https` replaces a kept connection that turns out closed.
+   * @param using Called with the connection, which may not be open yet.
    */
   #exchange(
     url: URL,
@@ -120,7 +116,7 @@ export class HttpsClient implements OutgoingHttp {
         method: request.method,
         agent,
         headers: {
-          // Some proxies and providers compress whatever they are not asked to leave alone.
+          // Some servers compress by default.
           "Accept-Encoding": "identity",
           ...request.headers,
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
@@ -140,7 +136,7 @@ export class HttpsClient implements OutgoingHttp {
       signal.addEventListener("abort", stop, { once: true });
 
       call.on("socket", (socket) => {
-        // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
+        // Deno 2.9.6 opens another connection for a call destroyed while waiting on a kept one.
         if (done) socket.destroy();
         if (socket instanceof TlsStream) {
           socket.allow(MAX_RECEIVED_BYTES);
@@ -204,7 +200,7 @@ function readBody(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** Never more than could have been sent as it is: the little that unpacks to gigabytes is refused. */
+/** Decompresses within the same limit, against decompression bombs. */
 function unpack(bytes: Uint8Array): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES });

@@ -1,21 +1,20 @@
 import { sortTrust } from "../model/trust/trusted_certificates.ts";
 
-/** Whom to trust on connections to other systems, and as whom to appear. */
+/** Trust anchors and client certificate for other systems. */
 export interface HttpsTrust {
-  /** Trusted certificates as PEM, one each; nobody else is trusted. */
+  /** PEM; the only ones besides `publicRoots`. */
   readonly anchors: readonly string[];
-  /** Public authorities that are trusted besides; PEM, one each. */
   readonly publicRoots?: readonly string[];
-  /** Own certificate chain and key as PEM, to be shown to servers that ask. */
+  /** PEM chain and key, for servers that request it. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
 }
 
-/** Whether there is nobody whom any connection could be made to. */
+/** Reports whether no server is trusted. */
 export function trustsNobody({ anchors, publicRoots = [] }: HttpsTrust): boolean {
   return anchors.length === 0 && publicRoots.length === 0;
 }
 
-/** The authorities whose signature counts. */
+/** Returns all trusted authorities. */
 export function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
   return [...sortTrust(anchors).issuers.map(({ pem }) => pem), ...publicRoots];
 }

@@ -2,17 +2,17 @@ import { canonicalAddress } from "../model/address.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 import { FairSemaphore } from "../model/fair_semaphore.ts";
 
-/** Longest time for the names of one request together, in milliseconds. */
+/** For all names of one request. */
 const MAX_WAIT_MS = 3000;
 
-/** Names looked up at the same time, over all requests and of one caller; the others wait. */
+/** Concurrent lookups in all and per caller. */
 const LIMITS = { atOnce: 16, atOncePerKey: 4, waiting: 256, perKey: 32 };
 
-/** A name as the name service has it (RFC 1123, 2.1, with the underscore in use): the last part is no number. */
+/** Host name (RFC 1123, 2.1, and underscores); the last label is not numeric. */
 const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]{0,62}\.?$/;
 const MAX_LENGTH = 253;
 
-/** Asks the name service for the records of one type; rejected if there are none. */
+/** Queries records of a type; rejects if there are none. */
 type AskNameService = (
   name: string,
   type: "A" | "AAAA",
@@ -21,14 +21,13 @@ type AskNameService = (
 
 const askSystem: AskNameService = (name, type, signal) => Deno.resolveDns(name, type, { signal });
 
-/** Who wants to know. */
 interface NameQuestion {
-  /** Address of the caller: callers take turns. */
+  /** Address for the queue. */
   readonly caller: string;
   readonly signal: AbortSignal;
 }
 
-/** Addresses of names that callers give: by the name service alone (A and AAAA), a few at a time, and for a short time. */
+/** Resolves names from callers by DNS only (A and AAAA), with limits on number and time. */
 export class NameService {
   readonly #ask: AskNameService;
   readonly #maxWaitMs: number;
@@ -43,11 +42,7 @@ export class NameService {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /**
-   * @returns The addresses of each name, in canonical form and in the order of the names: none for what is no name, is
-   * not known, or was not found out in time.
-   * @throws The signal's reason, if it is aborted.
-   */
+  /** Returns canonical addresses of each name; empty if unknown or too slow. @throws The signal's reason. */
   async addressesOf(
     names: readonly string[],
     { caller, signal }: NameQuestion,

@@ -11,39 +11,36 @@ import { authoritiesOf, type HttpsTrust } from "./https_trust.ts";
 import { goesThroughProxy, openTunnel } from "./proxy.ts";
 import { describeTlsFailure } from "./tls_failure.ts";
 
-/** An open TLS connection to a server that is who it should be. */
+/** Verified TLS connection. */
 export interface TlsConnection {
-  /** The next bytes; `undefined` at the end. */
+  /** Next bytes; `undefined` at the end. */
   read(): Promise<Uint8Array | undefined>;
   write(bytes: Uint8Array): Promise<void>;
   close(): void;
 }
 
-/** Whom to connect to. */
+/** Server to connect to. */
 export interface TlsTarget {
-  /** Name or address, without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Whom to believe. */
+/** Trust and limits. */
 export interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;
   readonly log: Logger;
-  /** On the way to hosts that are not reached directly. */
   readonly proxy?: ProxyConfig | undefined;
-  /** Longest wait for the proxy, in milliseconds. */
+  /** For the proxy. */
   readonly connectTimeoutMs: number;
 }
 
 /**
- * Opens a TLS connection by Deno's own client, which verifies chain, dates, purpose, name and handshake: `node:tls` of
- * Deno 2.9.6 believes whom it should not where it cannot read a certificate. Who is trusted is exactly what `rules` says,
- * if the process was started without other authorities (`exclusive_trust.ts`). That client refuses certificates that are
- * trusted as themselves, as self-signed ones are: those are compared byte for byte behind `node:tls`, with proof that
- * the handshake verified their key.
- * @throws {Error} That says what is wrong; `cause` is what the platform said.
+ * Opens a TLS connection with Deno's client, which verifies chain, dates, purpose, name and handshake; `node:tls` of
+ * Deno 2.9.6 trusts certificates that it cannot read. Only the given anchors count if the process has no others
+ * (`exclusive_trust.ts`). Deno refuses pinned self-signed certificates: those are compared byte for byte with
+ * `node:tls`, with proof of the key.
+ * @throws {Error} Readable; `cause` has the platform's error.
  */
 export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsConnection> {
   const { hostnameChecking, trust, log } = rules;
@@ -66,7 +63,7 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
   }
 }
 
-/** The proxy on the way to a host, if there is one. */
+/** Returns the proxy for a host, if any. */
 function proxyTo({ host }: TlsTarget, { proxy }: Pick<TlsRules, "proxy">): ProxyConfig | undefined {
   return proxy !== undefined && goesThroughProxy(host, proxy) ? proxy : undefined;
 }
@@ -99,7 +96,7 @@ async function openVerified(
   return connectionOver(connection);
 }
 
-/** Deno 2.9.6 can begin TLS on an open connection, but shows no certificate of ours then. */
+/** Deno 2.9.6 cannot present a client certificate on an open connection. */
 async function startTlsThrough(
   target: TlsTarget,
   { proxy, trust, connectTimeoutMs }: TlsRules & { readonly proxy: ProxyConfig },
@@ -118,7 +115,7 @@ async function startTlsThrough(
   return await Deno.startTls(await openTunnel(target, { proxy, limitMs: connectTimeoutMs }), options);
 }
 
-/** A connection of Deno's as the HTTP clients take it. */
+/** Wraps Deno's connection for the HTTP clients. */
 export function connectionOver(connection: Deno.Conn): TlsConnection {
   return {
     read: async () => {
@@ -131,7 +128,7 @@ export function connectionOver(connection: Deno.Conn): TlsConnection {
   };
 }
 
-/** A server whose very certificate is in the truststore. */
+/** Connects to a server whose certificate is pinned. */
 async function openPinned(
   target: TlsTarget,
   { hostnameChecking, trust, log }: TlsRules,
@@ -144,7 +141,7 @@ async function openPinned(
     ca: [...trust.anchors],
     cert: trust.clientCertificate?.certificate,
     key: trust.clientCertificate?.key,
-    // It is ours to judge: no chain is looked at.
+    // Compared below instead.
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,
   });

@@ -1,4 +1,4 @@
-/** A request this service makes to another system, such as an identity provider. */
+/** Request to another system. */
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
@@ -6,19 +6,19 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
-/** What another system answered, whatever the status. */
+/** Response of another system, with any status. */
 export interface OutgoingResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Decoded as UTF-8; bounded. */
+  /** UTF-8; bounded. */
   readonly body: string;
 }
 
-/** HTTPS to other systems, with the service's trust anchors and time limits. Follows no redirects. */
+/** HTTPS client with the service's anchors and limits; follows no redirects. */
 export interface OutgoingHttp {
-  /** Most requests to one host that are under way at the same time; more would wait for each other. */
+  /** Concurrent requests per host. */
   readonly connectionsPerHost?: number;
-  /** @throws {RemoteUnavailable} If no complete answer came: refused, TLS, time-out, too long. Any status is an answer. */
+  /** @throws {RemoteUnavailable} Without a complete response: refused, TLS, timeout, too long. */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse>;
 }

@@ -9,10 +9,10 @@ import { goesThroughProxy } from "./proxy.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
 /**
- * Connects to an HTTPS server under the rules for requests, asks it for nothing, and leaves. Then looks at its
- * certificate over a second connection, since the one that verifies shows none.
- * @returns When its certificate ends, in milliseconds since the epoch; `verified` behind a proxy, where it is not looked at.
- * @throws {RemoteUnavailable} If there is no connection, or none to be trusted.
+ * Probes an HTTPS server by a verified handshake, and reads its certificate over a second connection, since the first
+ * exposes none.
+ * @returns Its expiry in milliseconds since the epoch; `verified` behind a proxy.
+ * @throws {RemoteUnavailable}
  */
 export async function probeCertificate(
   address: string,
@@ -36,7 +36,7 @@ export async function probeCertificate(
     if (proxy !== undefined && goesThroughProxy(target.host, proxy)) return "verified";
     return await Promise.race([lookAt(target), late]);
   } catch (cause) {
-    opened.catch(() => {}); // it may fail later than that
+    opened.catch(() => {}); // may still fail later
     const reason = cause instanceof Error ? cause.message : "no connection";
     throw new RemoteUnavailable(remote, reason, { cause });
   } finally {
@@ -44,13 +44,13 @@ export async function probeCertificate(
   }
 }
 
-/** When the certificate ends that a server shows to one who believes nothing. */
+/** Returns the expiry of an unverified certificate. */
 async function lookAt({ host, port }: TlsTarget): Promise<number> {
   const socket = connect({
     host,
     port,
     ...(isIP(host) === 0 && { servername: host }),
-    // Given no list, a process without authorities, as the product is, refuses all in spite of the next line (Deno 2.9.6).
+    // Without a list, a process without authorities refuses all despite the next line (Deno 2.9.6).
     ca: [],
     rejectUnauthorized: false,
     checkServerIdentity: () => undefined,

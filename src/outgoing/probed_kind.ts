@@ -5,38 +5,34 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { OutgoingHttp } from "./outgoing_http.ts";
 
-/** What another system is tried with. */
+/** Dependencies of a probe. */
 export interface ProbeParts {
   readonly http: OutgoingHttp;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What came of trying another system. */
+/** Result of a probe. */
 export interface ProbeAnswer {
   readonly ok: boolean;
-  /** For the operator. */
   readonly found: string;
 }
 
-/** A system that can be tried, as `check --online` does. */
+/** System that `check --online` can probe. */
 export interface ProbedRemote extends Remote {
-  /**
-   * Asks it once, without leaving a trace: no credentials of any user, or a question about a user whom nobody knows.
-   * @throws {ServiceError} If it gives no usable answer.
-   */
+  /** Sends one harmless request, without user credentials. @throws {ServiceError} Without a usable response. */
   probe(parts: ProbeParts): Promise<ProbeAnswer>;
 }
 
-/** A kind whose systems can be tried. */
+/** Kind with remote systems. */
 export interface ProbedKind<T extends Table = Table, S extends object = object> extends Kind<T, S> {
   remotes?(config: S & KindConfig): readonly ProbedRemote[];
 }
 
-/** Does not give up. */
+/** Never aborted. */
 export const NEVER = new AbortController().signal;
 
-/** Sends a request that shows no credentials. */
+/** Sends a request without credentials. */
 export async function probeWithoutCredentials(
   url: string,
   { http }: ProbeParts,

@@ -5,14 +5,14 @@ import { printable } from "../model/printable.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
 import { writeAll } from "../model/write_all.ts";
 
-/** Most bytes of a proxy's answer that are read. */
+/** Bytes of the response. */
 const MOST_BYTES = 16 * 1024;
 const END = "\r\n\r\n";
 
 /**
- * Whether a host is reached through the proxy: all but this machine, and those that the operator names, by name with `*`
- * and `?`, by domain (`.example.org`), or by address or range.
- * @param host Name or address, without brackets.
+ * Reports whether a host is reached through the proxy: all except this machine and configured names with `*` and `?`,
+ * domains (`.example.org`), addresses and ranges.
+ * @param host Without brackets.
  */
 export function goesThroughProxy(host: string, { direct }: Pick<ProxyConfig, "direct">): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
@@ -27,12 +27,7 @@ export function goesThroughProxy(host: string, { direct }: Pick<ProxyConfig, "di
   });
 }
 
-/**
- * Opens a tunnel through a proxy (CONNECT, RFC 9110, 9.3.6). What goes through it is for its end alone: TLS is begun inside.
- * @param target Name or address, without brackets.
- * @param limitMs Longest wait for the proxy, in milliseconds.
- * @throws {Error} That says what the proxy answered.
- */
+/** Opens a tunnel (CONNECT, RFC 9110, 9.3.6) within `limitMs`. @throws {Error} With the proxy's response. */
 export async function openTunnel(
   { host, port }: { readonly host: string; readonly port: number },
   { proxy, limitMs }: { readonly proxy: ProxyConfig; readonly limitMs: number },
@@ -53,13 +48,13 @@ export async function openTunnel(
   }
 }
 
-/** RFC 7617, 2.1: in UTF-8. */
+/** RFC 7617, 2.1: UTF-8. */
 function login({ user, password }: ProxyConfig): readonly string[] {
   if (user === undefined) return [];
   return [`Proxy-Authorization: Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`];
 }
 
-/** The head of the answer: byte for byte from its beginning, for behind it the other end speaks. */
+/** Reads the head byte by byte, since the tunnel's data follows. */
 async function readHead(connection: Deno.TcpConn): Promise<string> {
   const buffer = new Uint8Array(MOST_BYTES);
   let head = "";
@@ -69,7 +64,7 @@ async function readHead(connection: Deno.TcpConn): Promise<string> {
     head += Buffer.from(buffer.subarray(head.length, head.length + length)).toString("latin1");
     const end = head.indexOf(END);
     if (end === -1) continue;
-    // A TLS server waits for its client: whatever is here already, nobody asked for.
+    // TLS servers do not speak first, so early bytes are injected.
     if (/^HTTP\/1\.[01] 2/.test(head) && end + END.length < head.length) {
       throw new Error("the proxy sent more than an answer to CONNECT");
     }
@@ -90,7 +85,7 @@ function checkAnswer(head: string, proxy: ProxyConfig): void {
   throw new Error(`the proxy refuses the connection: ${printable(line.slice(0, 200))}`);
 }
 
-/** It is closed already if the time was up. */
+/** May be closed after a timeout. */
 function close(connection: Deno.TcpConn): void {
   try {
     connection.close();

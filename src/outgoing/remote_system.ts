@@ -6,81 +6,69 @@ import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { retryAfterSeconds } from "./retry_after.ts";
 
-/** What real outcomes say about another system; for status pages and the operator. */
+/** Status of another system, from real requests. */
 export interface RemoteStatus {
-  /** `host:port`. */
   readonly remote: string;
   readonly up: boolean;
-  /** Why it is down. */
   readonly reason?: string;
-  /** When the state was last confirmed, in milliseconds since the epoch; absent before the first outcome. */
+  /** Last confirmation in milliseconds since the epoch. */
   readonly since?: number;
 }
 
-/** What another system is reached with. */
 interface RemoteSystemOptions {
-  /** Address of the system; only its host and port are used here. */
+  /** Only host and port are used. */
   readonly address: string;
   readonly http: OutgoingHttp;
-  /** For what is shown. */
   readonly clock: Clock;
-  /** For pauses. */
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
 }
 
-/** On whose behalf the system is asked. */
+/** Caller on whose behalf a request is sent. */
 export interface Asker extends SemaphoreWaiter {
-  /** What the question is about; the same for the same credential, and nothing that gives it away. */
+  /** Opaque key of the credential. */
   readonly credential: string;
-  /** Group of addresses that the caller is in. */
+  /** Caller's address group. */
   readonly address: string;
 }
 
-/** Requests under way where the client does not say how many connections there are. */
+/** Default concurrent requests. */
 const AT_ONCE = 6;
-/** Those that wait: of strangers and of known users each, and of one queue key. */
+/** Waiting requests of strangers and of known users. */
 const WAITING = 512;
-/** A course behind one address, all of whom log in at once, is served. */
+/** Enough for a course behind one address. */
 const WAITING_PER_KEY = 256;
-/** How long one waits for a turn, in milliseconds. */
 const MAX_WAIT_MS = 5_000;
 
-/** So many credentials, from so many addresses, have to fail one after the other before the system counts as down. */
+/** Failed credentials, from several addresses, before the system counts as down. */
 const CREDENTIALS = 3;
 const ADDRESSES = 2;
-/** Failures that are remembered, and addresses that may try whether they alone do better while it is down. */
+/** Remembered failures, and addresses that may try during an outage. */
 const REMEMBERED = 64;
 
-/** Milliseconds until the first trial; each that fails doubles the pause, up to the longest. */
+/** First pause in milliseconds; doubles up to the longest. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 interface Down {
   readonly reason: string;
-  /** Whether connections are made, so that it may be what was asked that fails. */
+  /** Whether connections work, so that the request may be at fault. */
   readonly connects: boolean;
 }
 
 /**
- * One other system and whether it is up (authentication.md 5.5).
- *
- * Where there is a connection, an answer that cannot be used concerns the credential that caused it: whoever finds a token
- * at which a provider stumbles must not keep its users out. So the system counts as down when no connection can be made,
- * or when three different credentials from two addresses have failed with no success in between. It is then left alone for
- * a second, and the next request tries it again; each trial that fails doubles the pause, up to half a minute. Where
- * connections are made, addresses that have not failed need not wait for that: one of them may do better.
- *
- * A system that answers 429 with `Retry-After` is left alone for so long, by everybody.
- *
- * A caller who gives up says nothing about the system. Those who wait for a connection do so in queues.
+ * Health of another system (authentication.md 5.5). After a connection, an unusable response counts only against its
+ * credential, so that a token that crashes a provider locks nobody out. The system is down when connections fail, or
+ * when three credentials from two addresses failed in a row. Then a trial follows after a second, with doubling pauses
+ * up to half a minute; if connections work, other addresses may try meanwhile. `Retry-After` of a 429 applies to all.
+ * Callers wait for connections in queues; an abort says nothing about the system.
  */
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
   readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
-  /** Since the last success: credential -> address. */
+  /** Address by credential, since the last success. */
   readonly #failures = new Map<string, string>();
   #down: Down | undefined;
   #since: number | undefined;
@@ -95,7 +83,7 @@ export class RemoteSystem {
     });
     const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
     const atOncePerKey = Math.ceil(atOnce / 2);
-    // Or a few strangers, with tokens over which the provider thinks for long, would keep its users out.
+    // Reserved, so that strangers with slow tokens cannot block known users.
     const forKnown = Math.floor(atOnce / 3);
     this.#semaphore = new FairSemaphore({
       atOnce,
@@ -117,8 +105,8 @@ export class RemoteSystem {
   }
 
   /**
-   * Sends a request, if the system is up or due for another try, when there is a connection for it.
-   * @param read Makes something of the answer, whatever its status; throws what {@link unusable} gives if it cannot.
+   * Sends a request if the system is up or due for a trial.
+   * @param read Converts a response of any status; throws {@link unusable} if it cannot.
    * @throws {RemoteUnavailable} What `read` throws; the signal's reason.
    */
   async ask<T>(
@@ -137,7 +125,7 @@ export class RemoteSystem {
     }
   }
 
-  /** An answer came that says nothing. */
+  /** Returns the error for an unusable response. */
   unusable(reason: string, cause?: unknown): RemoteUnavailable {
     return new RemoteUnavailable(this.#remote, reason, { cause, connected: true });
   }
@@ -163,7 +151,7 @@ export class RemoteSystem {
     }
   }
 
-  /** @throws {RemoteUnavailable} If the system asks to be left alone for a while (RFC 6585, 4; RFC 9110, 15.6.4). */
+  /** @throws {RemoteUnavailable} On rate limiting (RFC 6585, 4; RFC 9110, 15.6.4). */
   #checkPace(response: OutgoingResponse): void {
     const { status } = response;
     if (status !== 429 && status !== 503) return;
@@ -176,7 +164,7 @@ export class RemoteSystem {
     );
   }
 
-  /** @throws {RemoteUnavailable} If the system is left alone. */
+  /** @throws {RemoteUnavailable} During a pause. */
   #admit({ address }: Asker): "up" | "trial" | "beside" {
     if (this.#down === undefined) return "up";
     const { reason, connects } = this.#down;

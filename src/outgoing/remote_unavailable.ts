@@ -1,18 +1,17 @@
 import { HttpError } from "../model/http_error.ts";
 
-/** Another system, such as an identity provider, gave no answer that can be used. Says nothing about the caller. */
+/** Error without a usable response of another system; says nothing about the caller. */
 export class RemoteUnavailable extends HttpError {
   readonly connected: boolean;
-  /** How long the system asked to be left alone, or is; in seconds. */
   readonly retryAfterSeconds: number | undefined;
   readonly throttled: boolean;
 
   /**
-   * @param remote `host:port` of the system; for the log.
-   * @param reason What happened; for the log.
-   * @param options.retryAfterSeconds When to try again; default 10.
-   * @param options.throttled Whether it is us whom it turned away, for coming too often.
-   * @param options.connected Whether a connection was made, so that it may be the request at which the system failed.
+   * @param remote `host:port`, for the log.
+   * @param reason For the log.
+   * @param options.retryAfterSeconds Default: 10.
+   * @param options.throttled Whether the system rate-limited us.
+   * @param options.connected Whether a connection succeeded, so that the request may be at fault.
    */
   constructor(
     readonly remote: string,

@@ -1,12 +1,11 @@
 import type { OutgoingResponse } from "./outgoing_http.ts";
 
-/** Longest time that another system may have us leave it alone, in seconds. */
+/** Seconds. */
 const LONGEST = 600;
 
 /**
- * How long the sender of an answer asks to be left alone (`Retry-After`, RFC 9110, 10.2.3).
- * @param now Milliseconds since the epoch; for those that name a date.
- * @returns Whole seconds from 1 to 600; `undefined` if it does not say, or nobody can read it.
+ * Parses `Retry-After` (RFC 9110, 10.2.3) to 1 to 600 seconds; `undefined` if absent or malformed.
+ * @param now Milliseconds since the epoch, for dates.
  */
 export function retryAfterSeconds(
   { headers }: Pick<OutgoingResponse, "headers">,

@@ -1,15 +1,11 @@
-/** Why there is no TLS connection. */
 interface TlsFailure {
-  /**
-   * `name`: the certificate is another host's. `issuer`: nobody trusted signed it. `authority`: it is marked as an
-   * authority's, as self-signed ones often are.
-   */
+  /** `name`: wrong host; `issuer`: untrusted; `authority`: a CA certificate, as self-signed ones often are. */
   readonly kind: "name" | "issuer" | "authority" | "other";
-  /** For the operator, with what the platform said as cause. */
+  /** For the operator, with the platform's error as cause. */
   readonly error: Error;
 }
 
-/** What Deno's TLS client says of certificates, and how we say it. */
+/** Deno's TLS errors with readable texts. */
 const FAILURES: readonly (readonly [RegExp, TlsFailure["kind"], string])[] = [
   [/not valid for name|NotValidForName/, "name", "the certificate of the server is for another host"],
   [
@@ -35,7 +31,7 @@ const FAILURES: readonly (readonly [RegExp, TlsFailure["kind"], string])[] = [
   [/invalid peer certificate/, "other", "the certificate of the server is not trusted"],
 ];
 
-/** @param error What opening a connection threw. */
+/** Explains an error of opening a connection. */
 export function describeTlsFailure(error: unknown): TlsFailure {
   const cause = error instanceof Error ? error : new Error(String(error));
   const row = FAILURES.find(([pattern]) => pattern.test(cause.message));

@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 import type { TlsConnection } from "./open_tls.ts";
 
-/** A connection of ours as the HTTP clients of `node:https` and `node:http` take it: what it would do with a `TLSSocket`, it can do here. */
+/** Connection in the form that `node:https` and `node:http` expect of a `TLSSocket`. */
 export class TlsStream extends Duplex {
   readonly #open: () => Promise<TlsConnection>;
   readonly #limitMs: number;
@@ -12,19 +12,19 @@ export class TlsStream extends Duplex {
   #idleMs = 0;
   #mayCome = Infinity;
 
-  /** @param limitMs Longest wait for the connection, in milliseconds. */
+  /** @param limitMs Connection timeout. */
   constructor(open: () => Promise<TlsConnection>, limitMs: number) {
     super({ allowHalfOpen: false });
     this.#open = open;
     this.#limitMs = limitMs;
   }
 
-  /** Whether there ever was a connection. */
+  /** Whether it ever connected. */
   get opened(): boolean {
     return this.#opened;
   }
 
-  /** Ends the connection with an error if more than so many bytes come until this is asked again. */
+  /** Fails if more bytes arrive before the next call. */
   allow(bytes: number): void {
     this.#mayCome = bytes;
   }
@@ -40,7 +40,7 @@ export class TlsStream extends Duplex {
       this.#opened = true;
       callback();
     }, (error) => {
-      // The platform cannot be told to stop connecting: what comes of it late is closed.
+      // Connecting cannot be cancelled: close a late connection.
       opening.then((connection) => connection.close(), () => {});
       callback(error instanceof Error ? error : new Error(String(error)));
     }).finally(() => clearTimeout(timer));
@@ -68,13 +68,13 @@ export class TlsStream extends Duplex {
     callback(error);
   }
 
-  /** Ends also an attempt to connect. */
+  /** Cancels connecting, too. */
   override destroy(error?: Error): this {
     this.#giveUp?.(error ?? new Error("given up"));
     return super.destroy(error);
   }
 
-  /** Emits `timeout` after this many milliseconds without traffic; 0 is never. */
+  /** Emits `timeout` after so long without traffic; 0: never. */
   setTimeout(ms: number, listener?: () => void): this {
     this.#idleMs = ms;
     if (listener !== undefined) this.once("timeout", listener);
@@ -82,12 +82,12 @@ export class TlsStream extends Duplex {
     return this;
   }
 
-  /** Small writes are rare here. */
+  /** No effect: small writes are rare. */
   setNoDelay(): this {
     return this;
   }
 
-  /** Dead connections are found by time limits. */
+  /** No effect: timeouts detect dead connections. */
   setKeepAlive(): this {
     return this;
   }

@@ -7,7 +7,7 @@ export interface Reservation {
   readonly to: number;
   /** Unix accounts that are not limited meanwhile. */
   readonly uids: readonly string[];
-  /** Limit of all others in bytes per second; 0 is none. */
+  /** Limit for everyone else in bytes per second; 0 is no limit. */
   readonly rateLimit: number;
   /** The limit as written, such as `10m`. */
   readonly limitText: string;

@@ -90,7 +90,7 @@ export interface CoreStatus {
     readonly version?: string;
     readonly sessionLimit?: number;
   }[];
-  /** Systems that methods of authentication ask. */
+  /** Systems that authenticators use. */
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: CertificateFacts;
   readonly bans: Readonly<Record<Ban["reason"], number>>;

@@ -37,10 +37,10 @@ const SQL = {
             SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
 
-/** Records in a database that has their table. */
+/** Records in a database table. */
 export class DatabaseRecordStore implements RecordStore {
   readonly #database: Database;
-  /** Counts our own changes: others' are known to the database. */
+  /** Own changes, which the database's version does not count. */
   #changes = 0;
 
   constructor(database: Database) {
@@ -114,7 +114,7 @@ export class DatabaseRecordStore implements RecordStore {
     } catch (error) {
       return refused(error);
     } finally {
-      this.#changes++; // also where nobody knows whether it happened
+      this.#changes++; // also if the outcome is unknown
     }
   }
 

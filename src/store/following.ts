@@ -3,28 +3,27 @@ import { realTime, type Schedule } from "../model/schedule.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { DatabaseAway } from "./database.ts";
 
-/** What is looked at, and how often. */
 interface FollowingParts {
   readonly look: () => Promise<void>;
-  /** From the end of one look to the next, in milliseconds. */
+  /** Pause between polls, in milliseconds. */
   readonly everyMs: number;
-  /** What the log says of a look that failed for another reason than that the database is away, which others tell. */
+  /** Log message of a failed poll, except while the database is down. */
   readonly trouble: string;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
-/** Looks again and again into what instances share; a look that fails ends nothing. */
+/** Polls what instances share; a failed poll ends nothing. */
 export class Following {
   #cancel: (() => void) | undefined;
   #closed = false;
   #current: Promise<void> = Promise.resolve();
-  /** What the log says already, so that it says it once. */
+  /** Last reported failure, logged once. */
   #reported: string | undefined;
 
   constructor(readonly parts: FollowingParts) {}
 
-  /** Looks now, and from now on. Resolves after the first look, whatever became of it. */
+  /** Starts polling. Resolves after the first poll, even if it fails. */
   begin(): Promise<void> {
     return this.#current = this.#lookAndPlan();
   }
@@ -34,7 +33,7 @@ export class Following {
     this.#cancel?.();
   }
 
-  /** Looks no more; resolves after the look that is under way. */
+  /** Stops; resolves after a running poll. */
   async end(): Promise<void> {
     this.close();
     await this.#current;
@@ -56,7 +55,7 @@ export class Following {
   }
 }
 
-/** Whether nothing went wrong but that the database is away, which its state tells. */
+/** Reports whether the database is down, which its state reports. */
 function isAway(error: unknown): boolean {
   return error instanceof DatabaseAway ||
     (isHttpError(error, "ERR_RECORD_STORE") && error.cause instanceof DatabaseAway);

@@ -4,31 +4,27 @@ import type { Schedule } from "../model/schedule.ts";
 import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
-/** How often is looked whether other instances changed something, in milliseconds. */
+/** Interval of checks for changes by other instances, in milliseconds. */
 const LOOK_MS = 100;
 
-/** Which records are remembered, and how their changes are heard of. */
 interface RememberedParts {
   readonly kinds: readonly string[];
-  /** Differs from what it was whenever records of these kinds may have changed; see {@link isReachable}. */
+  /** Changes after any change to these kinds; see {@link isReachable}. */
   readonly version: () => number;
-  /** Whether the store is there and its changes are heard of. */
+  /** Whether the store works and notifies of changes. */
   readonly isReachable: () => boolean;
   readonly elapsed: Stopwatch;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
-/**
- * A store of records that several instances share, of which some kinds are remembered here as a whole: they are read without
- * asking anybody, and known as they were last while the store is away.
- */
+/** Shared record store with in-memory copies of some kinds, which stay usable during an outage. */
 export class RememberedRecords implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
-  /** By kind; absent before the first look. */
+  /** By kind; absent before the first read. */
   #records: ReadonlyMap<string, OneKind> | undefined;
-  /** What this instance put while all was being read. */
+  /** Records put during a read. */
   #meanwhile: { readonly kind: string; readonly record: KeptRecord }[] = [];
   #version: number | undefined;
   #sureAt = -Infinity;
@@ -48,13 +44,13 @@ export class RememberedRecords implements RecordStore {
     });
   }
 
-  /** Milliseconds since when it is not sure that all is known; 0 if it is. */
+  /** Milliseconds since the copy may be stale; 0 if current. */
   get staleMs(): number {
     const { elapsed } = this.#parts;
     return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
   }
 
-  /** Reads them, and follows their changes from now on. */
+  /** Reads the records and follows their changes. */
   follow(): Promise<void> {
     return this.#following.begin();
   }
@@ -143,7 +139,6 @@ export class RememberedRecords implements RecordStore {
   }
 }
 
-/** All records of a kind. */
 class OneKind {
   readonly byKey = new Map<string, KeptRecord>();
   readonly byOwner = new Map<string, Map<string, KeptRecord>>();

@@ -2,17 +2,17 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
-/** What a database file is, and the steps from one version of its schema to the next. */
+/** Schema of a database file and its migrations. */
 export interface Schema {
-  /** For messages, such as `share database`. */
+  /** Such as `share database`, for messages. */
   readonly what: string;
-  /** Identifies the files to `file(1)`. */
+  /** For `file(1)`. */
   readonly applicationId: number;
-  /** The version of a file is the number of steps taken (`PRAGMA user_version`). */
+  /** Migrations; `PRAGMA user_version` is the number taken. */
   readonly steps: readonly string[];
 }
 
-/** A database that this version must not touch: not ours, or from a newer version. */
+/** Error for a foreign or newer database. */
 export class UnknownDatabase extends Error {
   override readonly name = "UnknownDatabase";
 }
@@ -22,28 +22,25 @@ interface Prepared {
   readonly asksNow: boolean;
   readonly asksClock: boolean;
 }
-/** Name of a database without a file: it is gone when it is closed. */
+/** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
 
-/** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
+/** Milliseconds to wait for another process's lock, such as an operator's command. */
 const LOCK_WAIT_MS = 5000;
 
-/**
- * A database in an SQLite file: write-ahead log with full synchronisation, so what was acknowledged survives a killed
- * process and a power cut. Work on it is done at once, before the call returns.
- */
+/** SQLite file, fully synchronised: acknowledged changes survive a power cut. Calls complete synchronously. */
 export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
 
   /**
-   * Opens a file, which is made if it is not there, or {@link IN_MEMORY}, and brings it to the newest schema.
-   * @throws {UnknownDatabase} If the file is damaged, not of this schema, or newer than this service.
+   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
+   * @throws {UnknownDatabase} If the file is damaged, foreign or newer than this service.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
-    // What is inside is secret: the file, and with it the log that SQLite puts beside it, is for the service's account only.
+    // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
     if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
     try {
@@ -87,7 +84,7 @@ export class SqliteDatabase implements Database {
     });
   }
 
-  /** One transaction, which holds the write lock from its start. */
+  /** Runs a transaction that locks from its start. */
   #transact<T>(action: () => T): T {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
@@ -126,7 +123,7 @@ export class SqliteDatabase implements Database {
     return statement;
   }
 
-  /** Brings the database to the newest schema, in one transaction. */
+  /** Migrates in one transaction. */
   #migrate(file: string, schema: Schema): void {
     this.#transact(() => {
       const { applicationId, steps } = schema;
@@ -152,13 +149,12 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
   return version;
 }
 
-/** Longest part of a database file that is examined, in bytes. */
+/** Bytes. */
 const MOST_EXAMINED = 16 * 1024 ** 2;
 
 /**
- * Returns why a database file cannot be used, `undefined` if it can. Examines a copy, since SQLite makes files beside
- * those it reads. All pages are examined of a file up to {@link MOST_EXAMINED} without a write-ahead log; with one they may
- * be older than the log.
+ * Returns why a database file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; all
+ * pages up to {@link MOST_EXAMINED} without a write-ahead log, which may be newer than them.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
@@ -202,7 +198,7 @@ function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
-/** Whether SQLite finds the file damaged; unlike a lock or a full disk that lasts. Deno 2.9.6 tells no number of the error. */
+/** Reports whether SQLite finds the file damaged, which is permanent. Deno 2.9.6 exposes no error code. */
 function isDamage(error: unknown): error is Error {
   return isOfSqlite(error) && /not a database|malformed/.test(error.message);
 }

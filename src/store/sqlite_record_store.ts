@@ -6,7 +6,7 @@ import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 /** Name of the database in `persistence.directory`. */
 export const RECORD_DATABASE = "records.sqlite";
 
-/** The table of records. */
+/** Schema of the records. */
 export const RECORD_SCHEMA: Schema = {
   what: "record database",
   applicationId: 0x41755265, // "AuRe"
@@ -25,10 +25,7 @@ export const RECORD_SCHEMA: Schema = {
   ],
 };
 
-/**
- * Opens the records in an SQLite file, which is made if it is not there.
- * @throws {UnknownDatabase} If the file is not ours, or newer than this service.
- */
+/** Opens or creates the records in an SQLite file. @throws {UnknownDatabase} If the file is foreign or newer. */
 export function openRecordStore(file: string, clock: Clock): RecordStore {
   return new DatabaseRecordStore(new SqliteDatabase(file, RECORD_SCHEMA, clock));
 }

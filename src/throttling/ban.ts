@@ -1,42 +1,41 @@
 import { canonicalAddress } from "../model/address.ts";
 
-/** Whom a ban concerns: a user, an address (IPv6: its /64), or a user at an address. */
+/** Subject of a ban: a user, an address (IPv6: its /64), or a user at an address. */
 export interface BanSubject {
   readonly user?: string;
   readonly address?: string;
-  /** Of a ban by hand: the user's names in canonical DN, by which other credentials name them once verified. */
+  /** Operator bans: the user's canonical DNs, which match other credentials once verified. */
   readonly names?: readonly string[];
 }
 
-/** Somebody who has to wait. */
+/** Active ban. */
 export interface Ban extends BanSubject {
-  /** `operator`: imposed by hand; else by failed passwords, or failed tokens and keys. */
+  /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
-  /** Of a ban by hand: other instances of the service are still to be told of it. Default false. */
+  /** Operator bans: other instances do not know it yet. Default: false. */
   readonly pending?: boolean;
-  /** Failures counted; 0 for bans by hand. */
+  /** 0 for operator bans. */
   readonly failures: number;
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** Logins of a user at an address that failed. */
+/** Failed logins of a user at an address. */
 export interface Failure extends BanSubject {
-  /** How many. */
   readonly failures: number;
-  /** The last one, in milliseconds since the epoch. */
+  /** Last failure, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Longest user name, as `parseCredentials` has it. */
+/** As in `parseCredentials`. */
 const MAX_USER = 256;
 
-/** What is nobody who could be banned; the message says why. */
+/** Error for an impossible ban subject. */
 export class InvalidBanSubject extends Error {
   override readonly name = "InvalidBanSubject";
 }
 
-/** Whom a ban is about. @throws {InvalidBanSubject} If it is nobody, or everybody. */
+/** Parses the subject of a ban. @throws {InvalidBanSubject} If it names nobody or everybody. */
 export function parseBanSubject(
   { user, address }: { readonly user?: unknown; readonly address?: unknown },
 ): BanSubject {

@@ -2,54 +2,53 @@ import { hash } from "node:crypto";
 import type { Stopwatch } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
-/** How waits grow. */
+/** Growth of waits. */
 export interface WaitPolicy {
-  /** Failures that cost nothing. */
+  /** Failures without a wait. */
   readonly free: number;
-  /** Milliseconds to wait after the first failure that is not free; it doubles with each further one. */
+  /** Milliseconds after the first failure that is not free; doubles with each further failure. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Milliseconds after the last failure, and after the wait for it, when all is forgotten. */
+  /** Milliseconds after the last failure and its wait until both are forgotten. */
   readonly windowMs: number;
-  /** Attempts that may be under way at once or have failed while failures are still free; after that it is one. */
+  /** Concurrent plus failed attempts while failures are free; afterwards 1. */
   readonly underWay: number;
 }
 
-/** Failures of one subject: a user, an address, or both together. */
+/** Failures of one subject. */
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;
-  /** Moment of the last failure, in milliseconds above 0 as the table's clock counts. */
+  /** Last failure, in milliseconds above 0 by the table's clock. */
   readonly at: number;
-  /** No further attempt before this moment; 0 if there was never a wait. */
+  /** End of the wait; 0 if there never was a wait. */
   readonly until: number;
 }
 
-/** How somebody stands who wants to make an attempt. */
+/** State of a key for a new attempt. */
 interface State {
-  /** Milliseconds until the next attempt; 0 is now. */
+  /** Milliseconds until the next attempt; 0: now. */
   readonly waitMs: number;
-  /** Whether as many attempts are under way as may be. */
+  /** Whether too many attempts are running. */
   readonly full: boolean;
 }
 
 const READY: State = { waitMs: 0, full: false };
 const FULL: State = { waitMs: 0, full: true };
 
-/** Records that subjects share for which there is no room. */
+/** Records shared by keys for which there is no room. */
 const SHARED_RECORDS = 1024;
 
 /** Those who wait for attempts under one key to end. */
 const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
-/** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
+/** Longest wait of a shared record, in milliseconds: it affects innocent users too. */
 const SHARED_MAX_MS = 10_000;
 
 /**
- * Failures by key, in bounded space. Room for a new key is made at the expense of the record that was idle longest and
- * has no wait running. A running wait is never given up: if the table holds nothing else, further keys share a fixed
- * number of records, spread over them by a keyed hash that nobody can aim with. So whoever fails under ever new names
- * frees nobody's wait, and gets no free guesses by it.
+ * Bounded table of failures. A new key evicts the record idle longest without a running wait. If all waits are running,
+ * further keys share a few records by a keyed hash that nobody can aim with: inventing names frees no wait and gives no
+ * free guesses.
  */
 export class FailureTable<S> {
   readonly #policy: WaitPolicy;
@@ -57,22 +56,22 @@ export class FailureTable<S> {
   readonly #elapsed: Stopwatch;
   readonly #extraFree: (key: string) => number;
   readonly #clusterMembers: () => number;
-  /** Records without a running wait, the one idle longest first. */
+  /** Records without a running wait, longest idle first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
-  /** Records whose wait was running when last looked at. */
+  /** Records whose wait was running when last checked. */
   readonly #waiting = new Map<string, FailureRecord<S>>();
-  /** Numbers of attempts under way; what they will turn out to be is not counted yet. */
+  /** Running attempts by key. */
   readonly #underWay = new Map<string, number>();
-  /** Those who wait for an attempt to end. */
+  /** Waiters for the end of an attempt. */
   readonly #queues = new Map<string, FairQueue>();
-  /** The same object for all records of a key since it was forgotten last. */
+  /** Same object for all records of a key since it was last forgotten. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
   /**
-   * @param options.extraFree Failures that are free under a key besides those of the policy.
-   * @param options.clusterMembers How many tables count together, this one included: attempts under way are shared out.
+   * @param options.extraFree Additional free failures of a key.
+   * @param options.clusterMembers Tables that count together, this one included; they divide concurrent attempts.
    */
   constructor({ policy, capacity, elapsed, extraFree = () => 0, clusterMembers = () => 1 }: {
     policy: WaitPolicy;
@@ -88,36 +87,32 @@ export class FailureTable<S> {
     this.#elapsed = elapsed;
   }
 
-  /** Milliseconds after which failures are forgotten, and the wait for them. */
   get windowMs(): number {
     return this.#policy.windowMs;
   }
 
-  /** How many failures are known of a key; 0 if what there were is forgotten. */
+  /** Returns the failures of a key that are not forgotten. */
   failuresOf(key: string): number {
     return this.#recordOf(key)?.failures ?? 0;
   }
 
-  /** Reports whether the failures of a record still count: the key was not forgotten since. */
+  /** Reports whether a record is still valid: the key was not forgotten since. */
   counts(key: string, record: FailureRecord<S>): boolean {
     const now = this.#recordOf(key);
     return now !== undefined && this.#series.get(now) === this.#series.get(record);
   }
 
-  /** Milliseconds to wait after so many failures under a key. */
+  /** Returns the wait after so many failures of a key, in milliseconds. */
   waitAfter(key: string, failures: number): number {
     return waitOf(this.#policyOf(key), failures);
   }
 
-  /** Number of records kept, shared ones left out. */
+  /** Records without the shared ones. */
   get size(): number {
     return this.#watched.size + this.#waiting.size;
   }
 
-  /**
-   * Whether a further attempt may be made.
-   * @param options.ownOnly Whether what is shared with others is left out of account.
-   */
+  /** Returns the state for a new attempt. @param options.ownOnly Ignores shared records. */
   state(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): State {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
@@ -125,10 +120,7 @@ export class FailureTable<S> {
     return (this.#underWay.get(key) ?? 0) < this.#mostUnderWay(key, record?.failures ?? 0) ? READY : FULL;
   }
 
-  /**
-   * Where several tables count together, each has its part of the attempts that may be under way, and once there is a failure
-   * its part of those that are still free: what others have under way it learns too late.
-   */
+  /** Divides concurrent attempts, and remaining free failures, among members, who learn of them too late. */
   #mostUnderWay(key: string, failures: number): number {
     const free = this.#policy.free + this.#extraFree(key);
     if (failures >= free) return 1;
@@ -138,10 +130,7 @@ export class FailureTable<S> {
     return Math.max(1, Math.min(most, left));
   }
 
-  /**
-   * Waits for the end of an attempt; called when there is room for one more.
-   * @returns Whether there was room to wait.
-   */
+  /** Queues a waiter for the end of an attempt. Returns whether there was room. */
   queue(key: string, waiter: Waiter): boolean {
     const queue = this.#queues.get(key) ?? new FairQueue(QUEUE_LIMITS);
     this.#queues.set(key, queue);
@@ -154,7 +143,7 @@ export class FailureTable<S> {
     });
   }
 
-  /** An attempt begins. Each is ended by one {@link leave}, which gives those in the queue their turn. */
+  /** Begins an attempt, which {@link leave} must end. */
   enter(key: string): void {
     this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
   }
@@ -163,14 +152,14 @@ export class FailureTable<S> {
     const others = (this.#underWay.get(key) ?? 1) - 1;
     if (others === 0) this.#underWay.delete(key);
     else this.#underWay.set(key, others);
-    // Each at most once: who has to wait on, for another reason than this table knows, queues again meanwhile.
+    // Call each waiter once: it may queue again meanwhile.
     const queue = this.#queues.get(key);
     if (queue === undefined) return;
     for (let most = queue.size; most > 0 && !this.state(key).full; most--) queue.callNext();
     if (queue.size === 0) this.#queues.delete(key);
   }
 
-  /** Counts a failure. @returns The record, if it is the subject's own. */
+  /** Counts a failure. Returns the record unless it is shared. */
   fail(key: string, subject: S): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
     if (before === undefined && !this.#makeWorker()) {
@@ -182,11 +171,7 @@ export class FailureTable<S> {
     return this.#continue(key, before, this.#next(before, subject, this.#policyOf(key)));
   }
 
-  /**
-   * Takes over what all tables that count together know of a key that failed now, in place of what is known here. A running
-   * wait is not shortened.
-   * @returns The record, unless there is no room for it.
-   */
+  /** Sets the common count of a key, without shortening a running wait. Returns the record, if there is room. */
   learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
     if (before === undefined && !this.#makeWorker()) return undefined;
@@ -194,18 +179,18 @@ export class FailureTable<S> {
     return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
 
-  /** Forgets the failures of a key, a running wait included. @returns Whether there were any. */
+  /** Forgets failures and wait of a key. Returns whether there were any. */
   forget(key: string): boolean {
     return this.#watched.delete(key) || this.#waiting.delete(key);
   }
 
-  /** As {@link forget}, if the last failure came before a moment. */
+  /** Forgets a key whose last failure came before a moment. */
   forgetBefore(key: string, moment: number): boolean {
     const record = this.#recordOf(key);
     return record !== undefined && record.at < moment && this.forget(key);
   }
 
-  /** Forgets the failures of all subjects that match. @returns How many. */
+  /** Forgets matching subjects. Returns their number. */
   forgetWhere(matches: (subject: S) => boolean): number {
     let forgotten = 0;
     for (const records of [this.#watched, this.#waiting]) {
@@ -216,18 +201,15 @@ export class FailureTable<S> {
     return forgotten;
   }
 
-  /**
-   * The records that count, with their keys: those with a running wait first, then those that failed last.
-   * @param most At most so many.
-   */
+  /** Returns up to `most` valid records with keys: running waits first, then the latest failures. */
   entries(most: number): [string, FailureRecord<S>][] {
     const all = [...this.#waiting, ...[...this.#watched].reverse()];
     return all.filter(([, record]) => !this.#isForgotten(record)).slice(0, most);
   }
 
-  /** Takes over records of another table, as far as there is room; of two with one key, the graver stays. */
+  /** Merges records of another table while there is room; per key the graver one stays. */
   adopt(entries: readonly (readonly [string, FailureRecord<S>])[]): void {
-    // The last to be put is the last to be given up.
+    // Later insertions are evicted later.
     for (const [key, record] of [...entries].reverse()) {
       const own = this.#recordOf(key);
       if (this.#isForgotten(record) || (own === undefined && !this.#makeWorker())) continue;
@@ -235,7 +217,7 @@ export class FailureTable<S> {
     }
   }
 
-  /** Records whose wait is running. @param most At most so many. */
+  /** Returns up to `most` records whose wait is running. */
   waiting(most = Infinity): FailureRecord<S>[] {
     const now = this.#elapsed();
     const found: FailureRecord<S>[] = [];
@@ -246,7 +228,6 @@ export class FailureTable<S> {
     return found;
   }
 
-  /** How many these are. */
   get waitingCount(): number {
     const now = this.#elapsed();
     let count = 0;
@@ -270,7 +251,7 @@ export class FailureTable<S> {
     return { subject, failures, at: now, until };
   }
 
-  /** The record of a key while it counts; puts it where it belongs. */
+  /** Returns a key's valid record, moved to its current list. */
   #recordOf(key: string): FailureRecord<S> | undefined {
     const record = this.#waiting.get(key) ?? this.#watched.get(key);
     if (record === undefined) return undefined;
@@ -301,7 +282,7 @@ export class FailureTable<S> {
     return Math.max(at, until) + this.#policy.windowMs <= this.#elapsed();
   }
 
-  /** Whether there is room for one more record, now or by giving up one that has no wait running. */
+  /** Reports whether there is room for a record, evicting one without a running wait. */
   #makeWorker(): boolean {
     if (this.size < this.#capacity) return true;
     if (this.#watched.size === 0) this.#releaseEndedWaits();

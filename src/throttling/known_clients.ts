@@ -1,17 +1,15 @@
 import type { Stopwatch } from "../model/clock.ts";
 
-/** Within this part of its lifetime a key that is seen again and again counts as seen once. */
+/** Part of the lifetime within which repeated sightings count once. */
 const ONCE = 1 / 1000;
 
 /**
- * Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room.
- * A key is of the group that its text names before the first NUL.
+ * Bounded set of recently seen keys; evicts the one seen longest ago, to the precision of {@link ONCE}. The text before
+ * a key's first NUL is its group.
  */
 export class KnownClients {
   readonly #seen = new Map<string, number>();
-  /** The moment noted last. */
   #latest = 0;
-  /** Number of keys of each group. */
   readonly #groups = new Map<string, number>();
   readonly #lifetimeMs: number;
   readonly #capacity: number;
@@ -34,12 +32,12 @@ export class KnownClients {
     return at !== undefined && at + this.#lifetimeMs > this.#elapsed();
   }
 
-  /** How many keys of a group were seen; may count some whose time is over. */
+  /** Number of keys in a group, including some expired ones. */
   countOf(group: string): number {
     return this.#groups.get(group) ?? 0;
   }
 
-  /** @returns The moment, unless it counts as seen before. */
+  /** Returns the time, unless the key was seen recently. */
   add(key: string): number | undefined {
     const now = this.#elapsed();
     const before = this.#seen.get(key);
@@ -49,19 +47,19 @@ export class KnownClients {
     return now;
   }
 
-  /** Notes that a key was seen elsewhere not long ago. @returns Whether that is news. */
+  /** Records a sighting elsewhere. Returns whether it is new. */
   note(key: string, at: number): boolean {
     if (at - (this.#seen.get(key) ?? -Infinity) < this.#lifetimeMs * ONCE) return false;
     this.#put(key, at);
     return true;
   }
 
-  /** Keys with the moment they were seen last, as the clock counts, at most so many: the latest first. */
+  /** Returns up to `most` keys with their last sighting, latest first. */
   entries(most: number): [string, number][] {
     return [...this.#seen].reverse().slice(0, most);
   }
 
-  /** Takes over what another saw, the latest first; of two moments of one key the later stays. */
+  /** Merges entries, latest first; the later time of a key wins. */
   adopt(entries: readonly (readonly [string, number])[]): void {
     const others = [...entries].reverse();
     const isNews = others.every(([, at]) => at >= this.#latest);

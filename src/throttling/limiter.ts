@@ -3,7 +3,7 @@ import type { FailureTable } from "./failure_table.ts";
 import type { Counted, ThrottlingMemory } from "./memory.ts";
 import { userKey } from "./user_key.ts";
 
-/** A subject in a table where it is counted. */
+/** Subject in a failure table. */
 export interface Place {
   readonly counted: Counted;
   /** For the log. */
@@ -11,21 +11,21 @@ export interface Place {
   readonly table: FailureTable<BanSubject>;
   readonly key: string;
   readonly subject: BanSubject;
-  /** The user's name as it was typed, which may be somebody's password. */
+  /** User name as typed, which may be a password. */
   readonly typed?: string;
-  /** In which those wait who want an attempt here. */
+  /** Queue for attempts. */
   readonly queueKey: string;
 }
 
-/** What an attempt counts in while it is under way, and afterwards if it failed. */
+/** Places in which an attempt counts. */
 export interface Limiter {
   readonly places: readonly Place[];
-  /** Key of the user at the address, if the credentials name one. */
+  /** Key of user and address, if the credentials name a user. */
   readonly pair: string | undefined;
   readonly known: boolean;
 }
 
-/** Returns the gate for a name with a password. */
+/** Returns the limiter for a password. */
 export function passwordLimiter(memory: ThrottlingMemory, typed: string, address: string): Limiter {
   const user = userKey(typed);
   const pair = `${address}\0${user}`;
@@ -55,9 +55,9 @@ export function passwordLimiter(memory: ThrottlingMemory, typed: string, address
 }
 
 /**
- * Of a token or a key.
- * @param shown.claimant The same for all of one user; absent if it names none.
- * @param shown.asked Whether somebody else has to be asked about it.
+ * Returns the limiter for a token or key.
+ * @param shown.claimant Equal for all tokens of one user; absent if unknown.
+ * @param shown.asked Whether a provider has to verify it.
  */
 export function tokenLimiter(
   memory: ThrottlingMemory,

@@ -13,64 +13,55 @@ import type { ThrottlingNews } from "./throttling_state.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
 
-/** An attempt that may be made. Exactly one of the three ends it. */
+/** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
-  /** Set if the user has passed from this address within a day, as far as the credentials tell: a name for the two. */
+  /** Key of user and address if the user signed in from there within a day. */
   readonly knownAs?: string;
   succeeded(): void;
   /** The credentials were wrong. */
   failed(): void;
-  /** Nobody could say, or the caller has gone. */
+  /** No result: the source failed, or the caller disconnected. */
   undecided(): void;
 }
 
-/** A place where an attempt failed, and what is known of it now. */
+/** Failed attempt's place with its record. */
 export interface FailedPlace {
   readonly place: Place;
   readonly record: FailureRecord<BanSubject>;
 }
 
-/** A failure that others are counting. Neither of the two rejects. */
+/** Failure being counted by other instances. The promises never reject. */
 export interface Counting {
-  /** How often all together have seen each place fail, as far as that is told; however late. */
+  /** Failures of all instances per place, if known; may be late. */
   readonly totals: Promise<readonly (number | undefined)[]>;
-  /** Settles with them, or when they are not to be waited for any longer. */
+  /** Settles with `totals` or after the longest wait. */
   readonly soon: Promise<void>;
 }
 
-/** Other instances of the service, which count as well. */
+/** Other instances. */
 interface Others {
-  /**
-   * Has them count a failure; until they have, the attempt is under way.
-   * @returns Absent if nobody can be asked.
-   */
+  /** Counts a failure for all; the attempt lasts until then. Absent if the others are unreachable. */
   count(failed: readonly FailedPlace[]): Counting | undefined;
-  /** Tells them of a right password. @param pair Name of the user and the address together. */
+  /** Reports a success. @param pair Key of user and address. */
   passed(pair: string): void;
 }
 
-/** Milliseconds that further ones wait for their turn. */
+/** Milliseconds in the queue. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Slows down guessing. Failed passwords are counted for the user at the address, for the address, and for the user;
- * users who do not exist count like all others. Each count has some free failures, then waits that double. While one
- * of the waits runs no password is looked at, the right one neither.
- *
- * One address may stand for thousands of users, so there each name counts once, however often it fails, and as many more
- * failures are free as users are known at the address.
- *
- * - A right password clears the count of that user at that address, no other: else whoever has one account could clear
- *   the count of his address between two guesses at another's.
- * - A user known at an address, by a right password within a day, waits there because of guesses at that very name from
- *   there alone, and counts for nobody else. (So whoever shares the address and has the user guessed at from many others
- *   can tell. Else anybody could keep any user out for good.)
- * - Tokens and keys are counted by address and apart from passwords: guesses at passwords never keep them out. Whoever has
- *   passed there with a token does not wait for the failures of others: tokens that a provider has to be asked about are
- *   counted by whom they claim to be of, those that are verified here not at all.
+ * Slows down guessing. Failed passwords count for the user at the address, the address and the user, whether or not the
+ * user exists; after some free failures, waits double. During a wait no password is checked, not even the right one. An
+ * address may serve thousands of users: there each name counts once, and known users add free failures.
+ * - A right password clears only its user at its address: otherwise an account holder could clear an address between
+ * guesses at others.
+ * - A user known at an address (right password within a day) waits there only for failures of that name from there.
+ * Otherwise anybody could lock a user out for good. Others at the address can detect this.
+ * - Tokens and keys count by address, apart from passwords. Tokens that a provider has to verify count by claimed user;
+ * those verified here do not count.
  */
 export class LoginThrottle {
-  /** What is counted, for all attempts together. */
+  /** Shared by all attempts. */
   readonly memory: ThrottlingMemory;
   readonly #log: Logger;
   readonly #enabled: boolean;
@@ -93,14 +84,14 @@ export class LoginThrottle {
       & MemoryParts
       & {
         readonly log: Logger;
-        /** Returns what the log shows for a name that was typed; default: the log shows none. */
+        /** Formats a typed name for the log. Default: hides it. */
         readonly shown?: (name: string) => string | undefined;
-        /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
+        /** Providers whose tokens are verified locally. Default: none. */
         readonly issuers?: ReadonlySet<string>;
         readonly maxWaitMs?: number;
-        /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
+        /** Called for each change before the caller gets the result. */
         readonly learned?: (news: ThrottlingNews) => void;
-        /** Default: this instance is alone. */
+        /** Default: no other instances. */
         readonly others?: Others;
       },
   ) {
@@ -115,17 +106,18 @@ export class LoginThrottle {
   }
 
   /**
-   * Asks for leave to have credentials checked.
-   * @param signal Gives up waiting.
-   * @returns The attempt, or, while too many others are under way, a promise of it.
-   * @throws {ERR_TOO_MANY_FAILURES} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's reason.
+   * Admits an attempt with credentials.
+   * @param signal Ends the wait.
+   * @returns The attempt, or a promise of it while too many others are running.
+   * @throws {ERR_TOO_MANY_FAILURES} 429 if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's
+   * reason.
    */
   admit({ authorization, clientAddress }: Credentials, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
     switch (authorization.kind) {
       case "none":
       case "malformed":
-        return FREE; // nothing that a method would look at
+        return FREE; // no authenticator would read it
       case "basic": {
         this.memory.operator.admit({ users: [userKey(authorization.user)], address });
         return this.#enter(passwordLimiter(this.memory, authorization.user, address), signal);
@@ -146,28 +138,21 @@ export class LoginThrottle {
     }
   }
 
-  /**
-   * Asks for leave to have a certificate for a key looked at, which counts as a key does.
-   * @param signal Gives up waiting.
-   * @throws As {@link admit}.
-   */
+  /** Admits an attempt with a certificate for a key, which counts as a key. @throws As {@link admit}. */
   admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const place = addressGroup(clientAddress);
     return this.#enter(tokenLimiter(this.memory, place, { claimant: undefined, asked: false }), signal);
   }
 
-  /**
-   * Asks whether an address may have anything at all.
-   * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned it.
-   */
+  /** Checks an address for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */
   admitAddress(clientAddress: string): void {
     this.memory.operator.admit({ users: [], address: addressGroup(clientAddress) });
   }
 
   /**
-   * Asks whether a caller may pass who is known by now, whatever they have shown.
-   * @param accounts That the attribute sources gave them; asked again as soon as these are known.
-   * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned the user.
+   * Checks an identified caller for operator bans.
+   * @param accounts From the attribute sources; check again once they are known.
+   * @throws {ERR_TOO_MANY_FAILURES} 429
    */
   admitCaller(identity: Identity, clientAddress: string, accounts: readonly string[] = []): void {
     if (this.memory.operator.list().length === 0) return;
@@ -175,10 +160,10 @@ export class LoginThrottle {
   }
 
   /**
-   * Ends what a caller has under way as soon as the operator bans them, or their address.
-   * @param whose.accounts That the attribute sources gave them.
-   * @param end Told why, once.
-   * @returns To be called when it is over.
+   * Ends a caller's running work when an operator bans them or their address.
+   * @param whose.accounts From the attribute sources.
+   * @param end Called once, with the reason.
+   * @returns Stops watching.
    */
   watch(
     { caller, clientAddress, accounts }: {
@@ -194,30 +179,27 @@ export class LoginThrottle {
     return this.memory.operator.watch(attempted, end);
   }
 
-  /**
-   * @returns A place with too many attempts under way, if there is one.
-   * @throws {ERR_TOO_MANY_FAILURES} With the longest wait, if there is any.
-   */
+  /** Returns a place with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
   #judge({ places, known }: Limiter): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
-    let crowded: Place | undefined;
+    let busy: Place | undefined;
     for (const place of places) {
       const { waitMs, full } = place.table.state(place.key, { ownOnly: known });
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
-      if (full) crowded ??= place;
+      if (full) busy ??= place;
     }
     if (longest.waitMs > 0) throw tooManyFailures(longest.waitMs, longest.scope);
-    return crowded;
+    return busy;
   }
 
   #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
     const limiter = this.#enabled ? own : { ...own, places: [] };
-    const crowded = this.#judge(limiter);
-    return crowded === undefined ? this.#begin(limiter) : this.#inTurn(limiter, crowded, signal);
+    const busy = this.#judge(limiter);
+    return busy === undefined ? this.#begin(limiter) : this.#inTurn(limiter, busy, signal);
   }
 
-  /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
-  #inTurn(limiter: Limiter, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
+  /** Waits while too many attempts are running, and checks again whenever one ends. */
+  #inTurn(limiter: Limiter, busy: Place, signal: AbortSignal | undefined): Promise<Attempt> {
     const until = performance.now() + this.#maxWaitMs;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
@@ -225,7 +207,7 @@ export class LoginThrottle {
         try {
           const next = this.#judge(limiter);
           if (next === undefined) resolve(this.#begin(limiter));
-          else if (late) reject(crowd());
+          else if (late) reject(tooMany());
           else queue(next);
         } catch (error) {
           reject(error);
@@ -239,13 +221,13 @@ export class LoginThrottle {
           called: () => decide(false),
           left: (why) => why === "aborted" ? reject(signal?.reason) : decide(true),
         });
-        if (!joined) reject(crowd());
+        if (!joined) reject(tooMany());
       };
-      queue(crowded);
+      queue(busy);
     });
   }
 
-  /** An attempt under way. It ends once, however often it is told so. */
+  /** Begins an attempt; only its first end counts. */
   #begin({ places, pair, known }: Limiter): Attempt {
     for (const { table, key } of places) table.enter(key);
     let ended = false;
@@ -279,7 +261,7 @@ export class LoginThrottle {
     }
   }
 
-  /** @returns Settles when the other instances have counted it too, or take too long; absent: they do not. */
+  /** Counts a failure. The promise settles once other instances counted it or take too long. */
   #failed(places: readonly Place[]): Promise<void> | undefined {
     const failed: FailedPlace[] = [];
     let isNewName = true;
@@ -297,14 +279,14 @@ export class LoginThrottle {
     return counting?.soon;
   }
 
-  /** What all instances together counted holds in place of what was counted here. */
+  /** Replaces local counts by those of all instances. */
   #adoptTotals(failed: readonly FailedPlace[], totals: readonly (number | undefined)[]): void {
     const changed = failed.flatMap(({ place, record: before }, i) => {
       const { failures } = before;
       const total = totals[i];
       if (total === undefined || total === failures || !place.table.counts(place.key, before)) return [];
       const since = place.table.failuresOf(place.key);
-      if (since > failures && since >= total) return []; // it came late: more is known by now
+      if (since > failures && since >= total) return []; // late: local knowledge is newer
       const record = place.table.learn(place.key, place.subject, total);
       this.#tell(place, record);
       return record === undefined ? [] : [{ place, record }];
@@ -312,7 +294,7 @@ export class LoginThrottle {
     if (changed.length > 0) this.#pass(changed);
   }
 
-  /** Tells of records that changed. */
+  /** Publishes changed records. */
   #pass(failed: readonly FailedPlace[]): void {
     const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
     for (const { place: { counted, key }, record } of failed) news[counted] = [[key, record]];
@@ -329,11 +311,10 @@ export class LoginThrottle {
 
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
-/** No turn came. */
-const crowd = () =>
+const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
-/** Returns what bans are compared with. */
+/** Returns the facts to compare with bans. */
 export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,

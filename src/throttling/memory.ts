@@ -8,45 +8,41 @@ import { KnownClients } from "./known_clients.ts";
 import type { ThrottlingNews, ThrottlingState } from "./throttling_state.ts";
 import { userKey } from "./user_key.ts";
 
-/** Records in each table; with the longest names about 20 MB. */
+/** Records per table; about 20 MB with the longest names. */
 const CAPACITY = 50_000;
-/** Records of each table that are handed to a successor: some 10 MB, and 50 ms to copy. */
+/** Records per table for a successor: some 10 MB, and 50 ms to copy. */
 const HANDED_OVER = 10_000;
-/** One address may stand for many users, one user may try from many addresses: as many times the free failures. */
+/** Factor on free failures: an address may have many users, a user many addresses. */
 const SPREAD = 4;
-/** Tokens and keys cannot be guessed; their failures are clients that went wrong, and cost work elsewhere. */
+/** Tokens and keys cannot be guessed; failures mean broken clients that cause work elsewhere. */
 const TOKEN_SPREAD = 20;
-/** Longest wait that strangers can impose on a user elsewhere, or on the tokens from an address. */
+/** Longest wait that strangers can impose on a user elsewhere, or on an address's tokens. */
 const MAX_COLLATERAL_MS = 60_000;
-/** How long a user is known at an address after a right password, in milliseconds. */
+/** How long a right password makes a user known at an address. */
 export const KNOWN_MS = 24 * 60 * 60_000;
-/**
- * Attempts of a user at an address that may be under way at once, so that nobody gets many guesses by making them
- * before the first is counted. A check that needs no waiting is over before the next request is looked at.
- */
+/** Concurrent attempts of a user at an address; limits guesses made before the first is counted. */
 const UNDER_WAY = 32;
 
-/** What failures are counted by: user at address, address, user; and those of tokens and keys. */
+/** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
-/** One of them. */
+/** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
-/** What a login throttle's memory is made with. */
+/** Parts of the memory. */
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
-  /** For durations: goes on evenly, see `steadyClock`. */
+  /** For durations, see `steadyClock`. */
   readonly steady: Clock;
-  /** Of the machine, for moments that people give and read; default: the same. */
+  /** For moments that people give and read. Default: the same. */
   readonly clock?: Clock;
   readonly capacity?: number;
-  /** How many instances of the service count failures together, this one included; default 1. */
+  /** Instances that count together, this one included. Default: 1. */
   readonly clusterMembers?: () => number;
 }
 
-/** What is known of failures, of users who passed, and of bans by hand; it admits nobody and keeps nobody out. */
+/** Failures, known users and operator bans. */
 export class ThrottlingMemory {
   readonly tables: Readonly<Record<Counted, FailureTable<BanSubject>>>;
-  /** Users at addresses who passed not long ago. */
   readonly known: KnownClients;
   readonly operator: OperatorBans;
   readonly steady: Clock;
@@ -74,7 +70,7 @@ export class ThrottlingMemory {
     this.operator = new OperatorBans(steady);
   }
 
-  /** Everybody who has to wait at the moment, until when by the clock of the machine. @param most At most so many. */
+  /** Returns up to `most` running waits and bans, by the host's clock. */
   bans(most = Infinity): Ban[] {
     const ahead = this.#clock() - this.steady();
     const found: Ban[] = this.operator.list().slice(0, most);
@@ -87,7 +83,7 @@ export class ThrottlingMemory {
     return found.map((ban) => ({ ...ban, until: ban.until + ahead }));
   }
 
-  /** Failed logins that still count, those of users at addresses: who has to wait first, then the latest. @param most At most so many. */
+  /** Returns up to `most` failures of users at addresses: running waits first, then the latest. */
   failures(most: number): Failure[] {
     const ahead = this.#clock() - this.steady();
     return this.tables.pairs.entries(most).map(([, { subject, failures, at }]) => ({
@@ -97,7 +93,7 @@ export class ThrottlingMemory {
     }));
   }
 
-  /** How many these are, by reason. No list is made of them: whoever has many addresses can fill the tables. */
+  /** Counts bans by reason without a list, since attackers can fill the tables. */
   banCounts(): Readonly<Record<Ban["reason"], number>> {
     const { pairs, addresses, users, tokens } = this.tables;
     return {
@@ -108,9 +104,8 @@ export class ThrottlingMemory {
   }
 
   /**
-   * Bans by hand, until a moment in milliseconds since the epoch; as long as it is until then now, whatever becomes of the
-   * clock of the machine. An address is kept out with whatever it shows; a user
-   * with passwords before anybody looks at them, and with all else as soon as it has named them.
+   * Bans until a moment in milliseconds since the epoch, for the remaining duration even if the host's clock changes.
+   * Applies to an address with any credentials, to a user before a password is checked, else once identified.
    * @param pending See {@link Ban}.
    */
   ban(subject: BanSubject, until: number, pending?: boolean): void {
@@ -118,21 +113,18 @@ export class ThrottlingMemory {
     this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }
 
-  /**
-   * Ends all waits, and forgets all failures, that concern a user, an address, or a user at an address.
-   * @returns How many were there.
-   */
+  /** Clears waits, bans and failures of a user, an address, or a user at an address. Returns their number. */
   lift(whom: BanSubject): number {
     return this.operator.remove(concerning(asCounted(whom))) + this.forget(whom);
   }
 
-  /** As {@link lift}, for failures alone: bans by hand stay. */
+  /** Clears failures like {@link lift}, but no operator bans. */
   forget(whom: BanSubject): number {
     const matches = concerning(asCounted(whom));
     return COUNTED.reduce((sum, counted) => sum + this.tables[counted].forgetWhere(matches), 0);
   }
 
-  /** What a successor has to know. */
+  /** Returns the state for a successor. */
   state(): ThrottlingState {
     const { pairs, addresses, users, tokens } = this.tables;
     return {
@@ -146,7 +138,7 @@ export class ThrottlingMemory {
     };
   }
 
-  /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
+  /** Adopts a predecessor's state. Running waits continue even if the configuration shortens new ones. */
   adopt(
     { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: ThrottlingNews,
   ): void {
@@ -170,7 +162,7 @@ function concerning({ user, address }: BanSubject): (subject: BanSubject) => boo
     (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
 }
 
-/** A subject as it is counted. */
+/** Normalises a subject for counting. */
 export function asCounted({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }

@@ -2,29 +2,29 @@ import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 
-/** Who makes an attempt, as far as that is known. */
+/** Known facts about who makes an attempt. */
 export interface Attempted {
-  /** What counts as the user: name typed, account. */
+  /** Typed name and accounts, as user keys. */
   readonly users: readonly string[];
-  /** The user's name in canonical DN. */
+  /** Canonical DN. */
   readonly name?: string;
   readonly address: string;
 }
 
-/** Whether a ban concerns an attempt. */
+/** Reports whether a ban concerns an attempt. */
 export function concerns(ban: BanSubject, { users, name, address }: Attempted): boolean {
   const isUser = ban.user === undefined || users.includes(ban.user) ||
     (name !== undefined && ban.names?.includes(name) === true);
   return isUser && (ban.address === undefined || ban.address === address);
 }
 
-/** Something under way, which a ban of those who make it ends. */
+/** Running work that a ban ends. */
 interface Guest {
   readonly attempted: Attempted;
   readonly end: (reason: unknown) => void;
 }
 
-/** Bans imposed by hand. They hold also where automatic throttling is switched off. */
+/** Operator bans, also in force when automatic throttling is off. */
 export class OperatorBans {
   readonly #elapsed: Stopwatch;
   #bans: readonly Ban[] = [];
@@ -34,7 +34,7 @@ export class OperatorBans {
     this.#elapsed = elapsed;
   }
 
-  /** @throws {ERR_TOO_MANY_FAILURES} If the user, the address, or this user at this address is banned. */
+  /** @throws {ERR_TOO_MANY_FAILURES} If user, address or user at the address is banned. */
   admit(attempted: Attempted): void {
     if (this.#bans.length === 0) return;
     for (const ban of this.list()) {
@@ -42,11 +42,7 @@ export class OperatorBans {
     }
   }
 
-  /**
-   * Ends what has been admitted, and takes long, as soon as those are banned who make it.
-   * @param end Told once, with what {@link admit} would throw by then.
-   * @returns To be called when it is over.
-   */
+  /** Calls `end` once, with what {@link admit} would throw, when the user is banned. Returns how to stop. */
   watch(attempted: Attempted, end: (reason: unknown) => void): () => void {
     const guest: Guest = { attempted, end };
     this.#guests.add(guest);
@@ -54,7 +50,7 @@ export class OperatorBans {
     return () => void this.#guests.delete(guest);
   }
 
-  /** @param until Like all moments here as the clock counts that was given. @param pending See {@link Ban}. */
+  /** @param until By the injected clock. @param pending See {@link Ban}. */
   add(subject: BanSubject, until: number, pending?: boolean): void {
     if (subject.user === undefined && subject.address === undefined) {
       throw new TypeError("expected a user, an address, or both to ban");
@@ -64,21 +60,21 @@ export class OperatorBans {
     for (const guest of this.#guests) this.#endIfBanned(guest);
   }
 
-  /** @returns How many. */
+  /** Returns the number removed. */
   remove(matches: (subject: BanSubject) => boolean): number {
     const before = this.list();
     this.#bans = before.filter((ban) => !matches(ban));
     return before.length - this.#bans.length;
   }
 
-  /** Takes over bans that were imposed elsewhere. */
+  /** Adds bans from elsewhere. */
   adopt(bans: readonly Ban[]): void {
     for (const { user, address, names, until, pending } of bans) {
       this.add({ user, address, names }, until, pending);
     }
   }
 
-  /** These hold from now on, and no others. */
+  /** Replaces all bans. */
   replace(bans: readonly Ban[]): void {
     this.#bans = [];
     this.adopt(bans);
@@ -93,7 +89,7 @@ export class OperatorBans {
     }
   }
 
-  /** Those that still hold. */
+  /** Active bans. */
   list(): readonly Ban[] {
     const now = this.#elapsed();
     if (this.#bans.some(({ until }) => until <= now)) {

@@ -1,7 +1,7 @@
 import { HttpError } from "../model/http_error.ts";
 import type { Attempt } from "./login_throttle.ts";
 
-/** Codes that say that what was shown is wrong, and not that something is out of order. */
+/** Codes for wrong credentials, as opposed to outages. */
 const WRONG: ReadonlySet<string> = new Set([
   "ERR_CERTIFICATE_REFUSED",
   "ERR_LINK_PASSWORD",
@@ -9,14 +9,13 @@ const WRONG: ReadonlySet<string> = new Set([
   "ERR_UNAUTHENTICATED",
 ]);
 
-/** How an attempt ends; `skipped` if nobody looked at what was shown. */
+/** Result of an attempt; `skipped` if no authenticator read the credentials. */
 type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
 
 /**
- * Runs a check that an attempt admits, and ends the attempt by its result.
- * @param check Its parameter is the attempt's `knownAs`.
- * @param endOf Reads the end from the result; without it, a result is a success, and an error that names the credential wrong
- *   a failure.
+ * Runs a check in a permitted attempt and ends the attempt with its result.
+ * @param check Receives the attempt's `knownAs`.
+ * @param endOf Default: a result is a success, an error for wrong credentials a failure.
  * @throws What `admitted` and `check` throw.
  */
 export async function throttleLogin<T>(

@@ -3,33 +3,27 @@ import type { FailureRecord } from "./failure_table.ts";
 
 type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
 
-/**
- * What a login throttle knows, as plain data: handed from one that ends to the one that takes its place, so that a change of
- * configuration ends no wait. Records that strangers share for want of room are left out; they last ten seconds.
- */
+/** Plain state of a login throttle for a successor, so that a reload ends no wait; without shared records. */
 export interface ThrottlingState {
-  /** The time that the moments in it are to be compared with, as the login throttle's own clock told it. */
+  /** Reference time of its moments, by the throttle's clock. */
   readonly asOf: number;
   readonly pairs: Records;
   readonly addresses: Records;
   readonly users: Records;
   readonly tokens: Records;
-  /** Users at addresses, with the moment of the last right password. */
+  /** Users at addresses, with their last right password. */
   readonly known: readonly (readonly [key: string, at: number])[];
   readonly operator: readonly Ban[];
 }
 
-/**
- * What a login throttle has just learned: the records that changed, as they are now. To be adopted, in the order in which it was
- * told, by whoever keeps a copy.
- */
+/** Incremental update of the state, to be adopted in order. */
 export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
   /** See {@link ThrottlingState}. */
   readonly asOf: number;
-  /** Bans by hand that hold, in place of all that held: others than those of `operator` are lifted. */
+  /** Replaces all bans; only those of `operator` stay. */
   readonly allBans?: readonly Ban[];
-  /** Whose failures, and waits for them, are forgotten by order of the operator. */
+  /** Subjects whose failures an operator cleared. */
   readonly lifted?: readonly BanSubject[];
-  /** Of `pairs`: these are forgotten, since the password was right. */
+  /** `pairs` cleared by a right password. */
   readonly cleared?: readonly string[];
 }

@@ -1,27 +1,26 @@
 import type { Schedule } from "../model/schedule.ts";
 import { stampOf } from "./file_source.ts";
 
-/** Notices changes of files by looking at them; see {@link watchFile} for why it looks instead of listening. */
+/** Watch on paths by polling, see {@link watchFile}. */
 export interface PathsWatch {
   close(): void;
 }
 
-/** A change is taken for finished if nothing more changes within this time, in milliseconds. */
+/** Quiet time that ends a change. */
 const REST_MS = 1000;
 
 /**
- * Calls back when any of the paths (files or folders) has changed and all have been at rest for a second, or one
- * interval if that is shorter.
- * @param paths Asked anew at each look, since what there is to watch may change with the contents.
- * @param options.intervalMs Milliseconds between two looks, asked anew after each.
- * @param options.schedule Default: timers that keep no process alive.
+ * Calls back after any path (file or folder) changed and all were unchanged for a second, or one interval if shorter.
+ * @param paths Evaluated at each poll.
+ * @param options.intervalMs Evaluated after each poll.
+ * @param options.schedule Default: timers that do not keep the process alive.
  */
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
   { intervalMs = () => 1000, failed = () => {}, schedule = unawaited }: {
     readonly intervalMs?: () => number;
-    /** Told when the callback throws; what changed then counts as seen, and watching goes on. */
+    /** Called if the callback throws; the change counts as seen. */
     readonly failed?: (error: unknown) => void;
     readonly schedule?: Schedule;
   } = {},
@@ -42,7 +41,7 @@ export function watchPaths(
       } catch (error) {
         failed(error);
       }
-      // The callback may have read another set of files; what changed meanwhile in this one is still to be noticed.
+      // The callback may have changed the paths; changes during it still count.
       if (paths().join("\n") !== watched.join("\n")) known = seen = stamps(paths());
     }
     if (!closed) lookAfter(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
@@ -57,7 +56,7 @@ export function watchPaths(
   };
 }
 
-/** The timers of the platform; a process that has nothing else to do ends. */
+/** Timers that do not keep the process alive. */
 const unawaited: Schedule = (ms, task) => {
   const timer = setTimeout(task, ms);
   Deno.unrefTimer(timer as unknown as number);

@@ -4,50 +4,44 @@ import { utf8Text } from "../model/regular_file.ts";
 import { DISK, type FileSource } from "./file_source.ts";
 
 /**
- * The parsed content of a file, read again as a whole when the file changes.
- *
- * The file is looked at by path several times a second instead of through change events: that works on network file
- * systems and through symbolic links, rename-over and switched link targets alike. A change is read once the file has
- * been at rest for one interval, so that a half-written file is not taken for a finished one. What cannot be read or
- * parsed changes nothing: the last good content stays, and the log says why, once for each bad version.
+ * Parsed content of a polled file. Polling by path works on network file systems, through links and after renames,
+ * unlike change events. A change is read after one unchanged interval, so not half-written; unusable content is logged
+ * once, and the last good content stays.
  */
 export interface WatchedFile<T> {
   readonly path: string;
   /** Last good content. */
   readonly current: T;
-  /** Why the newest version of the file is not in use; absent if it is. */
+  /** Problem of the newest version, if unusable. */
   readonly diagnostic?: string;
-  /** Looks at the file now; a change is taken over without waiting for rest. */
+  /** Checks the file now, without waiting for a quiet interval. */
   check(): Promise<void>;
-  /** Ends watching at once: what is still being read or parsed is dropped. */
+  /** Stops at once and drops a running read. */
   close(): void;
 }
 
-/** Milliseconds between two looks at a file. */
+/** Default polling interval. */
 export const LOOK_MS = 400;
 
-/** How a file is watched. */
+/** Options of {@link watchFile}. */
 export interface WatchOptions<T> {
   readonly log: Logger;
-  /** Milliseconds between two looks; default {@link LOOK_MS}. A change is in use at most two intervals after it, and parsing. */
+  /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
   readonly intervalMs?: number;
-  /** Longest file that is read; a longer one is refused before it takes up memory. Default 64 MiB. */
+  /** Bytes; longer files are refused unread. Default: 64 MiB. */
   readonly maxBytes?: number;
-  /** Content while there is no file. Without it a missing file is an error at the start and ignored later. */
+  /** Content without a file; absent: a missing file is an error at the start and ignored later. */
   readonly missing?: T;
-  /** Called after each change, not for the first content. */
+  /** Called after changes, not for the first content. */
   readonly onChange?: (content: T) => void;
-  /** Where the file is read; default the disk. */
+  /** Default: the disk. */
   readonly source?: FileSource;
 }
 
-/** Parses a file's text; `file` is for messages. May take its time, but must not hold the event loop. */
+/** Parses a file's text; `file` is for messages. Must not block the event loop. */
 export type Parse<T> = (text: string, file: string) => T | Promise<T>;
 
-/**
- * Reads a file and keeps watching it.
- * @throws What `parse` throws for the first content, or a `Deno.errors` error if the file cannot be read.
- */
+/** Reads and watches a file. @throws What `parse` throws for the first content, or a `Deno.errors` error. */
 export function watchFile<T>(
   path: string,
   parse: Parse<T>,
@@ -56,10 +50,10 @@ export function watchFile<T>(
   return watchBytes(path, (bytes, file) => parse(utf8Text(bytes, file), file), options);
 }
 
-/** Parses a file that is no text. */
+/** Parses a binary file. */
 type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
 
-/** As {@link watchFile}, for files that are no text. */
+/** Watches a binary file, see {@link watchFile}. */
 export async function watchBytes<T>(
   path: string,
   parse: ParseBytes<T>,
@@ -70,15 +64,15 @@ export async function watchBytes<T>(
   return file;
 }
 
-/** Digest of a file that is not there. */
+/** Digest of a missing file. */
 const ABSENT = "absent";
 
-/** How often a file that changes while it is read is tried at once, before the next look. */
+/** Immediate retries if a file changes while being read. */
 const READ_ATTEMPTS = 3;
 
 /**
- * Milliseconds of rest during which each look reads the file, whatever its stamp says. Within one tick of the file
- * system's clock a change leaves the stamp as it is, and `Deno.stat` tells the time of change in whole seconds.
+ * Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it, and
+ * `Deno.stat` has whole seconds.
  */
 const SETTLING_MS = 2000;
 
@@ -108,17 +102,17 @@ class PolledFile<T> implements WatchedFile<T> {
   readonly #intervalMs: number;
   #version: Version<T>;
   #diagnostic: string | undefined;
-  /** Digest of the newest version, in use or refused. */
+  /** Newest version, used or refused. */
   #digest: string;
-  /** Stamp at the last look. */
+  /** Last stamp. */
   #seen: string | undefined;
-  /** Number of looks in a row, after the first, that found this stamp. */
+  /** Consecutive polls with this stamp. */
   #looksAtRest = 0;
-  /** Stamp under which the file was read after {@link SETTLING_MS} of rest; it need not be read again under it. */
+  /** Stamp after {@link SETTLING_MS}, which needs no rereading. */
   #settled: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  /** Looks follow one another, so that an older version never replaces a newer one. */
+  /** Serialises polls, so that old versions never replace newer ones. */
   #looks: Promise<void> = Promise.resolve();
 
   constructor(path: string, parse: ParseBytes<T>, options: WatchOptions<T>, first: Version<T>) {
@@ -168,16 +162,16 @@ class PolledFile<T> implements WatchedFile<T> {
       this.#seen = stamp;
       if (stamp === this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
       const read = await this.#readWhole(stamp);
-      if (read === undefined || this.#closed) return; // still changing; the next look tries again
+      if (read === undefined || this.#closed) return; // still changing; the next poll retries
       if (this.#looksAtRest * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
       await this.#take(read.bytes);
     } catch (error) {
-      // Reading failed, which is not a version of the file: the next look tries again.
+      // Not a version of the file: the next poll retries.
       this.#httpError(`unreadable: ${error}`, error);
     }
   }
 
-  /** The bytes (none of an absent file) and the stamp under which all of them were read. */
+  /** Reads the bytes and a stamp that did not change meanwhile. */
   async #readWhole(
     before: string,
   ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
@@ -220,7 +214,7 @@ class PolledFile<T> implements WatchedFile<T> {
     return this.#options.missing;
   }
 
-  /** Keeps the content in use; says so once for each `digest`. */
+  /** Keeps the content and reports each `digest` once. */
   #httpError(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
@@ -228,7 +222,7 @@ class PolledFile<T> implements WatchedFile<T> {
     this.#options.log.error("file not usable, the last good content stays", { file: this.path, error });
   }
 
-  /** A listener that throws is a defect of its own, no reason to distrust the file. */
+  /** Logs a listener's error, which is no fault of the file. */
   #tell(): void {
     try {
       this.#options.onChange?.(this.#version.content);
@@ -242,7 +236,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 }
 
-/** Made beside the event loop. */
+/** Hashes off the event loop. */
 async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toBase64();
 }

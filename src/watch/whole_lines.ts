@@ -1,13 +1,11 @@
 import type { Parse } from "./watched_file.ts";
 
 /**
- * A parser of a watched file of lines that refuses a save that looks broken off, so that the content in use stays until
- * the file changes again. A line that is cut off may well be readable and say something else, such as a shorter name
- * that is another user's.
- * @returns Throws `SyntaxError` besides what `parse` throws. For one file alone: it remembers the last good text.
+ * Wraps a parser to refuse truncated saves, since a cut line may be valid with another meaning, such as a shorter name.
+ * @returns Throws `SyntaxError` besides what `parse` throws. For one file only, since it is stateful.
  */
 export function wholeLines<T>(parse: Parse<T>): Parse<T> {
-  /** The text in use. Lines cut out of it by a parser keep it in memory anyway. */
+  /** Current text, which parsed lines retain anyway. */
   let earlier = "";
   return async (text, file) => {
     if (endsWithinLine(text, earlier)) {
@@ -22,10 +20,7 @@ export function wholeLines<T>(parse: Parse<T>): Parse<T> {
   };
 }
 
-/**
- * Whether the last line of a text has no line end and is the beginning of a longer line of the earlier text. Any other
- * last line needs no line end, so that files written by hand remain valid.
- */
+/** Reports whether the last line is an unterminated prefix of an earlier line; any other needs no line end. */
 export function endsWithinLine(text: string, earlier: string): boolean {
   const last = text.slice(text.lastIndexOf("\n") + 1);
   if (last === "") return false;

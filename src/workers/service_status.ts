@@ -25,14 +25,14 @@ interface ServiceStatus {
   /** Absent: this instance is alone. */
   readonly database?: {
     readonly state: "up" | "degraded" | "away";
-    /** Why it is not up. */
+    /** Reason why the daemon is down. */
     readonly reason?: string;
     readonly awaySeconds: number;
     /** Statements that it refused as wrong. */
     readonly defects: number;
   };
   readonly instances?: readonly InstanceEntry[];
-  /** Whether instances of the same version are configured differently. */
+  /** Whether instances of the same version have different configurations. */
   readonly configurationsDiffer?: boolean;
   readonly bans?: CoreStatus["bans"];
   /** Since the start of the process. */
@@ -58,7 +58,7 @@ interface InstanceEntry {
   /** `host:port`. */
   readonly name: string;
   readonly state: "serving" | "silent";
-  /** Whether it is the one that answers. */
+  /** Whether this instance gave the answer. */
   readonly own: boolean;
   readonly version: string;
   /** Digest of what must be the same on all. */

@@ -36,7 +36,7 @@ Deno.test("the cookies and forms of this file work as browsers send them", async
 
 async function hasNoToken(): Promise<void> {
   const { status, text } = await alice.get("/tokens");
-  assert(status === 200 && text.includes("There are none."), "there is a token");
+  assert(status === 200 && text.includes("You have no tokens."), "there is a token");
 }
 
 /** `/tokens` as a browser asks for it that is known by what it shows alone. */

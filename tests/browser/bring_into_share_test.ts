@@ -55,7 +55,7 @@ Deno.test({
     await using browser = await start();
     const id = await sharing.share("d/", { access: "MODIFY" });
     const page = await browser.open(`https://localhost:${way.port}/rest/access/HPC/${id}/sub/`, PHONE);
-    assert.match(await text(page), /Bring files here\s+You are asked before a file is replaced/);
+    assert.match(await text(page), /Upload files\s+This page asks you before it replaces a file/);
     await look(page, "writable-folder");
     await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
     await page.choose("#folder", [`${files}/run 7`]);
@@ -64,7 +64,7 @@ Deno.test({
     assert.deepEqual(await states(page), [
       "large.bin Done",
       "run 7/<b>.csv Done",
-      "x.dat Not brought: there is a file of that name Replace it",
+      "x.dat Not uploaded: a file with that name exists Replace the file",
     ]);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
     await look(page, "asked-to-replace");
@@ -73,7 +73,7 @@ Deno.test({
     await Deno.utime(`${there}/x.dat`, LONG_AGO + 60, LONG_AGO + 60);
     await page.evaluate("[...document.querySelectorAll('#brought button')].find((b) => !b.hidden).click()");
     await page.until("document.querySelectorAll('#brought .up').length === 3");
-    assert.deepEqual((await states(page) as unknown[]).at(-1), "x.dat Done, the other file is replaced");
+    assert.deepEqual((await states(page) as unknown[]).at(-1), "x.dat Done, the existing file was replaced");
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
     assert.equal(await digestOf(`${there}/large.bin`), digest);
     assert.equal(await Deno.readTextFile(`${there}/run 7/<b>.csv`), "1,2");
@@ -82,7 +82,7 @@ Deno.test({
       "run 7",
       "x.dat",
     ]);
-    await page.follow("See them in the list");
+    await page.follow("Reload the list");
     assert.match(await text(page), /large\.bin/);
     assert.deepEqual(surprises(page), []);
 
@@ -90,7 +90,7 @@ Deno.test({
     const adding = await browser.open(`${sharing.origin}/rest/access/HPC/${adds}/sub/`, DESK);
     await adding.choose("#files", [`${files}/x.dat`]);
     await adding.until(over(1));
-    assert.deepEqual(await states(adding), ["x.dat Not brought: there is a file of that name"]);
+    assert.deepEqual(await states(adding), ["x.dat Not uploaded: a file with that name exists"]);
     await look(adding, "left-as-it-is");
     const reads = await sharing.share("d/sub/", { access: "READ" });
     await adding.go(`${sharing.origin}/rest/access/HPC/${reads}/`);
@@ -115,14 +115,14 @@ Deno.test({
     const there = `${sharing.data}/d/sub`;
     await page.go(folder);
     await page.choose("#sent", [`${files}/x.dat`]);
-    await page.send("Bring them");
-    assert.match(await text(page), /1 file was brought\s+sub\/x \(2\)\.dat/);
+    await page.send("Upload");
+    assert.match(await text(page), /1 file was uploaded\s+sub\/x \(2\)\.dat/);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
-    await page.follow("Bring more");
+    await page.follow("Upload more");
     assert.equal(await page.evaluate("location.href"), folder);
     await page.choose("#sent", [`${files}/x.dat`]);
-    await page.send("Bring them, and replace files of the same names");
-    assert.match(await text(page), /1 file was brought\s+sub\/x\.dat/);
+    await page.send("Upload and replace files with the same name");
+    assert.match(await text(page), /1 file was uploaded\s+sub\/x\.dat/);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
     await Deno.remove(files, { recursive: true });
   },
@@ -144,12 +144,12 @@ Deno.test({
     const [user, password] = BOB;
     await page.send("Sign in", { user, password });
     await page.follow(`${sharing.data}/d/sub/`);
-    assert.match(await text(page), /Files for\s+sub/);
+    assert.match(await text(page), /Upload files to\s+sub/);
     await look(page, "upload-signed-in");
     await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
     await page.until(over(2));
     assert.equal(way.state.cut, 1);
-    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, kept as x (2).dat"]);
+    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, saved as x (2).dat"]);
     assert.equal(await digestOf(`${there}/large.bin`), digest);
     assert.deepEqual(surprises(page), []);
 
@@ -159,11 +159,11 @@ Deno.test({
     await page.follow(`${sharing.data}/d/`);
     await page.follow("sub/");
     await page.choose("#sent", [`${files}/x.dat`]);
-    await page.send("Bring them, and replace files of the same names");
-    assert.match(await text(page), /1 file was brought\s+sub\/x\.dat/);
+    await page.send("Upload and replace files with the same name");
+    assert.match(await text(page), /1 file was uploaded\s+sub\/x\.dat/);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
-    await page.follow("Bring more");
-    assert.match(await text(page), /Bring files here/);
+    await page.follow("Upload more");
+    assert.match(await text(page), /Upload files/);
     await Deno.remove(files, { recursive: true });
   },
 });

@@ -39,7 +39,7 @@ async function share(
 ): Promise<string> {
   await page.go(new URL("/", String(await page.evaluate("location.href"))).href);
   await page.follow("My shares");
-  await page.follow("Share something");
+  await page.follow("New share");
   await page.follow(`${directory}/`);
   await page.follow("Share this directory");
   await page.send("Share", fields);
@@ -100,7 +100,7 @@ Deno.test({
     const shown = await text(guest);
     for (
       const expected of [
-        /Files for\s+d/,
+        /Upload files to\s+d/,
         /Shared by Alice/,
         /Raw <b>data<\/b>, please/,
         /10 more files/,
@@ -119,13 +119,13 @@ Deno.test({
       "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
     );
     assert.deepEqual(states, [
-      ".hidden Not possible: Files and directories whose names begin with a dot cannot be brought here",
+      ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again",
       "<img src=x onerror=alert(1)>.txt Done",
       "empty Done",
       "large.bin Done",
       "run 7/a.csv Done",
       "run 7/figures/b.svg Done",
-      "ten.txt Done, kept as ten (2).txt",
+      "ten.txt Done, saved as ten (2).txt",
     ]);
     await look(guest, "uploaded");
     const there = `${sharing.data}/d`;
@@ -143,9 +143,9 @@ Deno.test({
     assert.equal(await Deno.readTextFile(`${there}/ten.txt`), "0123456789");
 
     await owner.go(String(await owner.evaluate("location.href")));
-    assert.match(await text(owner), /Somebody with the link, 127\.0\.0\.1, brought large\.bin/);
+    assert.match(await text(owner), /Someone with the link, 127\.0\.0\.1, uploaded large\.bin/);
     await look(owner, "used-share");
-    await owner.send("End it now");
+    await owner.send("Delete this share");
     const outgoing = await share(owner, "d", { access: "READ", days: "1" });
     const reader = await browser.open(outgoing, PHONE);
     await look(reader, "shared-folder");
@@ -155,7 +155,7 @@ Deno.test({
     await unpack(`${files}/d.zip`, `${files}/unpacked`);
     assert.deepEqual(await tree(`${files}/unpacked/d`), await tree(there));
 
-    await owner.send("End it now");
+    await owner.send("Delete this share");
     for (const [page, link] of [[guest, incoming.href], [reader, outgoing]] as const) {
       await page.go(link);
       assert.match(await text(page), /ERR_SHARE_NOT_FOUND/);
@@ -195,14 +195,14 @@ Deno.test({
     await lookWithoutScript(guest, "help");
     await guest.go(incoming);
     await guest.send("Open", { password: "pass word" });
-    assert.match(await text(guest), /Only text, please[^]*With JavaScript/);
+    assert.match(await text(guest), /Only text, please[^]*Enable JavaScript/);
     assert.equal(await guest.evaluate("document.querySelector('#upload').hidden"), true);
     await lookWithoutScript(guest, "no-script");
     const file = await Deno.makeTempFile({ suffix: ".txt" });
     await Deno.writeTextFile(file, "brought without script");
     await guest.choose("#sent", [file]);
-    await guest.send("Bring them");
-    assert.match(await text(guest), /1 file was brought/);
+    await guest.send("Upload");
+    assert.match(await text(guest), /1 file was uploaded/);
     await lookWithoutScript(guest, "brought");
     const name = file.slice(file.lastIndexOf("/") + 1);
     assert.equal(await Deno.readTextFile(`${sharing.data}/d/${name}`), "brought without script");
@@ -213,7 +213,7 @@ Deno.test({
       await guest.follow(step);
       assert.match(await text(guest), expected);
     }
-    await owner.send("End it now");
+    await owner.send("Delete this share");
     await guest.go(link);
     assert.match(await text(guest), /ERR_SHARE_NOT_FOUND/);
     await owner.send("Sign out");

@@ -119,11 +119,11 @@ Deno.test({
         await page.go(`${base}/`);
         assert.match(await text(page), /Signed in as alice/, host);
         await page.go(`${base}/tokens`);
-        assert.match(await text(page), /There are none/, host);
+        assert.match(await text(page), /You have no tokens/, host);
         await page.go(`${base}/shares`);
-        assert.match(await text(page), /Nothing is shared here/, host);
+        assert.match(await text(page), /You have no shares on this server/, host);
         await page.go(`${base}/admin`);
-        assert.match(await text(page), /Who is kept out\s+Nobody/, host);
+        assert.match(await text(page), /Bans\s+Nobody/, host);
         assert(!system.daemon().requests.slice(before).some(({ values }) => values?.has("secret")), host);
       }
     } finally {

@@ -142,13 +142,13 @@ Deno.test({
     const looked = { allowed: /status of 403/ };
     await known.follow("Administration");
     await check(known, "administration", looked);
-    await known.send("Keep out", { user: "somebody", address: "2001:db8::7" });
+    await known.send("Ban", { user: "somebody", address: "2001:db8::7" });
     await check(known, "administration-ban", looked);
-    await known.send("Let in");
+    await known.send("Unban");
     await known.follow("My servers");
     await known.follow("My shares");
     await check(known, "own-shares", looked);
-    await known.follow("Share something");
+    await known.follow("New share");
     await check(known, "browse", looked);
     await known.follow("Share this directory");
     await check(known, "new-share", looked);
@@ -159,7 +159,7 @@ Deno.test({
       String(await known.evaluate("document.querySelector('#address').value")),
       /rest\/access\/DEMO/,
     );
-    await known.send("End it now");
+    await known.send("Delete this share");
     assert.equal(await known.evaluate("location.pathname"), "/shares");
 
     await known.go(`${at.base}/tokens`);

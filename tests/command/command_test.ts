@@ -127,8 +127,8 @@ Options:
   --loud         With emphasis
   --words TEXT   What to say (default: Hello)
   --after TEXT   What to add
-  --config FILE  Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties
-  --json         Print JSON: one value, as the manual describes it
+  --config FILE  Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties
+  --json         Print one JSON value, as described in the manual
   -h, --help     Show this text
 
 Nobody minds.

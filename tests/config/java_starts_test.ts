@@ -122,7 +122,7 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with keys of its HTTP client": {
     lines: ["container.client.http.allowCircularRedirects=false", "container.client.sslEnabled=true"],
-    warnings: ["ignored: redirects", "ignored: addresses say"],
+    warnings: ["ignored: the service never follows redirects", "ignored: addresses say"],
   },
   "with no time limits": {
     lines: ["container.client.http.socket.timeout=0", "container.client.http.connection.timeout=0"],
@@ -187,7 +187,7 @@ const STARTS: Record<string, JavaStart> = {
       `${REST}.OAUTH.identityAssign="UID="+sub`,
       `${REST}.OAUTH.allowPlainHttp=true`,
     ],
-    warnings: ["whoever is on the way reads passwords and tokens", "tokens that others got"],
+    warnings: ["anyone on the network path can read passwords and tokens", "tokens that others got"],
   },
   "with an XUUDB on this machine without TLS": {
     lines: [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://localhost`],

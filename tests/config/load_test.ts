@@ -158,7 +158,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   const { config, errors, warnings } = await loadText(await fixture("seed_b.properties"), DATA_FILES);
   assert.deepEqual(errors, []);
   assert.deepEqual(warnings, [
-    "conf/c:18: authservice.server.HPC.ssl: whoever reaches the command socket can read and send commands, " +
+    "conf/c:18: authservice.server.HPC.ssl: anyone who reaches the command socket can read and send commands; " +
     "for tests only",
   ]);
   assert.ok(config);
@@ -426,12 +426,12 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "container.security.accesscontrol.pdpConfig=conf/pdp.conf",
-    "container.security.accesscontrol.pdpConfig: ignored: XACML policy files are not evaluated, " +
-    "the built-in rules equal the policy that the Java service came with",
+    "container.security.accesscontrol.pdpConfig: ignored: the service does not evaluate XACML policies; " +
+    "its built-in rules equal the default policy of the Java service",
   ],
   [
     "container.security.accesscontrol.auth=false",
-    "container.security.accesscontrol.auth: ignored: access control is on or off for all services alike, " +
+    "container.security.accesscontrol.auth: ignored: access control is on or off for all services, " +
     "see container.security.accesscontrol",
   ],
   [
@@ -461,12 +461,12 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "container.pools.executor.maxsize=1",
-    "container.pools.executor.maxsize: ignored: there are no thread pools",
+    "container.pools.executor.maxsize: ignored: the service has no thread pools",
   ],
-  ["container.onstartup.1=a.b.C", "container.onstartup.1: ignored: there are no start-up classes to load"],
+  ["container.onstartup.1=a.b.C", "container.onstartup.1: ignored: the service has no start-up classes"],
   [
     "container.feature.Registry.enable=false",
-    "container.feature.Registry.enable: ignored: there is no such feature",
+    "container.feature.Registry.enable: ignored: this feature does not exist",
   ],
   [
     "container.feature.DataShring.enable=false",
@@ -474,11 +474,11 @@ const WARNINGS: [added: string, message: string][] = [
   ],
   [
     "persistence.user=sa",
-    "persistence.user: ignored: shares are kept in a SQLite database in persistence.directory",
+    "persistence.user: ignored: the service keeps shares in a SQLite database in persistence.directory",
   ],
   [
     "persistence.directory.SHARES_HPC=data",
-    "persistence.directory.SHARES_HPC: ignored: everything is kept in one database",
+    "persistence.directory.SHARES_HPC: ignored: the service uses one database for everything",
   ],
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   [

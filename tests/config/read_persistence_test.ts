@@ -15,7 +15,7 @@ Deno.test("PostgreSQL is chosen and described by the keys of the Java service", 
   );
   assert.deepEqual(errors, []);
   assert.deepEqual(warnings.filter((line) => line.includes("persistence.")), [
-    "conf/c:17: persistence.driver: ignored: the service deals with its database in its own way",
+    "conf/c:17: persistence.driver: ignored: the service manages its database itself",
   ]);
   assert.deepEqual(config?.sharing.database, {
     database: "auth",

@@ -4,34 +4,13 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { POSTGRES } from "../fixtures/postgres.ts";
+import { FAKETIME, offBy } from "../fixtures/wrong_clock.ts";
 import { ALICE } from "../system/running_service.ts";
-import { runAuthserver } from "../system/service_process.ts";
 import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { Visitor } from "../system/visitor.ts";
 import { note } from "./fault_table.ts";
 
-/** What makes a program believe in another time; Debian's package libfaketime. */
-const FAKETIME = ["x86_64-linux-gnu", "aarch64-linux-gnu"]
-  .map((machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`)
-  .find((path) => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return false;
-      throw error;
-    }
-  });
-if (FAKETIME === undefined) {
-  console.warn("No libfaketime on this machine, wrong clocks are not tried: apt-get install libfaketime");
-}
-
 const HOUR = 3600;
-
-/** Starts a process whose clock is off by so much, such as `+5h`; its timers go as ever. */
-function offBy(offset: string): typeof runAuthserver {
-  const env = { LD_PRELOAD: FAKETIME ?? "", FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
-  return (args, options) => runAuthserver(args, { ...options, env });
-}
 
 async function command(at: Instance, ...args: readonly string[]): Promise<string> {
   const io = recordedIo();

@@ -1,8 +1,8 @@
 /**
  * `deno task test:long [PART[:WORD]...]`: the tests that last too long for every day, all of them or the parts that are
  * named, and their tables, printed and kept in `docs/reliability.md`. Of a part with a word those files alone are run that
- * have it in their path, and their rows take the places of those with the same names. Ends with 1 if a test fails; its
- * tables stay as they were.
+ * have it in their path, and their rows take the places of those with the same names. `campaign --seed N --minutes M` says
+ * which faults the campaign draws, and for how long. Ends with 1 if a test fails; its tables stay as they were.
  */
 import type { FaultRow, ParserRow, Results, TrialRow } from "./results.ts";
 import { inPlace, reliabilityPage } from "./reliability_page.ts";
@@ -15,6 +15,8 @@ interface Part {
   readonly filter?: string;
   /** Whether files may be run at once: not where time is measured. */
   readonly parallel: boolean;
+  /** Whether its rows take the places of those with the same names, in a table that other parts have rows in, too. */
+  readonly joins?: boolean;
   /** Room for young objects in MiB: enough for none to be copied while time is measured; absent: the runtime's. */
   readonly young?: number;
 }
@@ -46,13 +48,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   instances: {
     table: "instances",
     tests: [
-      "sharing/store/million_long.ts",
       "system/one_time_long.ts",
       "system/news_of_instances_long.ts",
       "system/rate_of_instances_long.ts",
+      "system/size_long.ts",
     ],
     parallel: false,
   },
+  campaign: { table: "instances", tests: ["campaign/campaign_test.ts"], parallel: false, joins: true },
   listings: { tests: ["system/sharing/listings_long.ts"], parallel: false },
   builds: {
     tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],
@@ -63,7 +66,19 @@ const PARTS: Readonly<Record<string, Part>> = {
 const DATA = new URL("../../docs/reliability.json", import.meta.url);
 const PAGE = new URL("../../docs/reliability.md", import.meta.url);
 
-const wanted = Deno.args.map((arg) => {
+const options = { seed: "1", minutes: "5" };
+const words: string[] = [];
+for (let i = 0; i < Deno.args.length; i++) {
+  const word = Deno.args[i] ?? "";
+  if (word === "--seed" || word === "--minutes") {
+    options[word === "--seed" ? "seed" : "minutes"] = Deno.args[++i] ?? "";
+  } else words.push(word);
+}
+if (!/^\d{1,9}$/.test(options.seed) || !(Number(options.minutes) > 0)) {
+  console.error("test:long: expected a whole number with --seed, and a number above 0 with --minutes");
+  Deno.exit(2);
+}
+const wanted = words.map((arg) => {
   const [name = "", word] = arg.split(":", 2);
   return { name, word };
 });
@@ -98,7 +113,12 @@ async function run(name: string, part: Part, word?: string): Promise<void> {
         ...(part.filter === undefined ? [] : [`--filter=/${part.filter}/`]),
         ...tests.map((test) => new URL(`../${test}`, import.meta.url).pathname),
       ],
-      env: { AUTHSERVER_LONG_TESTS: "1", AUTHSERVER_RESULTS: folder },
+      env: {
+        AUTHSERVER_LONG_TESTS: "1",
+        AUTHSERVER_RESULTS: folder,
+        AUTHSERVER_CAMPAIGN_SEED: options.seed,
+        AUTHSERVER_CAMPAIGN_MINUTES: options.minutes,
+      },
       stdout: "inherit",
       stderr: "inherit",
     }).spawn().status;
@@ -106,7 +126,8 @@ async function run(name: string, part: Part, word?: string): Promise<void> {
     console.log(`${name}: ${success ? "passed" : "FAILED"} after ${seconds} s`);
     if (!success) Deno.exitCode = 1;
     else if (part.table !== undefined) {
-      await keep(part.table, await rowsIn(folder), word === undefined ? seconds : undefined);
+      const isWhole = word === undefined && part.joins !== true;
+      await keep(part.table, await rowsIn(folder), isWhole ? seconds : undefined);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -19,8 +19,19 @@ for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
       new RegExp(
         `found ${
           names.at(-1)
-        }, expected some of faults, parsers, growth, trials, instances, listings, builds`,
+        }, expected some of faults, parsers, growth, trials, instances, campaign, listings, builds`,
       ),
     );
+  });
+}
+
+for (const args of [["--seed", "x"], ["--seed"], ["--minutes", "0"], ["--minutes", "many"]]) {
+  Deno.test(`deno task test:long campaign ${args.join(" ")} runs nothing, and says what is expected`, async () => {
+    const program = new URL("long_tests.ts", import.meta.url).pathname;
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--quiet", "--no-check", "-A", program, "campaign", ...args],
+    }).output();
+    assert.equal(code, 2);
+    assert.match(new TextDecoder().decode(stderr), /expected a whole number with --seed/);
   });
 }

@@ -121,7 +121,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/logging/audit_journal.ts",
-    at: "if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already",
+    at: "if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed",
     change: "!(error instanceof Deno.errors.BadResource) → false",
     equivalent: false,
     why: "closing a connection throws nothing else that a test could cause",
@@ -185,7 +185,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/login_throttle.ts",
-    at: "if (since > failures && since >= total) return []; // it came late: more is known by now",
+    at: "if (since > failures && since >= total) return []; // late: local knowledge is newer",
     change: "since >= total → (since > total)",
     equivalent: true,
     why: "what is known already is learned once more",
@@ -313,7 +313,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/https_edge.ts",
-    at: "requestTimeout: 0, // whoever reads a body sees to its time",
+    at: "requestTimeout: 0, // readers of bodies have timeouts",
     change: "0 → 1",
     equivalent: false,
     why: "the runtime heeds it only when it looks at its connections, and then answers what the edge would",
@@ -492,7 +492,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/https_edge.ts",
-    at: "if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so",
+    at: "if (gate.closed) gone.abort(); // the client got an error already",
     change: "gate.closed → false",
     equivalent: false,
     why: "what is sent then reaches nobody; only the work is spared",

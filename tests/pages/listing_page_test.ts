@@ -145,7 +145,7 @@ Deno.test("LISTING_PAGE says who shares what until when, how to get it, and what
       /<td class="number">12 B<\/td>/,
       /<td class="number">2 KiB<\/td>/,
       /href="https:\/\/auth\/f.txt\?view=preview"/,
-      /2 entries, and more that are not shown; 3 in this directory cannot be shown/,
+      /2 entries; more exist but are not shown; 3 in this directory cannot be shown/,
       /<a rel="next" href="https:\/\/auth\/d\/\?after=f">/,
       /lang="en"/,
     ]
@@ -160,7 +160,7 @@ Deno.test("LISTING_PAGE says no more than there is to say", () => {
   const above = [
     "results",
     "Shared by Ann Example",
-    "For large files and many of them, on a command line:",
+    "For large or many files, use a command line:",
     "pyuftp cp -r -u anonymous 'https://auth/rest/access/A/id:/data/results/*' .",
   ];
   const zip = "Download all as one .zip file";
@@ -168,11 +168,11 @@ Deno.test("LISTING_PAGE says no more than there is to say", () => {
     "Name ↑",
     "Modified",
     "Size",
-    "Names that are not UTF-8, and links that lead nowhere, are never listed.",
+    "Files whose names are not UTF-8, and broken symbolic links, are never listed.",
     "Help",
   ];
   assert.deepEqual(words({}), [...above, zip, "0 entries", ...below]);
-  const search = ["Names with", "Search"];
+  const search = ["Name contains", "Search"];
   assert.deepEqual(words({ shown: 19 }), [...above, zip, "19 entries", ...below]);
   assert.deepEqual(words({ shown: 20 }), [...above, zip, ...search, "20 entries", ...below]);
   const query = { ...LISTING.query, find: "x" };
@@ -181,7 +181,7 @@ Deno.test("LISTING_PAGE says no more than there is to say", () => {
     zip,
     ...search,
     "Show all",
-    "1 entry with x",
+    "1 entry containing x",
     ...below,
   ]);
   const share = { ...LISTING.share, note: "for <you>" };

@@ -146,9 +146,9 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "ann",
     "Groups",
     "users, hpc",
-    "Known by",
+    "Signed in with",
     "SSH key",
-    "To sign out, close the browser.",
+    "Close the browser to sign out.",
     "AA",
     "Up",
     "Server AA",
@@ -166,12 +166,12 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "/data/*",
     "Forbidden paths",
     "/data/x, /tmp",
-    "Sessions at a time",
+    "Concurrent sessions",
     "8",
     "Daemon version",
     "3.5.3",
     "Reservations",
-    "night: from TIME (1 hour ago) to TIME (in 2 hours), others at most 1 MiB/s",
+    "night: from TIME (1 hour ago) to TIME (in 2 hours), everyone else at most 1 MiB/s",
     "Command lines",
     "Get a file",
     "Copy",
@@ -187,7 +187,7 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     "Copy",
     "pyuftp auth -u ann -P https://h/rest/auth/AA:./",
     "authserver 1.2.3, up since TIME (yesterday)",
-    "1 of 2 instances serve. Their configurations differ. Shares and new certificates have to wait: the database is away.",
+    "1 of 2 instances are running. Their configurations differ. Shares and new certificates are not available: the database does not answer.",
     "As of TIME",
   ]);
 });
@@ -251,11 +251,11 @@ Deno.test("statusPage() lists what somebody shares, for whom, and what is shared
   const shown = await words({ known: ANN, servers: SHARING_SERVERS, sharing });
   assert.deepEqual(shown.slice(shown.indexOf("Your shares"), -2), [
     "Your shares",
-    "/data/d/, read, for everybody",
-    "/f, read, and add files, for Bob",
+    "/data/d/, read, for everyone",
+    "/f, read and add files, for Bob",
     "/data/d/, read, for members of the group hpc",
     "Shared with you",
-    "/data/d/, bring files, and see none, by Eve",
+    "/data/d/, upload only, by Eve",
   ]);
   const elsewhere = await words({ known: ANN, sharing });
   assert.ok(!elsewhere.includes("Your shares"), "a server without shares has none");
@@ -271,5 +271,5 @@ Deno.test("statusPage() lists a hundred shares, and where the others are", async
   assert.equal((await listed(100)).length, 100);
   const more = await listed(101);
   assert.equal(more.length, 101);
-  assert.equal(more.at(-1), "and more: all of them");
+  assert.equal(more.at(-1), "and more: all shares");
 });

@@ -78,7 +78,7 @@ Deno.test("checkLogin() tells all that is missing, and anonymous callers lack ev
       () => checkLogin({ caller, clientAddress: CLIENT }, { logins: policy }),
       (error) =>
         isHttpError(error, "ERR_STRONGER_LOGIN_NEEDED") &&
-        error.publicMessage === `This server needs another login: ${all}`,
+        error.publicMessage === `This server requires another login: ${all}`,
     );
   }
   checkLogin({ caller: { kind: "anonymous" }, clientAddress: CLIENT }, {});

@@ -1,16 +1,12 @@
 import assert from "node:assert/strict";
-import { copyRows, insertRows } from "../../src/store/copy_rows.ts";
-import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
-import { DatabaseShareStore } from "../../src/sharing/store/database_share_store.ts";
-import { DRAFT, USE } from "../sharing/store/conformance.ts";
-import { type Database, row, rows } from "../../src/store/database.ts";
+import { type CopiedTable, copyRows, insertRows } from "../../src/store/copy_rows.ts";
+import { row, rows } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { RECORD_SCHEMA } from "../../src/store/sqlite_record_store.ts";
 
 const INSERT = "INSERT INTO record VALUES (:kind, :key, 'alice', 1, 2, :content)";
 
-const RECORDS = { name: "record", key: ["kind", "key"] } as const;
-const SHARES = { name: "share", key: ["server", "id"], details: "share_use" } as const;
+const RECORDS: CopiedTable = { name: "record", key: ["kind", "key"] };
 
 function records() {
   return new SqliteDatabase(IN_MEMORY, RECORD_SCHEMA, () => 0);
@@ -66,61 +62,54 @@ Deno.test("insertRows() takes text, numbers and nothing at all, and refuses othe
   database.close();
 });
 
-Deno.test("copyRows() copies more rows than a statement takes, in few statements, and asks a second time for keys alone", async () => {
-  const [from, to] = [records(), records()];
-  await from.change(() =>
-    rows(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4500)
-       INSERT INTO record SELECT 'k' || (i % 2), 'key' || i, 'alice', 1, 2, '{}' FROM n`,
-      {},
-    )
-  );
-  const told: number[] = [];
-  let changes = 0;
-  const counting: Database = {
-    isOpen: true,
-    read: (work) => to.read(work),
-    change(work) {
-      changes++;
-      return to.change(work);
-    },
-    version: () => to.version(),
-    close: () => {},
-  };
-  assert.deepEqual(await copyRows(from, counting, RECORDS, (done) => told.push(done)), {
-    added: 4500,
-    present: 0,
-  });
-  assert.ok(changes < 40, `${changes} changes`);
-  assert.equal(told.at(-1), 4500);
-  assert.deepEqual(told, told.toSorted((a, b) => a - b));
-  changes = 0;
-  assert.deepEqual(await copyRows(from, counting, RECORDS), { added: 0, present: 4500 });
-  assert.equal(changes, 0);
-  from.close();
-  to.close();
-});
+const DETAILED = {
+  what: "folders",
+  applicationId: 1,
+  steps: [
+    `CREATE TABLE folder (host TEXT, id TEXT, PRIMARY KEY (host, id));
+     CREATE TABLE leaf (key INTEGER PRIMARY KEY, host TEXT, id TEXT, text TEXT)`,
+  ],
+};
 
-Deno.test("copyRows() copies each row with all of its details, however many there are, in their order", async () => {
-  const [from, to] = [0, 0].map(() => new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, () => 0));
-  assert.ok(from && to);
-  const store = new DatabaseShareStore(from);
-  for (let i = 0; i < 30; i++) {
-    const { id } = await store.put("A", { ...DRAFT, path: `/${i}` });
+const FOLDERS: CopiedTable = { name: "folder", key: ["host", "id"], details: "leaf" };
+
+Deno.test("copyRows() copies thousands of rows of several groups with all their details, and reports each step", async () => {
+  const open = () => new SqliteDatabase(IN_MEMORY, DETAILED, () => 0);
+  const [from, to] = [open(), open()];
+  const numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :most)";
+  for (const host of ["a", "b"]) {
+    await from.change(() =>
+      rows(`INSERT INTO folder ${numbers} SELECT :host, 'f' || n FROM number`, { host, most: 3000 })
+    );
     await from.change(() =>
       rows(
-        `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
-         INSERT INTO share_use (server, id, at, who, address, kind, path)
-         SELECT 'A', :id, 999 - i, :who, '192.0.2.1', 'UFTP', '/' || i FROM n`,
-        { id, who: USE.who },
+        `INSERT INTO leaf (host, id, text) ${numbers} SELECT :host, 'f' || (n % 300 + 1), 't' || n FROM number`,
+        { host, most: 15_000 },
       )
     );
   }
-  assert.deepEqual(await copyRows(from, to, SHARES), { added: 30, present: 0 });
-  const uses = "SELECT server, id, at, path FROM share_use ORDER BY id, key";
-  const [before, after] = await Promise.all([from, to].map((one) => one.read(() => rows(uses, {}))));
-  assert.equal(after?.length, 30 * 999);
-  assert.deepEqual(after, before);
+  await to.change(() => row("INSERT INTO folder VALUES ('a', 'f7')", {}));
+  const done: number[] = [];
+  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => done.push(n) }), {
+    added: 5999,
+    present: 1,
+  });
+  assert.deepEqual([done.at(-1), done], [6000, done.toSorted((a, b) => a - b)]);
+  const leaves = async (database: SqliteDatabase) =>
+    (await database.read(() =>
+      rows("SELECT host, id, text FROM leaf WHERE (host, id) <> ('a', 'f7') ORDER BY host, id, key", {})
+    )).map((row) => ({ ...row }));
+  assert.deepEqual(await leaves(to), await leaves(from));
+  const [kept] = await to.read(() =>
+    rows("SELECT count(*) AS n FROM leaf WHERE (host, id) = ('a', 'f7')", {})
+  );
+  assert.equal(kept?.n, 0, "what was there already stays as it is");
+  const again: number[] = [];
+  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => again.push(n) }), {
+    added: 0,
+    present: 6000,
+  });
+  assert.ok(again.length <= 10, "a second run takes a step for some thousands");
   from.close();
   to.close();
 });

@@ -75,7 +75,7 @@ Deno.test("an administrator sees daemons, failed logins and reservations; a name
   assert.match(text, /<bdi>unknown-[0-9a-f]{8}<\/bdi>/);
   assert(!text.includes(SECRET));
   assert.match(text, /HPC: <bdi>&#60;i&#62;night&#60;\/i&#62;<\/bdi>: from <time/);
-  assert.match(text, /Nobody\./);
+  assert.match(text, /Nobody is banned\./);
 });
 
 Deno.test("nobody else has that page, with whatever they show", async () => {
@@ -129,7 +129,7 @@ Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the 
   assert.match(await command("ban", "list"), /alice +- +operator/);
 
   const list = await boss.get("/admin");
-  assert.match(list.text, /<bdi>alice<\/bdi><\/td><td><\/td><td>by hand</);
+  assert.match(list.text, /<bdi>alice<\/bdi><\/td><td><\/td><td>by an administrator</);
   const lift = { token: formToken(list), user: "alice", address: "", do: "lift" };
   assert.equal((await boss.post("/admin/bans", lift)).status, 303);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);

@@ -23,11 +23,11 @@ Deno.test("a certificate is shown by page as by curl, from a page of ours alone"
   const alice = new Visitor(system);
   assert.equal((await alice.signIn(ALICE)).status, 303);
   const page = await alice.get("/tokens");
-  assert.match(page.text, /Show an SSH certificate/);
+  assert.match(page.text, /Register an SSH certificate/);
   const fields = { token: formToken(page), line: ` ${certificateLine("for_ever")}\r\n` };
   const shown = await alice.post("/certificate", fields);
   assert.equal(shown.status, 200, shown.text);
-  assert.match(shown.text, /The certificate counts[^]*For <bdi>ann/);
+  assert.match(shown.text, /The certificate is registered[^]*For <bdi>ann/);
   const cross = { headers: { "Sec-Fetch-Site": "cross-site" } };
   assert.equal((await alice.post("/certificate", fields, cross)).status, 403);
   assert.equal((await alice.post("/certificate", { ...fields, token: "x" })).status, 403);

@@ -26,7 +26,7 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
   assert.deepEqual(await check(site), {
     code: 0,
     out: "trusted  all: CN=Demo CA,O=Demo,C=EU: issues certificates of servers and clients\n" +
-      "The configuration is usable: 0 errors, 0 warnings.\n",
+      "The configuration is valid: 0 errors, 0 warnings.\n",
     err: "",
   });
 });
@@ -43,7 +43,7 @@ Deno.test("check --strict takes a warning for an error", async () => {
   const { code, out, err } = await check(site, "--strict");
   assert.equal(code, 1);
   assert.match(err, /nothing is configured for MISSING/);
-  assert.match(out, /The service would start, but not without warnings: 0 errors, 1 warning\./);
+  assert.match(out, /The service would start, but with warnings: 0 errors, 1 warning\./);
 });
 
 const names = ["localhost"];
@@ -200,7 +200,7 @@ for (const [entry, expected] of MISTAKES) {
     await using site = await createSite({ map: JSON.stringify({ ...MAP, "CN=Bob": entry }) });
     const { code, out, err } = await check(site);
     assert.match(err, expected);
-    assert.match(out, /^The configuration is usable: 0 errors, 1 warning\.$/m);
+    assert.match(out, /^The configuration is valid: 0 errors, 1 warning\.$/m);
     assert.equal(code, 0);
   });
 }
@@ -267,7 +267,7 @@ for (const [what, spoil, code, expected] of facts) {
     assert.match(
       outcome.out,
       code === 0
-        ? /^The configuration is usable: 0 errors, 1 warning\.$/m
+        ? /^The configuration is valid: 0 errors, 1 warning\.$/m
         : /^The service would not start: [1-9]/m,
     );
   });

@@ -19,7 +19,7 @@ Deno.test("authserver reload returns when the configuration is in use, and says 
   );
   assert.deepEqual(await reload(system.main), {
     status: 0,
-    said: "The configuration is in use (generation 2)\n",
+    said: "The service uses the new configuration (generation 2)\n",
   });
   assert.equal((await system.ask("/rest/auth/HPC")).json().description, "Another text");
 });
@@ -30,7 +30,7 @@ Deno.test("authserver reload fails with every problem of a configuration that ca
   await system.replace("conf/container.properties", `${main}container.prt=1\ncontainer.host=\0\n`);
   const { status, said } = await reload(system.main);
   assert.equal(status, 1);
-  assert.match(said, /^authserver reload: The configuration before stays in use$/m);
+  assert.match(said, /^authserver reload: The previous configuration stays in use$/m);
   assert.match(said, /container\.properties:\d+: container\.prt/);
   assert.equal((await system.ask("/rest/auth")).status, 200);
 });
@@ -48,7 +48,7 @@ Deno.test("authserver reload refuses to send secrets unencrypted, unless that is
   await system.replace("conf/container.properties", `${text}${prefix}.OAUTH.allowPlainHttp=true\n`);
   assert.deepEqual(await reload(system.main), {
     status: 0,
-    said: "The configuration is in use (generation 2)\n",
+    said: "The service uses the new configuration (generation 2)\n",
   });
 });
 

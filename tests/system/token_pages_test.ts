@@ -20,7 +20,7 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   const alice = await signedIn(ALICE);
   assert.match((await alice.get("/")).text, /href="\.\/tokens">My tokens</);
   const page = await alice.get("/tokens");
-  assert.match(page.text, /There are none/);
+  assert.match(page.text, /You have no tokens/);
   const fields = {
     token: formToken(page),
     name: "<b>night</b>",
@@ -34,17 +34,17 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   assert.equal(await usable(token), 200);
   const list = await alice.get("/tokens");
   const shown = withoutTimes(wordsOf(list.text));
-  assert.deepEqual(shown.slice(shown.indexOf("Tokens that count"), shown.indexOf("Make a token")), [
-    "Tokens that count",
+  assert.deepEqual(shown.slice(shown.indexOf("Active tokens"), shown.indexOf("Create a token")), [
+    "Active tokens",
     "Name",
-    "Ends",
+    "Expires",
     "Last used",
-    "For",
+    "Restrictions",
     "<b>night</b>",
     "TIME (in 1 hour)",
     "DAY, 127.0.0.1",
-    "to read · in /data/ · on HPC",
-    "Take back",
+    "read · in /data/ · on HPC",
+    "Revoke",
   ]);
   assert(!list.text.includes(token));
   const { exp } = JSON.parse(atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")));
@@ -101,16 +101,16 @@ Deno.test("a token without name and bounds is for everything, and was never used
   const shown = withoutTimes(wordsOf(made.text));
   assert.deepEqual(shown.slice(4, 7).map((line) => line.replace(/^ey.*/, "TOKEN")), [
     "Your new token",
-    "It is shown this once. Keep it where nobody else reads it.",
+    "This token is shown only once. Store it where nobody else can read it.",
     "TOKEN",
   ]);
-  const from = shown.indexOf("without name");
+  const from = shown.indexOf("unnamed");
   assert.deepEqual(shown.slice(from, from + 5), [
-    "without name",
+    "unnamed",
     "TIME (tomorrow)",
     "never",
-    "everything that you may do",
-    "Take back",
+    "everything you may do",
+    "Revoke",
   ]);
 });
 
@@ -125,9 +125,9 @@ Deno.test("who is not signed in, or has no account, gets no token", async () => 
 Deno.test("home says how one is known and until when; nobody in particular reads of no daemon's address", async () => {
   const alice = await signedIn(ALICE);
   const { text } = await alice.get("/");
-  assert.match(text, /Known by<\/dt><dd>user name and password</);
+  assert.match(text, /Signed in with<\/dt><dd>user name and password</);
   assert.match(text, /Signed in until<\/dt><dd><time[^]*in 7 hours\)|in 8 hours\)/);
-  assert.match(text, /not used for 30 minutes/);
+  assert.match(text, /idle for 30 minutes/);
   assert.doesNotMatch(text, /PASSWORD_FILE|connected to/);
   const addresses = /connected to|127\.0\.0\.1/;
   assert.doesNotMatch((await new Visitor(system).get("/")).text, addresses);

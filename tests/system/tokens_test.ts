@@ -193,12 +193,12 @@ Deno.test("token list and token revoke work beside the running service, and leav
   assert.deepEqual(ids.sort(), [first, second, third].map(idOf).sort());
 
   const one = await command("revoke", "--user", "alice", "--id", idOf(first));
-  assert.deepEqual([one.status, one.out], [0, "User alice: 1 token taken back\n"]);
+  assert.deepEqual([one.status, one.out], [0, "User alice: 1 token revoked\n"]);
   assert.deepEqual([await shown(system, first), await shown(system, third)], [401, 200]);
   assert.equal((await command("revoke", "--user", "alice", "--id", idOf(first))).status, 1);
   const explained = recordedIo();
   await runCommand(["whoami-test", "alice", "--token", first, "--config", system.main], explained);
-  assert.match(explained.out, /ETD +refused: it was taken back/);
+  assert.match(explained.out, /ETD +refused: it was revoked/);
   const nobody = await command("revoke", "--user", "nobody-here");
   assert.equal(nobody.status, 1);
   assert.match(nobody.err, /no user is known by this name/);
@@ -207,7 +207,7 @@ Deno.test("token list and token revoke work beside the running service, and leav
   assert.deepEqual(JSON.parse(all.out), { names: ["cn=alice,o=demo,c=eu"], ended: 2 });
   for (const each of [second, third]) assert.equal(await shown(system, each), 401);
   assert.equal((await command("list", "--user", "alice")).out, "There is no token\n");
-  await system.logged(/warn {2}tokens taken back by the operator user=alice ended=2 operator=/);
+  await system.logged(/warn {2}operator revoked tokens user=alice ended=2 operator=/);
   const audit = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trimEnd().split("\n")
     .map((line) => JSON.parse(line)).filter(({ event }) => event === "revoke");
   assert.deepEqual(audit.map(({ user, token, ended, decision }) => [user, token, ended, decision]), [

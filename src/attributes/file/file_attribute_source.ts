@@ -11,22 +11,21 @@ import { attributesOfEntry } from "./map_entry.ts";
 import { type MapFormat, MAX_MAP_LENGTH, readMapFile } from "./map_file.ts";
 import { createMapIndex, type MapIndex, type Matching } from "./map_index.ts";
 
-/** Which map file is read, and how its names are compared. */
+/** Options of {@link fileAttributeSource}. */
 export interface FileSourceOptions {
-  /** In the configured order, such as `FILE`. */
   readonly name: string;
   readonly file: string;
   readonly matching: Matching;
-  /** Absent: told by the first character, at each load anew. */
+  /** Absent: detected at each load. */
   readonly format?: MapFormat;
   readonly log: Logger;
-  /** Milliseconds between two looks at the file; default as for other watched files. */
+  /** Milliseconds between checks for changes. */
   readonly intervalMs?: number;
 }
 
 /**
- * The map file (specification 2.3): attributes by distinguished name, read again when the file changes.
- * @throws {InvalidFile} If the first content cannot be used, or a `Deno.errors` error if the file cannot be read.
+ * Opens and watches a map file (specification 2.3): attributes by distinguished name.
+ * @throws {InvalidFile} If the first content is invalid; a `Deno.errors` error if unreadable.
  */
 export async function fileAttributeSource(options: FileSourceOptions): Promise<AttributeSource> {
   const { name, file, matching, format, log, intervalMs } = options;
@@ -40,7 +39,7 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
   return new FileAttributeSource(name, watched);
 }
 
-/** Answers kept; a new version of the file begins with none. */
+/** Cached results per version of the file. */
 const MAX_ANSWERS = 2048;
 
 class FileAttributeSource implements AttributeSource {
@@ -74,7 +73,7 @@ class FileAttributeSource implements AttributeSource {
     try {
       return canonicalDn(dn);
     } catch (error) {
-      // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
+      // An invalid name might match any entry, even a ban.
       if (error instanceof InvalidName) {
         throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
       }

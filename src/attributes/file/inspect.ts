@@ -5,7 +5,7 @@ import type { MapFormat } from "./map_file.ts";
 import type { Matching } from "./map_index.ts";
 import { inspectMapFile, type MapInspection } from "./map_inspection.ts";
 
-/** Looks for an operator through a map file, and whether the servers are there that it speaks of. */
+/** Checks a map file and its server names for the operator. */
 export async function inspectMap(
   { file, matching, format }: {
     readonly file: string;

@@ -2,9 +2,9 @@ import { type JsonMember, type JsonNode, readMembers } from "../../model/json_te
 import type { MapAttribute, MapEntry, Report } from "./map_entry.ts";
 
 /**
- * The entries of a map file in JSON (specification 2.3, variant A): an object with a name per user, each an object with
- * texts, or arrays of texts, by attribute name. File order is kept.
- * @param report Told of values that are no texts; reading goes on.
+ * Yields the entries of a JSON map (specification 2.3, variant A) in order: users with texts or arrays of texts by
+ * attribute name.
+ * @param report Called for invalid values; reading continues.
  * @throws {InvalidJson}
  */
 export function* jsonEntries(text: string, report: Report): Generator<MapEntry, void> {

@@ -9,10 +9,12 @@ export const mapFile = attributeSourceKind({
   keys: {
     file: path({ help: "Map file, JSON or XML" }),
     matching: oneOf(["strict", "regexp"], {
-      help: "Whether its keys are names or regular expressions for names",
+      help: "Whether the keys of the map are names or regular expressions",
       default: "strict",
     }),
-    format: optional(oneOf(["JSON", "XML"], { help: "Format of the file; found out if absent" })),
+    format: optional(
+      oneOf(["JSON", "XML"], { help: "Format of the file. If not set, the service detects it" }),
+    ),
     optional: OPTIONAL,
   },
   read(values, { reader, prefix }) {

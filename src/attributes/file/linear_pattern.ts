@@ -1,26 +1,19 @@
 import { crossesParts, InvalidPattern, parsePattern, type Pattern } from "./pattern_syntax.ts";
 
-/** Most steps a pattern may compile to; repetitions are written out. */
+/** Most compiled steps; repetitions are unrolled. */
 const MAX_STEPS = 4000;
 
 type Step =
   | { readonly kind: "character"; readonly matches: (character: string) => boolean }
   | { readonly kind: "start" | "end" }
-  /** Goes on at both places. */
   | { readonly kind: "fork"; readonly to: readonly number[] }
   | { readonly kind: "accept" };
 
-/**
- * A regular expression that matches whole texts in time proportional to pattern length times text length, whatever the
- * two are: all ways to match are followed side by side (Thompson's construction), none is tried after another. A
- * pattern such as `(a+)+b` that keeps the language's own matcher busy for years is done here in microseconds.
- */
+/** Regular expression in time O(pattern × text) (Thompson): `(a+)+b` keeps the built-in matcher busy for years. */
 export class LinearPattern {
   readonly #steps: Step[] = [];
-  /** See `crossesParts`. */
   readonly crossesParts: boolean;
 
-  /** @throws {InvalidPattern} */
   constructor(text: string) {
     const pattern = parsePattern(text);
     this.crossesParts = crossesParts(pattern);
@@ -28,7 +21,7 @@ export class LinearPattern {
     this.#steps.push({ kind: "accept" });
   }
 
-  /** Whether the whole text matches, without regard to case. @param text Folded as names are. */
+  /** Matches a whole text, case-insensitively. @param text Folded as names are. */
   matches(text: string): boolean {
     const characters = [...text];
     let active = this.#reach([0], 0, characters.length);
@@ -44,7 +37,7 @@ export class LinearPattern {
     return active.has(this.#steps.length - 1);
   }
 
-  /** All steps that can be reached from these without reading a character. */
+  /** Returns the states reachable without input. */
   #reach(from: readonly number[], at: number, end: number): ReadonlySet<number> {
     const reached = new Set<number>();
     const waiting = [...from];

@@ -6,30 +6,30 @@ import {
 } from "../../model/attributes.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
-/** What a map file says about one user, or about all users a pattern matches. */
+/** Entry for one user, or for those matching a pattern. */
 export interface MapEntry {
-  /** Distinguished name or pattern, as written. */
+  /** Distinguished name or pattern. */
   readonly key: string;
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly attributes: readonly MapAttribute[];
-  /** Its piece of the file, from which `readMapEntry` reads it again. */
+  /** Source text for `readMapEntry`. */
   readonly source: string;
 }
 
-/** An attribute of an entry, as written. */
+/** Attribute as written. */
 export interface MapAttribute {
   readonly name: string;
   readonly values: readonly string[];
   readonly line: number;
 }
 
-/** Takes note of something wrong; an error unless said otherwise. */
+/** Reports a mistake, an error by default. */
 export type Report = (
   diagnostic: Omit<Diagnostic, "file" | "severity"> & { readonly severity?: "warning" },
 ) => void;
 
-/** Spellings in map files, compared without case (authentication.md 7.5). Every other name is an extra attribute. */
+/** Case-insensitive names (authentication.md 7.5); all others are extra attributes. */
 const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([
   ["role", "role"],
   ["xlogin", "xlogin"],
@@ -39,7 +39,7 @@ const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([
   ["queue", "queue"],
 ]);
 
-/** The names that are told to whoever mistyped one. */
+/** Valid names, for messages. */
 export const ATTRIBUTE_NAMES = [
   "role",
   "xlogin",
@@ -49,15 +49,12 @@ export const ATTRIBUTE_NAMES = [
   "queue",
 ] as const;
 
-/** The standard attribute that a name in a map file means. */
+/** Returns the standard attribute for a name. */
 export function standardAttribute(name: string): StandardAttribute | undefined {
   return STANDARD_NAMES.get(name.toLowerCase());
 }
 
-/**
- * The attributes of an entry. Of a standard attribute given twice the last holds, of an extra one all values are kept.
- * One without values is present and empty.
- */
+/** Returns an entry's attributes: the last of repeated standard ones, all values of extra ones. */
 export function attributesOfEntry(entry: MapEntry): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   const extra = new Map<string, readonly string[]>();

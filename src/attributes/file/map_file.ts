@@ -6,21 +6,21 @@ import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
 import { xmlEntries } from "./xml_map.ts";
 
-/** Forms of a map file; which one a file has is told by its first character. */
+/** Format, detected by the first character. */
 export type MapFormat = "JSON" | "XML";
 
-/** Longest file that is read, in bytes or characters: twice the map of 100,000 users with all attributes. */
+/** Bytes or characters: twice a map of 100,000 users with all attributes. */
 export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
 
-/** Problems of one severity beyond these are not told one by one. */
+/** Reported diagnostics per severity. */
 const MAX_DIAGNOSTICS = 100;
 
 /**
- * Reads a map file, entry by entry and in steps of a few milliseconds, so that requests are served meanwhile.
- * @param format Absent: told by the first character, `{` or `<`.
- * @param take Gets the entries in file order.
+ * Reads a map file in slices.
+ * @param format Absent: detected by `{` or `<`.
+ * @param take Gets the entries in order.
  * @returns Warnings.
- * @throws {InvalidFile} With everything that is wrong.
+ * @throws {InvalidFile} With all errors.
  */
 export async function readMapFile(
   text: string,
@@ -50,7 +50,7 @@ export async function readMapFile(
   return warnings;
 }
 
-/** Reads again the piece of a map file that an entry was found in. */
+/** Parses an entry's source text. */
 export function readMapEntry(source: string): MapEntry | undefined {
   const entries = source.startsWith("<")
     ? xmlEntries(`<fileAttributeSource>${source}</fileAttributeSource>`)

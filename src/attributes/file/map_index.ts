@@ -4,35 +4,31 @@ import { attributesOfEntry, type MapEntry, type Report } from "./map_entry.ts";
 import { readMapEntry } from "./map_file.ts";
 import { InvalidPattern } from "./pattern_syntax.ts";
 
-/** `strict`: keys are names; `regexp`: keys are patterns for the pattern form of names. */
+/** Keys as names, or as patterns for the pattern form of names. */
 export type Matching = "strict" | "regexp";
 
-/**
- * The entries of a map file, found by name. Of an entry only its piece of the file is kept: 100,000 entries as objects
- * would take ten times the file's size, and their collection as garbage would hold up requests.
- */
+/** Index of a map file. Keeps only source text: 100,000 objects take ten times the memory. */
 export interface MapIndex {
-  /** Adds the next entry of the file; a key that cannot be used is reported and left out. */
+  /** Adds the next entry; reports and skips an invalid key. */
   add(entry: MapEntry, report: Report): void;
-  /** @param name In canonical DN. */
+  /** @param name Canonical DN. */
   find(name: string): MapEntry | undefined;
 }
 
-/** What is kept of an entry. */
 type Kept = Pick<MapEntry, "source" | "line">;
 
-/** The entry, with its line in the file; the lines of its attributes count from its own. */
+/** Parses the entry; attribute lines count from its own. */
 function readAgain({ source, line }: Kept): MapEntry | undefined {
   const entry = readMapEntry(source);
   return entry && { ...entry, line };
 }
 
-/** An empty index for one of the two ways to compare names. */
+/** Creates an empty index. */
 export function createMapIndex(matching: Matching): MapIndex {
   return matching === "strict" ? new NameIndex() : new PatternIndex();
 }
 
-/** Of entries for the same name the last holds. */
+/** Index by name; the last entry of a name wins. */
 class NameIndex implements MapIndex {
   readonly #entries = new Map<string, Kept>();
 
@@ -58,16 +54,16 @@ class NameIndex implements MapIndex {
   }
 }
 
-/** What is wrong with a pattern whose wildcard goes on beyond a value. */
+/** Warning for a wildcard that can match beyond a value. */
 const CROSSING = {
   expected: "a wildcard in it matches further parts of a name as well, such as an OU in between",
   fix: "Write [^,+]* in place of .* wherever one value is meant.",
 };
 
-/** Answers kept; a new version of the file begins with none. */
+/** Cached results per version of the file. */
 const MAX_ANSWERS = 1000;
 
-/** The first entry in file order whose pattern matches the whole name holds. */
+/** List of patterns; the first match wins. */
 class PatternIndex implements MapIndex {
   readonly #entries: (readonly [LinearPattern, Kept])[] = [];
   readonly #answers = new Map<string, Kept | undefined>();

@@ -15,35 +15,34 @@ import {
 import { type MapFormat, readMapFile } from "./map_file.ts";
 import { createMapIndex, type Matching } from "./map_index.ts";
 
-/** A server that a map file speaks of. */
+/** Server named in a map file. */
 interface ServerMention {
   readonly server: string;
   readonly file: string;
-  /** Of the first mention. */
+  /** First mention. */
   readonly line: number;
   readonly mentions: number;
 }
 
-/** What can be said of a map file without a user. */
+/** Findings about a map file. */
 export interface MapInspection {
-  /** What is wrong, with what a session would be refused for; the file may be usable nevertheless. */
+  /** Errors, including those that only refuse sessions. */
   readonly diagnostics: readonly Diagnostic[];
-  /** To be held against the configured servers. */
   readonly servers: readonly ServerMention[];
   readonly entries: number;
-  /** Names of the entries as written, with their lines; of a file of patterns none. */
+  /** Literal names; empty for pattern files. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
-  /** Whether an entry is about somebody; absent if the file is of no use. @param name In canonical DN. */
+  /** Reports whether an entry matches a canonical DN; absent for an invalid file. */
   readonly matches: ((name: string) => boolean) | undefined;
 }
 
-/** Looks through a map file for an operator: everything that is wrong with it, and which servers it speaks of. */
+/** Inspects a map file for the operator. */
 export async function inspectMapFile(
   text: string,
   { file, matching, format, alone = false }: {
     readonly file: string;
     readonly matching: Matching;
-    /** Whether no other source says what the users of this file are; default `false`. */
+    /** Whether no other source provides attributes. Default: false. */
     readonly alone?: boolean;
     readonly format?: MapFormat;
   },
@@ -88,7 +87,7 @@ export async function inspectMapFile(
   };
 }
 
-/** What an entry does without, where nothing else says it. */
+/** Reports attributes that no source provides. */
 function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void {
   const meaning = ({ name }: MapAttribute) => serverAttribute(name)?.suffix ?? standardAttribute(name);
   const valuesOf = (what: string) =>
@@ -103,7 +102,7 @@ function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void
   }
 }
 
-/** What is wrong with a value refuses that user's sessions, and nothing else: the file stays usable. */
+/** Reports a bad value, which only refuses that user's sessions. */
 function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: Report): void {
   const key = `${entry.key}: ${name}`;
   const warn = (expected: string, found?: string) =>
@@ -132,7 +131,7 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   }
 }
 
-/** What should stand in place of a name that means nothing here. */
+/** Returns the expected name for an unknown one. */
 function expectedName(name: string): string {
   const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
   if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
@@ -142,7 +141,7 @@ function expectedName(name: string): string {
   }`;
 }
 
-/** What should stand in place of a value that sessions are refused for. */
+/** Returns the expectation for a value that refuses sessions. */
 function expectedInstead(meaning: string | undefined, value: string): string | undefined {
   switch (meaning) {
     case "rateLimit": {
@@ -174,7 +173,7 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
   }
 }
 
-/** Takes `uftpd.<server>.<suffix>` apart, in either spelling. */
+/** Splits `uftpd.<server>.<suffix>`, in either spelling. */
 function serverAttribute(name: string): { readonly server: string; readonly suffix: string } | undefined {
   const prefix = SERVER_PREFIXES.find((candidate) => name.startsWith(`${candidate}.`));
   const end = name.lastIndexOf(".");

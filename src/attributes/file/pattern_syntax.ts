@@ -1,8 +1,8 @@
 import { foldCharacters } from "../../model/distinguished_name.ts";
 
-/** A pattern taken apart. Texts are compared character by character, without case. */
+/** Parsed pattern, case-insensitive. */
 export type Pattern =
-  /** `literal`: the one character that matches; absent for classes. */
+  /** `literal`: the only matching character; absent for classes. */
   | {
     readonly kind: "character";
     readonly matches: (character: string) => boolean;
@@ -12,12 +12,12 @@ export type Pattern =
   | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number }
   | { readonly kind: "start" | "end" };
 
-/** A pattern that is none, or that asks for what this matcher cannot do in bounded time. */
+/** Error for an invalid pattern, or one without bounded matching time. */
 export class InvalidPattern extends Error {
   override readonly name = "InvalidPattern";
 }
 
-/** Longest pattern, in characters. */
+/** Characters. */
 const MAX_LENGTH = 1000;
 const MAX_REPEAT = 1000;
 
@@ -27,10 +27,9 @@ const ESCAPE =
   /\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy;
 
 /**
- * Reads a regular expression as map files hold them: literals, `.`, `[classes]`, `\d` and its like, groups, `|`, greedy
- * and lazy quantifiers, `^`, `$`, `\Q…\E`. Back references, look-around and possessive quantifiers are refused.
- *
- * Literals are folded as names are (NFKD, lower case), so that `ü` matches the decomposed form names are compared in.
+ * Parses a regular expression: literals, `.`, `[classes]`, `\d` etc., groups, `
+ * `, greedy and lazy quantifiers, `^`, `$`, `\Q…\E`; refuses back references, look-around and possessive quantifiers.
+ * Folds literals like names (NFKD, lower case).
  * @throws {InvalidPattern}
  */
 export function parsePattern(text: string): Pattern {
@@ -65,7 +64,7 @@ class PatternReader {
     while (this.#at < this.text.length && this.text[this.#at] !== "|" && this.text[this.#at] !== ")") {
       const atoms = this.text.startsWith("\\Q", this.#at) ? this.#quotation() : [this.#atom()];
       const last = atoms.at(-1);
-      // After a quotation, a quantifier belongs to its last character.
+      // A quantifier after a quotation applies to its last character.
       if (last !== undefined) parts.push(...atoms.slice(0, -1), this.#quantified(last));
     }
     return { kind: "sequence", parts: withHexPairs(parts) };
@@ -75,7 +74,7 @@ class PatternReader {
     const [whole, least, comma, most] = this.#take(QUANTIFIER) ?? [];
     if (whole === undefined) return part;
     if (part.kind === "start" || part.kind === "end") this.#fail("something to repeat");
-    // Lazy or greedy makes no difference to whether the whole text matches; possessive does.
+    // Laziness does not matter for whole texts; possessiveness does.
     if (this.text[this.#at] === "?") this.#at++;
     if (/[*+{]/.test(this.text[this.#at] ?? "")) this.#fail("one quantifier, and none that is possessive");
     const [low, high] = whole === "*"
@@ -135,7 +134,7 @@ class PatternReader {
     const [text] = this.#take(CLASS) ?? this.#fail("a class such as [a-z]");
     const inside = text.slice(1, -1).replace(/\\[^]/g, "");
     if (inside.includes("[") || inside.includes("&&")) this.#fail("a class without [ and && inside");
-    // A folded name never holds such a character, it holds the parts.
+    // Folded names contain only decomposed characters.
     if (text !== text.normalize("NFKD") || /\p{M}/u.test(text)) {
       this.#fail("a class of characters without accents; write (?:ü|u)");
     }
@@ -158,7 +157,7 @@ class PatternReader {
     return [...this.text.slice(start, stop)].map(literalPattern);
   }
 
-  /** Applies the language's own reading of a class to one character: nothing to go back and forth over. */
+  /** Parses a class with the built-in matcher, which needs no backtracking for one character. */
   #single(text: string): Pattern {
     try {
       const expression = new RegExp(`^${text}$`, "iu");
@@ -193,7 +192,7 @@ function literalPattern(literal: string): Pattern {
   return only !== undefined && others.length === 0 ? only : { kind: "sequence", parts };
 }
 
-/** Replaces a backslash before a separator by what stands for that separator in a value: patterns were written so for long. */
+/** Replaces a backslash before a separator by its hexadecimal form in values, as old patterns expect. */
 function withHexPairs(parts: readonly Pattern[]): readonly Pattern[] {
   const replaced: Pattern[] = [];
   for (const part of parts) {
@@ -211,16 +210,13 @@ function literalOf(part: Pattern | undefined): string | undefined {
   return part?.kind === "character" ? part.literal : undefined;
 }
 
-/**
- * Returns whether a wildcard of the pattern can match several parts of a name where one value is meant. A pattern that is
- * nothing but one wildcard is for everybody, and says so.
- */
+/** Reports whether a wildcard can match several parts of a name; a lone wildcard matches everybody on purpose. */
 export function crossesParts(pattern: Pattern): boolean {
   const whole = onlyPartOf(pattern);
   return !(whole.kind === "repeat" && isWild(whole.part)) && hasCrossing(whole);
 }
 
-/** What is left without groups around a single part. */
+/** Unwraps groups with a single part. */
 function onlyPartOf(pattern: Pattern): Pattern {
   const [only, ...others] = "parts" in pattern ? pattern.parts : [];
   return only === undefined || others.length > 0 ? pattern : onlyPartOf(only);
@@ -241,7 +237,7 @@ function contains(pattern: Pattern, wanted: (pattern: Pattern) => boolean): bool
   return "parts" in pattern ? pattern.parts.some((part) => contains(part, wanted)) : wanted(pattern);
 }
 
-/** Returns whether one character of the pattern may be a separator as well as part of a value. */
+/** Reports whether a character may match separators and values. */
 function isWild(pattern: Pattern | undefined): boolean {
   return pattern?.kind === "character" && pattern.literal === undefined &&
     [..."+,"].some(pattern.matches) && [..."abcdefghijklmnopqrstuvwxyz0123456789"].some(pattern.matches);

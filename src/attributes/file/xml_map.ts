@@ -2,10 +2,9 @@ import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
 import type { MapAttribute, MapEntry } from "./map_entry.ts";
 
 /**
- * The entries of a map file in XML (specification 2.3, variant B): `entry` elements below `fileAttributeSource`, with
- * `attribute` elements of `value` elements. The key of an entry and the name of an attribute stand in an XML attribute
- * or in the first child element. Texts are trimmed.
- * @throws {InvalidXml} For what is no XML, and for any element in the wrong place.
+ * Yields the entries of an XML map (specification 2.3, variant B): `entry` below `fileAttributeSource`, `attribute` and
+ * `value` below it. Keys and names are XML attributes or first child elements. Texts are trimmed.
+ * @throws {InvalidXml} Also for misplaced elements.
  */
 export function* xmlEntries(text: string): Generator<MapEntry, void> {
   const reader = new XmlReader(text);
@@ -52,7 +51,7 @@ function readAttribute(reader: XmlReader, { attributes: own, line }: Opened): Ma
   return { name, values, line };
 }
 
-/** The next element inside the one being read; `undefined` at its end. The caller reads it to its own end. */
+/** Returns the next child; `undefined` at the end. The caller must read it to its end. */
 function nextOpened(reader: XmlReader): Opened | undefined {
   const tag = nextTag(reader);
   return tag?.kind === "open" ? tag : undefined;
@@ -67,7 +66,7 @@ function readText(reader: XmlReader): string {
   return text.trim();
 }
 
-/** The next tag; between tags only blanks may stand. */
+/** Returns the next tag, with only blanks before it. */
 function nextTag(reader: XmlReader): Exclude<XmlEvent, { kind: "text" }> | undefined {
   for (;;) {
     const event = reader.next();

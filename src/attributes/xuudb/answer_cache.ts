@@ -2,14 +2,14 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 
-/** Keeps answers for a while; of questions asked at the same time only one goes out. Failures are not kept. */
+/** Short-lived cache that merges concurrent lookups; failures are not cached. */
 export class AnswerCache<T> {
   readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
   readonly #asked = new SingleFlight<T>();
   readonly #lifetimeMs: number;
   readonly #elapsed: Stopwatch;
 
-  /** @param options.lifetimeMs 0: nothing is kept. @param options.size Answers kept at most; the one unused longest goes first. */
+  /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
   constructor(
     { lifetimeMs, size, elapsed = stopwatch }: {
       readonly lifetimeMs: number;
@@ -22,10 +22,7 @@ export class AnswerCache<T> {
     this.#elapsed = elapsed;
   }
 
-  /**
-   * @param ask Its signal is aborted when nobody waits any more; one who gives up takes nothing from the others.
-   * @throws What `ask` throws; the signal's reason.
-   */
+  /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
   async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
     const kept = this.#answers.get(question);
     if (kept !== undefined && this.#elapsed() < kept.until) return kept.answer;

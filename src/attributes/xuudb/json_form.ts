@@ -1,6 +1,6 @@
 import { InvalidAnswer, recordOf, type WireForm } from "./wire_form.ts";
 
-/** The REST interface: an object of texts, empty for an unknown user. */
+/** REST interface: an object of texts, empty for unknown users. */
 export const JSON_FORM: WireForm = {
   request: (address, gcid, dn) => ({
     method: "GET",

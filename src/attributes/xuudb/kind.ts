@@ -8,21 +8,21 @@ import { attributeSourceKind } from "../attribute_source_kind.ts";
 const KEYS = {
   host: url({
     name: "xuudbHost",
-    help: "Address of the XUUDB without port",
+    help: "URL of the XUUDB without port",
     schemes: ["https", "http"],
     default: "https://localhost",
   }),
   allowPlainHttp: flag({
-    help: "Take an http:// address of another machine, too: names of users travel unencrypted",
+    help: "Allow an http:// URL of another machine; user names then travel unencrypted",
     default: false,
     added: true,
   }),
   port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
   gcid: text({
     name: "xuudbGCID",
-    help: "Grid component ID, under which the XUUDB keeps the users of this site",
+    help: "Grid component ID of this site in the XUUDB",
   }),
-  cache: flag({ name: "xuudbCache", help: "Remember answers for 10 seconds", default: true }),
+  cache: flag({ name: "xuudbCache", help: "Cache answers for 10 seconds", default: true }),
   optional: OPTIONAL,
 };
 
@@ -47,7 +47,6 @@ async function create(
   return new XuudbSource({ name, form, address, gcid, cache, http, clock, log });
 }
 
-/** Name that nobody has. */
 const NOBODY = { dn: "CN=authserver check", method: "CHECK", via: "CHECK" };
 
 async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswer> {
@@ -59,7 +58,7 @@ async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswe
     : { ok: false, found: `knows a user ${NOBODY.dn}, whom there should not be` };
 }
 
-/** XUUDB (authentication.md 7.6), in its SOAP and its JSON form. */
+/** XUUDB (authentication.md 7.6) by SOAP and JSON. */
 export const xuudb = attributeSourceKind({
   title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
   classes: {

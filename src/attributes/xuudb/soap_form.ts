@@ -1,7 +1,7 @@
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
 import { InvalidAnswer, recordOf, type WireForm } from "./wire_form.ts";
 
-/** SOAP 1.1, document/literal: `CheckDN`, answered by `CheckDNResponse`, which is empty for an unknown user. */
+/** SOAP 1.1, document/literal: `CheckDN`; its `CheckDNResponse` is empty for unknown users. */
 export const SOAP_FORM: WireForm = {
   request: (address, gcid, dn) => ({
     method: "POST",
@@ -21,7 +21,6 @@ export const SOAP_FORM: WireForm = {
 
 const RESPONSE = "Envelope/Body/CheckDNResponse";
 
-/** The texts in the response, by local name. */
 function readResponse(body: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   const path: string[] = [];

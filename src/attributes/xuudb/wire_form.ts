@@ -1,13 +1,13 @@
 import type { OutgoingRequest } from "../../outgoing/outgoing_http.ts";
 
-/** What an XUUDB knows about a user: lists joined with `:`. All absent: the user is unknown. */
+/** User's record; lists joined with `:`; empty for unknown users. */
 export interface XuudbRecord {
   readonly xlogin?: string;
   readonly role?: string;
   readonly projects?: string;
 }
 
-/** One of the two ways to ask an XUUDB (authentication.md 7.6). */
+/** Protocol of an XUUDB (authentication.md 7.6). */
 export interface WireForm {
   /** @param address Such as `https://xuudb.example:34463`. */
   request(address: string, gcid: string, dn: string): OutgoingRequest;
@@ -15,12 +15,12 @@ export interface WireForm {
   read(body: string): XuudbRecord;
 }
 
-/** An answer that is not of the expected form. */
+/** Error for a malformed response. */
 export class InvalidAnswer extends Error {
   override readonly name = "InvalidAnswer";
 }
 
-/** The record with those of the texts that are there. */
+/** Collects the present texts. */
 export function recordOf(text: (name: keyof XuudbRecord) => string | undefined): XuudbRecord {
   const [xlogin, role, projects] = [text("xlogin"), text("role"), text("projects")];
   return {

@@ -14,16 +14,15 @@ import { JSON_FORM } from "./json_form.ts";
 import { SOAP_FORM } from "./soap_form.ts";
 import { InvalidAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
 
-/** Which XUUDB is asked, and as which site. */
+/** Options of {@link XuudbSource}. */
 export interface XuudbOptions {
-  /** In the configured order, such as `XUUDB`. */
   readonly name: string;
   readonly form: "soap" | "json";
   /** `https://host:port`, without path. */
   readonly address: string;
-  /** The site's name in the XUUDB. */
+  /** Site's name in the XUUDB. */
   readonly gcid: string;
-  /** Whether answers are kept for ten seconds. */
+  /** Whether to cache results for ten seconds. */
   readonly cache: boolean;
   readonly http: OutgoingHttp;
   readonly log: Logger;
@@ -34,10 +33,7 @@ export interface XuudbOptions {
 const LIFETIME_MS = 10_000;
 const CACHE_SIZE = 100;
 
-/**
- * The user database of a UNICORE site (authentication.md 7.6). An unknown user has no attributes; a database that cannot
- * be reached, or is not understood, is an error; one that is down is left alone for a while, see {@link RemoteSystem}.
- */
+/** User database of a UNICORE site (authentication.md 7.6); unknown users have no attributes. */
 export class XuudbSource implements AttributeSource {
   readonly name: string;
   readonly #options: XuudbOptions;
@@ -66,7 +62,7 @@ export class XuudbSource implements AttributeSource {
   }
 
   attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
-    // Several requests may wait for one answer: when one of them is given up, the others still want it.
+    // Shared: one caller's abort must not cancel the others.
     return this.#cache.get(dn, (signal) => this.#ask(dn, signal), signal);
   }
 
@@ -77,7 +73,7 @@ export class XuudbSource implements AttributeSource {
   async #ask(dn: string, abandoned: AbortSignal): Promise<AttributeSet> {
     const { address, gcid } = this.#options;
     const signal = AbortSignal.any([abandoned, this.#closed.signal]);
-    // Whoever is asked about has been recognised; from which address does not matter to the answer.
+    // The user is authenticated; their address does not matter.
     const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     try {
       const record = await this.#remote.ask(
@@ -91,7 +87,6 @@ export class XuudbSource implements AttributeSource {
     }
   }
 
-  /** @throws {RemoteUnavailable} */
   #read({ status, body }: OutgoingResponse): XuudbRecord {
     if (status !== 200) throw this.#remote.unusable(`the XUUDB answered with status ${status}`);
     try {
@@ -107,12 +102,11 @@ function reasonOf(error: unknown): string {
   return error instanceof RemoteUnavailable && error.connected ? error.reason : "the XUUDB cannot be reached";
 }
 
-/** @throws {InvalidAnswer} */
 function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
     const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
-    // Nothing is trimmed: it would become another account, or a ban that does not count would look like one.
+    // Not trimmed: that could change an account or void a ban.
     const reason = values.map(confusable).find((reason) => reason !== undefined);
     if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
     if (values.length > 0) standard.set(name, attributeValues(name, values));

@@ -6,16 +6,15 @@ import { Text } from "./text.ts";
 import { describeKind, List, scalarText, toValue, type Value, type Variables } from "./value.ts";
 
 /**
- * Runs a parsed program (authentication.md 6.3). Nothing but the variables can be reached, and nothing is changed.
- * @param asName Whether the result is to become a distinguished name, see {@link Text.asName}.
- * @returns The value returned, or that of the last expression.
- * @throws {InvalidExpression} Also if it takes too long or makes too much text.
+ * Runs a parsed program (authentication.md 6.3), which can access only the variables and change nothing.
+ * @param asName Whether the result becomes a distinguished name, see {@link Text.asName}.
+ * @throws {InvalidExpression} Also if it exceeds time or text limits.
  */
 export function evaluate(source: string, program: Block, variables: Variables, asName: boolean): Value {
   return new Evaluator(source, variables, asName).run(program);
 }
 
-/** How a statement ended: with a value that is the result if nothing follows, or with `return`. */
+/** Completion of a statement: the last value, or `return`. */
 interface Outcome {
   readonly value: Value;
   readonly returned: boolean;
@@ -32,8 +31,6 @@ class Evaluator {
   run(program: Block): Value {
     return this.#block(program).value;
   }
-
-  // Statements
 
   #block(statements: Block): Outcome {
     let last = NOTHING;
@@ -81,8 +78,6 @@ class Evaluator {
     }
     return NOTHING;
   }
-
-  // Expressions
 
   #value(expression: Expression): Value {
     this.#step(expression.at);
@@ -132,7 +127,7 @@ class Evaluator {
     return value;
   }
 
-  /** The text `true`, as which identity providers' truth values arrive, is true as well. */
+  /** True also for the text `true`, as providers send it. */
   #truth(expression: Expression): boolean {
     const value = this.#value(expression);
     if (typeof value === "boolean") return value;
@@ -142,7 +137,7 @@ class Evaluator {
   }
 
   #same({ at, left, right }: Expression & { kind: "comparison" }): boolean {
-    // Whether a variable is there at all may be asked in this way only.
+    // The only way to test whether a variable exists.
     const presence = (side: Expression) =>
       side.kind === "variable" ? this.#variable(side.name) ?? null : this.#value(side);
     const isNull = (side: Expression) => side.kind === "constant" && side.value === null;
@@ -155,7 +150,7 @@ class Evaluator {
     return sameScalar(a, b);
   }
 
-  /** From left to right: numbers add, lists grow, everything else is joined as text. */
+  /** Left to right: numbers add, lists append, everything else concatenates. */
   #sum(at: number, terms: readonly Expression[]): Value {
     const [first, ...others] = terms.map((term) => ({ value: this.#value(term), at: term.at }));
     if (first === undefined) throw this.#error(at, "expected a term");
@@ -208,14 +203,12 @@ class Evaluator {
     throw new MethodError(`${describeKind(value)} has nothing at ${describeKind(index)}`);
   }
 
-  // Limits
-
   #step(at: number, count = 1): void {
     this.#steps += count;
     if (this.#steps > MAX_STEPS) throw this.#error(at, `takes more than ${MAX_STEPS} steps`);
   }
 
-  /** Text is paid for by its length too, so that all of it together stays small. */
+  /** Charges steps for the text's length, which bounds all text. */
   #made(at: number, text: Text): Text {
     if (text.length > MAX_TEXT) throw this.#error(at, `makes a text longer than ${MAX_TEXT} characters`);
     this.#step(at, text.length >> 6);

@@ -4,23 +4,17 @@ import { parse } from "./parser.ts";
 import { describeKind, List, scalarText, type Value, type Variables } from "./value.ts";
 import type { Text } from "./text.ts";
 
-/** An assignment expression, ready to be applied to what is known about a user. */
+/** Compiled assignment expression. */
 export interface Expression {
-  /**
-   * The result as one text, of a list the first item; `undefined` if it is null, an empty list or blank.
-   * @throws {InvalidExpression}
-   */
+  /** Returns one text, of a list the first item; `undefined` if null, empty or blank. @throws {InvalidExpression} */
   text(variables: Variables): string | undefined;
-  /** As {@link text}, with what comes from outside escaped where it stands within a value of the name. */
+  /** Like {@link text}, with external values escaped for a distinguished name. */
   name(variables: Variables): string | undefined;
-  /** The result as a list, of a single value a list of one; null is no list. @throws {InvalidExpression} */
+  /** Returns a list, also for a single value; `undefined` for null. @throws {InvalidExpression} */
   list(variables: Variables): readonly string[] | undefined;
 }
 
-/**
- * Reads an expression.
- * @throws {InvalidExpression} If it does not keep to the grammar of authentication.md 6.2.
- */
+/** Compiles an expression (authentication.md 6.2). @throws {InvalidExpression} */
 export function compileExpression(source: string): Expression {
   const program = parse(source);
   const run = (variables: Variables, asName: boolean) => evaluate(source, program, variables, asName);

@@ -1,11 +1,11 @@
-/** An expression that cannot be read or evaluated. The message gives the place and names no value from outside. */
+/** Syntax or evaluation error with its place; contains no external values. */
 export class InvalidExpression extends Error {
   override readonly name = "InvalidExpression";
-  /** Both counted from 1. */
+  /** From 1, as is the column. */
   readonly line: number;
   readonly column: number;
 
-  /** @param at Offset of the place in the source, in UTF-16 units. */
+  /** @param at UTF-16 offset in the source. */
   constructor(source: string, at: number, readonly reason: string) {
     const before = source.slice(0, at).split("\n");
     const line = before.length;

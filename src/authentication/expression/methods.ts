@@ -4,10 +4,10 @@ import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
 /**
- * Calls a method of the fixed list (authentication.md 6.2); there are no others.
- * Offsets and lengths count UTF-16 units, as in Java; `split` and `replace` take literal text.
- * @param asName Whether the result is to become a distinguished name; then a text of mixed origin is escaped before
- *   a method changes it, as it could not be told apart afterwards.
+ * Calls one of the allowed methods (authentication.md 6.2). Offsets count UTF-16 units as in Java; `split` and
+ * `replace` take literal text.
+ * @param asName Whether the result becomes a distinguished name: then texts of mixed origin are escaped before a method
+ * loses their origin.
  * @throws {MethodError}
  */
 export function callMethod(target: Value, name: string, args: readonly Value[], asName: boolean): Value {
@@ -19,16 +19,16 @@ export function callMethod(target: Value, name: string, args: readonly Value[], 
   throw new MethodError(`${describeKind(target)} has no methods`);
 }
 
-/** A call that cannot be made; the evaluator adds the place. */
+/** Failed call; the evaluator adds the place. */
 export class MethodError extends Error {
   override readonly name = "MethodError";
 }
 
-/** A method's name with its arguments, which are checked as they are taken. */
+/** Method call; arguments are checked on access. */
 class Call {
   constructor(readonly method: string, readonly args: readonly Value[]) {}
 
-  /** Asserts the number of arguments; `method/count` is then what to switch on. */
+  /** Returns `method/count` to switch on. */
   get signature(): string {
     return `${this.method}/${this.args.length}`;
   }
@@ -135,24 +135,21 @@ function callOnMap(target: ReadonlyMap<string, Value>, call: Call): Value {
   throw call.unknownTo("a map");
 }
 
-/** @throws {MethodError} If there is no such item. */
+/** @throws {MethodError} If out of range. */
 export function itemAt(items: readonly Value[], index: number): Value {
   const item = items[index];
   if (item === undefined) throw new MethodError(`no item ${index} in a list of ${items.length}`);
   return item;
 }
 
-/** Whether two texts, numbers or truth values read the same; anything else never does, but for null and null. */
+/** Reports whether two scalars read the same; other values never do, except two nulls. */
 export function sameScalar(a: Value, b: Value): boolean {
   if (a === null || b === null) return a === b;
   const [left, right] = [scalarText(a), scalarText(b)];
   return left !== undefined && right !== undefined && left.raw === right.raw;
 }
 
-/**
- * The text to be trimmed or changed in case, if what came from outside is no {@link confusable}: that would make one name of
- * several.
- */
+/** Refuses {@link confusable} external text, since trimming or case changes could merge names. */
 function unconfusable(target: Text, base: Text, { method }: Call): string {
   for (const text of target.foreign) {
     const reason = text === "" ? undefined : confusable(text);
@@ -168,7 +165,7 @@ function substring(text: Text, from: number, to: number): Text {
   return text.derive(text.raw.slice(from, to));
 }
 
-/** Like Java's, leaves out empty parts at the end. */
+/** Omits trailing empty parts, as in Java. */
 function split(text: Text, separator: string): List {
   if (separator === "") throw new MethodError("split() expects a separator");
   const parts = text.raw.split(separator, MAX_STEPS + 1);
@@ -177,7 +174,6 @@ function split(text: Text, separator: string): List {
   return new List(parts.map((part) => text.derive(part)), false);
 }
 
-/** The replacement keeps its own origin. */
 function replace(text: Text, old: string, replacement: Text): Text {
   if (old === "") throw new MethodError("replace() expects a text to look for");
   const places = text.raw.split(old);

@@ -4,15 +4,14 @@ import type { AccessStep, Block, Expression, Statement, TypeName } from "./synta
 import { type Token, tokenize } from "./tokenizer.ts";
 
 /**
- * Reads an assignment expression, or a program of statements whose last expression is the result
- * (authentication.md 6.2, both levels).
- * @throws {InvalidExpression}
+ * Parses an expression, or a program whose last expression is the result (authentication.md 6.2). @throws
+ * {InvalidExpression}
  */
 export function parse(source: string): Block {
   return new Parser(source).program();
 }
 
-/** Statements that end with their body and need no semicolon. */
+/** Statements without a semicolon. */
 const COMPOUND: ReadonlySet<Statement["kind"]> = new Set(["if", "for", "while"]);
 const TYPE_NAMES: ReadonlyMap<string, TypeName> = new Map([["String", "String"], ["List", "List"], [
   "Map",
@@ -33,8 +32,6 @@ class Parser {
     if (statements.length === 0) throw this.#error("expected an expression");
     return statements;
   }
-
-  // Statements
 
   #statements(atEnd: () => boolean): Block {
     const statements: Statement[] = [];
@@ -88,7 +85,7 @@ class Parser {
     return { kind: "for", at, name, list, body: this.#body() };
   }
 
-  /** A block in braces, or a single statement with its semicolon. */
+  /** Parses a block, or a single statement. */
   #body(): Block {
     if (this.#take("{")) {
       const statements = this.#statements(() => this.#at("}"));
@@ -223,7 +220,7 @@ class Parser {
     return inner;
   }
 
-  /** Expressions separated by commas, up to and with the closing sign. */
+  /** Parses expressions up to and including the closing sign. */
   #list(closing: string): Expression[] {
     const items: Expression[] = [];
     if (this.#take(closing)) return items;
@@ -231,8 +228,6 @@ class Parser {
     this.#expect(closing);
     return items;
   }
-
-  // Tokens
 
   #peek(ahead = 0): Token {
     return this.#tokens[this.#next + ahead] ?? { kind: "end", at: this.source.length };
@@ -243,7 +238,7 @@ class Parser {
     return token.kind === "fixed" && token.text === text;
   }
 
-  /** Whether a word comes next that is an operator only between two values. */
+  /** Reports whether a word follows that is an operator only between values. */
   #atName(text: string): boolean {
     const token = this.#peek();
     return token.kind === "name" && token.text === text;
@@ -274,7 +269,6 @@ class Parser {
     return result;
   }
 
-  /** An error at the token that comes next. */
   #error(reason: string): InvalidExpression {
     const token = this.#peek();
     const found = token.kind === "end" ? "the end" : this.source.slice(token.at, this.#peek(1).at).trim();

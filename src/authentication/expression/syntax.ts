@@ -1,13 +1,13 @@
-/** An expression as a tree. `at` is the offset in the source that messages point to. */
+/** Expression tree; `at` is the source offset for messages. */
 export type Expression =
   | { readonly kind: "string"; readonly at: number; readonly text: string }
   | { readonly kind: "integer"; readonly at: number; readonly value: number }
   | { readonly kind: "constant"; readonly at: number; readonly value: boolean | null }
   | { readonly kind: "variable"; readonly at: number; readonly name: string }
   | { readonly kind: "list"; readonly at: number; readonly items: readonly Expression[] }
-  /** Terms joined with `+`, at least two. */
+  /** At least two terms. */
   | { readonly kind: "sum"; readonly at: number; readonly terms: readonly Expression[] }
-  /** Operands joined with `&&` or `||`, at least two. */
+  /** At least two operands. */
   | { readonly kind: "all" | "any"; readonly at: number; readonly operands: readonly Expression[] }
   | { readonly kind: "not"; readonly at: number; readonly operand: Expression }
   | {
@@ -25,7 +25,6 @@ export type Expression =
     readonly then: Expression;
     readonly otherwise: Expression;
   }
-  /** A value and what is done to it, from left to right. */
   | {
     readonly kind: "access";
     readonly at: number;
@@ -33,7 +32,7 @@ export type Expression =
     readonly steps: readonly AccessStep[];
   };
 
-/** What may follow a value: `[index]`, `.member`, `.method(…)`. `at` is the place in the text, for messages. */
+/** Access to a value: `[index]`, `.member`, `.method(…)`. */
 export type AccessStep =
   | { readonly kind: "index"; readonly at: number; readonly index: Expression }
   | { readonly kind: "member"; readonly at: number; readonly name: string }
@@ -44,10 +43,10 @@ export type AccessStep =
     readonly args: readonly Expression[];
   };
 
-/** Types that `instanceof` knows. */
+/** Types for `instanceof`. */
 export type TypeName = "String" | "List" | "Map";
 
-/** A statement of the second level of the grammar. */
+/** Statement (second level of the grammar). */
 export type Statement =
   | { readonly kind: "expression"; readonly expression: Expression }
   | { readonly kind: "return"; readonly expression: Expression }
@@ -71,5 +70,5 @@ export type Statement =
   }
   | { readonly kind: "while"; readonly test: Expression; readonly body: Block };
 
-/** Statements one after the other. */
+/** Sequence of statements. */
 export type Block = readonly Statement[];

@@ -1,15 +1,14 @@
 import { escapeNameValue } from "../../model/distinguished_name.ts";
 
-/** A piece of text: written by the operator in the expression, or come from outside. */
+/** Text from the operator or from outside. */
 interface Piece {
   readonly text: string;
   readonly foreign: boolean;
 }
 
 /**
- * Text that remembers which of it came from outside, so that a distinguished name can be put together in which nothing
- * from outside can add parts: `"UID=" + email` with `x,O=Admins` names the one user `UID=x\,O=Admins`
- * (authentication.md 6.3, 10.15).
+ * Text that tracks its external pieces, so that they cannot add parts to a distinguished name: `"UID=" + email` with
+ * `x,O=Admins` gives `UID=x\,O=Admins` (authentication.md 6.3, 10.15).
  */
 export class Text {
   readonly #pieces: readonly Piece[];
@@ -36,7 +35,6 @@ export class Text {
     return new Text(pieces);
   }
 
-  /** The text as it is. */
   get raw(): string {
     return this.#pieces.map(({ text }) => text).join("");
   }
@@ -45,25 +43,22 @@ export class Text {
     return this.#pieces.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** A text made from this one by a method such as `trim`; of the same origin. */
+  /** Returns a text of the same origin, such as the result of `trim`. */
   derive(text: string): Text {
     return new Text([{ text, foreign: this.foreign.length > 0 }]);
   }
 
-  /** The pieces that came from outside. */
+  /** External pieces. */
   get foreign(): readonly string[] {
     return this.#pieces.flatMap(({ text, foreign }) => foreign ? [text] : []);
   }
 
-  /** Whether both the operator's text and text from outside are in it. */
+  /** Whether it has both operator's and external text. */
   get isMixed(): boolean {
     return new Set(this.#pieces.map(({ foreign }) => foreign)).size > 1;
   }
 
-  /**
-   * The text as a distinguished name: text from outside that stands within a value is escaped (RFC 4514, 2.4). Text
-   * from outside that stands where a part begins is taken for (part of) a name.
-   */
+  /** Text as a distinguished name: external text is escaped (RFC 4514, 2.4) except where a part begins. */
   get asName(): string {
     let name = "";
     const place = new NamePlace();
@@ -76,7 +71,7 @@ export class Text {
   }
 }
 
-/** Where in a distinguished name one is, after having passed over some of its text. */
+/** Position within a distinguished name. */
 class NamePlace {
   inValue = false;
   #quoted = false;

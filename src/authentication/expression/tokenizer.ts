@@ -1,12 +1,12 @@
 import { InvalidExpression } from "./invalid_expression.ts";
 import { MAX_TEXT } from "./limits.ts";
 
-/** One word or sign of an expression; `at` is its offset in the source. */
+/** Token; `at` is its source offset. */
 export type Token =
   | { readonly kind: "string"; readonly at: number; readonly text: string }
   | { readonly kind: "integer"; readonly at: number; readonly value: number }
   | { readonly kind: "name"; readonly at: number; readonly text: string }
-  /** A sign such as `==`, or a word that no variable can have as its name. */
+  /** Sign or reserved word. */
   | { readonly kind: "fixed"; readonly at: number; readonly text: string }
   | { readonly kind: "end"; readonly at: number };
 
@@ -26,15 +26,11 @@ const BLANK = /\s+|\/\/[^\n]*/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const INTEGER = /[0-9]+/y;
 const SIGN = /&&|\|\||==|!=|\+=|[=!?:;,.+()[\]{}]/y;
-/** What may stand between the quotes: no line end, and a backslash only before what it can escape. */
+/** No line ends; a backslash only before a valid escape. */
 const DOUBLE_QUOTED = /"((?:[^"\\\r\n]|\\[\\"'nt]|\\u[0-9A-Fa-f]{4})*)"/y;
 const SINGLE_QUOTED = /'((?:[^'\\\r\n]|\\[\\"'nt]|\\u[0-9A-Fa-f]{4})*)'/y;
 
-/**
- * Takes an expression apart. Comments in the manner of C count as blanks.
- * @returns The tokens, the last of them of kind `end`.
- * @throws {InvalidExpression}
- */
+/** Splits an expression into tokens, the last of kind `end`. C comments count as blanks. @throws {InvalidExpression} */
 export function tokenize(source: string): readonly Token[] {
   if (source.length > MAX_TEXT) throw new InvalidExpression(source, 0, `longer than ${MAX_TEXT} characters`);
   const tokens: Token[] = [];
@@ -55,7 +51,7 @@ export function tokenize(source: string): readonly Token[] {
   return tokens;
 }
 
-/** Where the next token begins. A comment that does not end is left for the error. */
+/** Skips blanks and comments; an unterminated comment stays for the error. */
 function skipBlanks(source: string, from: number): number {
   let at = from;
   for (;;) {

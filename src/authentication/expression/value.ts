@@ -1,18 +1,18 @@
 import { Text } from "./text.ts";
 
-/** What an identity provider says about a user, by attribute name. */
+/** User attributes from a provider. */
 export type Variables = ReadonlyMap<string, Variable>;
 export type Variable = string | readonly Variable[] | Variables;
 
-/** What an expression works with. */
+/** Value of an expression. */
 export type Value = null | boolean | number | Text | List | ReadonlyMap<string, Value> | Iteration;
 
-/** A list. One from outside often holds a single value, and then stands for it when joined with text. */
+/** List; one with a single external value may stand for it in text. */
 export class List {
   constructor(readonly items: Value[], readonly foreign: boolean) {}
 }
 
-/** An iterator over what a list held when it was made. */
+/** Iterator over a copy of a list. */
 export class Iteration {
   readonly #items: readonly Value[];
   #next = 0;
@@ -25,13 +25,12 @@ export class Iteration {
     return this.#next < this.#items.length;
   }
 
-  /** The next item; `undefined` at the end. */
   next(): Value | undefined {
     return this.#items[this.#next++];
   }
 }
 
-/** A variable as a value of its own, so that a program that changes it changes nothing outside. */
+/** Copies a variable, so that programs cannot change it. */
 export function toValue(variable: Variable): Value {
   if (typeof variable === "string") return Text.foreign(variable);
   if (isVariables(variable)) return new Map([...variable].map(([name, member]) => [name, toValue(member)]));
@@ -42,13 +41,13 @@ function isVariables(variable: Exclude<Variable, string>): variable is Variables
   return variable instanceof Map;
 }
 
-/** Text, numbers and booleans as text; `undefined` for everything else. */
+/** Converts scalars to text; `undefined` for other values. */
 export function scalarText(value: Value): Text | undefined {
   if (value instanceof Text) return value;
   return typeof value === "number" || typeof value === "boolean" ? Text.own(String(value)) : undefined;
 }
 
-/** What to call a value in a message. */
+/** Names a value's type for messages. */
 export function describeKind(value: Value): string {
   if (value === null) return "null";
   if (value instanceof Text) return "a text";

@@ -17,28 +17,27 @@ import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
-/** What a caller asks for (authentication.md 4.1). */
+/** Token request (authentication.md 4.1). */
 export interface TokenRequest {
   /** Seconds. */
   readonly lifetime?: number;
   readonly renewable: boolean;
-  /** Whether the token is for this server only. */
+  /** Whether it is valid for this server only. */
   readonly limited: boolean;
-  /** To what it is to be narrowed; absent: to nothing. */
   readonly restrictions?: TokenRestrictions;
-  /** By which its owner knows it again. */
+  /** Label for its owner. */
   readonly name?: string;
 }
 
-/** Longest name of a token, in characters. */
+/** Characters. */
 const MAX_NAME = 100;
 
-/** How long tokens last, in seconds. */
+/** Lifetimes in seconds. */
 export interface TokenLimits {
-  /** If the caller names no lifetime; `container.security.rest.jwt.lifetime`. */
+  /** `container.security.rest.jwt.lifetime`. */
   readonly defaultLifetime: number;
   readonly maxLifetime: number;
-  /** From the first token to the end of the last one that was got by renewal; default a week. */
+  /** From the first token to the end of the last renewal. Default: a week. */
   readonly renewalPeriod?: number;
 }
 
@@ -67,7 +66,7 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
   };
 }
 
-/** @throws {ERR_TOKEN_RESTRICTIONS} If more is asked for than there was. */
+/** @throws {ERR_TOKEN_RESTRICTIONS} If it exceeds the existing restrictions. */
 function restrictionsWithin(
   before: TokenRestrictions = {},
   asked: TokenRestrictions = {},
@@ -79,7 +78,7 @@ function restrictionsWithin(
   });
 }
 
-/** Issues tokens that stand for a caller, signed with the server's private key. */
+/** Issues tokens for callers, signed with the server's key. */
 export class TokenIssuer {
   readonly #own: OwnIssuer;
   #lastKey: { pem: string; key: KeyObject } | undefined;
@@ -89,9 +88,9 @@ export class TokenIssuer {
       readonly tls: () => TlsMaterial;
       readonly limits: TokenLimits;
       readonly clock: Clock;
-      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
-      /** Takes what is made; absent: nothing of it is kept. */
+      /** Absent: tokens are not registered. */
       readonly registry?: TokenRegistry;
     },
   ) {
@@ -99,14 +98,15 @@ export class TokenIssuer {
   }
 
   /**
-   * A token for the caller. It carries what was decided about them, and who named them; one got for a token inherits its
-   * limits: server, account, preferences, bounds, end of renewal. Whoever does not know bounds must not take a token that
-   * has some: it is for this server only.
-   * @param maker.role The caller's at this moment; the token never gives more.
-   * @param maker.preferences Of this request, in header syntax; frozen in the token.
-   * @param maker.clientAddress For the list of tokens.
-   * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * Issues a token with the caller's authentication facts. One derived from a token inherits its limits: server,
+   * account, preferences, restrictions, end of renewal. A restricted token is valid for this server only, since others
+   * may ignore restrictions.
+   * @param maker.role Current role, an upper limit.
+   * @param maker.preferences In header syntax; frozen in the token.
+   * @param maker.clientAddress For the token list.
+   * @returns Compact JWS.
+   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME |
+   * ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -125,7 +125,7 @@ export class TokenIssuer {
     const derived = Math.floor(this.options.derivedUntil(identity)) - now;
     if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
-    // Nobody but the operator knows that limit: who asks for more gets what there is.
+    // Shortened silently, since callers cannot know that limit.
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
@@ -133,7 +133,7 @@ export class TokenIssuer {
     const limited = request.limited || isNarrow(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
-    // Text for truth values: that is what clients and other servers read. Members left undefined are not written.
+    // Clients and other servers expect texts for truth values. Undefined members are omitted.
     const claims = {
       sub: identity.dn,
       iss: issuer.name,
@@ -163,11 +163,11 @@ export class TokenIssuer {
   }
 
   /**
-   * A token for somebody who is not there, as an administrator asks for it: whoever bears it is what the attribute sources
-   * say of that name, and nothing more.
-   * @param request.by Who asks, by distinguished name.
-   * @param request.preferences In header syntax, and checked; frozen in the token.
-   * @returns Compact JSON Web Signature.
+   * Issues a token for an absent user on an administrator's request, with the rights that the attribute sources give
+   * that name.
+   * @param request.by Administrator's DN.
+   * @param request.preferences Checked, in header syntax; frozen in the token.
+   * @returns Compact JWS.
    * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_TOKENS_UNAVAILABLE`
    */
   async issueFor(
@@ -197,13 +197,13 @@ export class TokenIssuer {
     return await this.#make(claims, issuer, undefined);
   }
 
-  /** Claims of a token that is made now. @param former Of what it is got with. */
+  /** Family claims of a new token. @param former Family of the parent. */
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
     return familyClaims(familyWith(former, token, this.options.clock()));
   }
 
-  /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
+  /** A browser sign-in is the root of its tokens' family: they end with it. */
   #familyOf({ browser }: Identity): TokenFamily | undefined {
     if (browser === undefined) return undefined;
     const { id, ends: expires } = browser;

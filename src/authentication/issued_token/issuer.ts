@@ -4,31 +4,27 @@ import { type Validity, validityOf } from "../../model/trust/validity.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 
-/** A server that issues tokens, as its certificate describes it. */
+/** Issuing server, from its certificate. */
 export interface Issuer {
-  /** Subject as tokens have it in `iss`. */
+  /** Subject, as in `iss`. */
   readonly name: string;
-  /** The name as it is compared. */
   readonly canonicalName: string;
   readonly key: KeyObject;
   /** SHA-256 of the public key. */
   readonly fingerprint: string;
-  /** Names of the one algorithm that the key is for, the first is used to sign; none if it is not fit for tokens. */
+  /** Names of the key's algorithm, the first for signing; empty if unsuitable. */
   readonly algorithms: readonly string[];
   readonly validity: Validity;
 }
 
-/** Algorithms by curve (RFC 7518, 3.4), under the names that node:crypto has for the curves. */
+/** RFC 7518, 3.4, by node:crypto's curve names. */
 const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
   ["prime256v1", ["ES256"]],
   ["secp384r1", ["ES384"]],
   ["secp521r1", ["ES512"]],
 ]);
 
-/**
- * @param certificate PEM.
- * @throws {TypeError} If it is no certificate, or one with a key that nobody can verify with here.
- */
+/** @param certificate PEM. @throws {TypeError} If it is invalid or its key is unsupported. */
 export function issuerOf(certificate: string): Issuer {
   const x509 = readCertificate(certificate);
   const name = certificateName(x509);
@@ -44,11 +40,7 @@ export function issuerOf(certificate: string): Issuer {
   };
 }
 
-/**
- * An issuer who is to be trusted.
- * @param certificate PEM.
- * @throws {TypeError} If it is no certificate, or one with a key that signs no tokens.
- */
+/** Returns a trusted issuer from PEM. @throws {TypeError} If it is invalid or its key cannot sign tokens. */
 export function trustedIssuerOf(certificate: string): Issuer {
   const issuer = issuerOf(certificate);
   if (issuer.algorithms.length > 0) return issuer;

@@ -1,7 +1,7 @@
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { type Issuer, issuerOf } from "./issuer.ts";
 
-/** This server as an issuer, from the certificate in use now; a replaced certificate is no longer trusted. */
+/** This server as an issuer, with its current certificate only. */
 export class OwnIssuer {
   #last: { certificate: string; issuer: Issuer } | undefined;
 

@@ -5,51 +5,47 @@ import { isJsonObject } from "../json_object.ts";
 import { InvalidToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { restrictionsClaim, restrictionsFromClaim } from "./restrictions.ts";
 
-/** The day on which a token was last seen, and from where it came first on that day. */
+/** Last day of use, and the first address on that day. */
 export interface TokenUse {
-  /** In UTC, as `2026-01-05`. */
+  /** UTC, `2026-01-05`. */
   readonly day: string;
   readonly address: string;
 }
 
-/** What is kept of a token of our own, besides whose it is and its id; nothing of it is a secret. */
+/** Registered token without owner and id; contains no secret. */
 export interface RegisteredToken {
-  /** SHA-256 of its text in base64, by which it is known again. */
+  /** SHA-256 of its text in base64. */
   readonly digest: string;
-  /** In seconds since the epoch, as are all times here. */
+  /** Seconds since the epoch, as all times here. */
   readonly made: number;
   readonly expires: number;
-  /** When the last token ends that can be got with it. */
+  /** Latest end of tokens derived from it. */
   readonly latest: number;
-  /** See {@link TokenFamily}. */
   readonly root: string;
-  /** See {@link TokenFamily}; in milliseconds. */
+  /** See {@link TokenFamily}; milliseconds. */
   readonly since: number;
   readonly name?: string;
   readonly restrictions?: TokenRestrictions;
   readonly renewable: boolean;
-  /** Whether it is for this service only. */
+  /** For this service only. */
   readonly limited: boolean;
-  /** Administrator who had it made for its owner, by distinguished name. */
+  /** DN of the administrator who requested it. */
   readonly by?: string;
-  /** Servers on which its owner had proved the account, if not on all. */
+  /** Servers on which the owner had proved the account; absent: all. */
   readonly servers?: readonly string[];
   readonly madeFrom?: string;
   readonly used?: TokenUse;
 }
 
-/** A token of our own as the book goes by it. */
+/** Issued token as presented. */
 export interface ShownToken {
-  /** Whose it is, by distinguished name. */
+  /** DN of the owner. */
   readonly dn: string;
   readonly token: RegisteredToken;
   readonly family: TokenFamily;
 }
 
-/**
- * What the claims of a token of our own say about it; those from before tokens had an id are known by their digest.
- * @throws {InvalidToken} If it says what none of ours does.
- */
+/** Reads the claims of an issued token; old ones without id are identified by digest. @throws {InvalidToken} */
 export function shownToken(token: SignedToken): ShownToken {
   const { claims, digest, expires } = token;
   const family = familyOf(token);
@@ -78,7 +74,7 @@ export function shownToken(token: SignedToken): ShownToken {
   };
 }
 
-/** The claims by which a token tells its lineage. */
+/** Returns the claims of a token family. */
 export function familyClaims({ id, since, root, line }: TokenFamily): Record<string, unknown> {
   return {
     jti: id,
@@ -111,7 +107,7 @@ function familyOf(token: SignedToken): TokenFamily {
   return { id, expires, since, root, line: members };
 }
 
-/** A token as it is kept until it ends. */
+/** Returns the record of a token. */
 export function tokenRecord(
   { made, expires, restrictions, ...rest }: RegisteredToken,
   { id, owner }: { readonly id: string; readonly owner: string },
@@ -120,7 +116,7 @@ export function tokenRecord(
   return { key: id, owner, made: Math.floor(made), ends: Math.ceil(expires), content };
 }
 
-/** What was kept by {@link tokenRecord}; undefined if it is something else. */
+/** Parses a {@link tokenRecord}; `undefined` if invalid. */
 export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | undefined {
   if (!isJsonObject(content)) return undefined;
   const { digest, latest, root, since, name, restrictions, by, madeFrom, used } = content;

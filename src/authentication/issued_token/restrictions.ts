@@ -8,17 +8,17 @@ import {
   type TokenRestrictions,
 } from "../../model/token_restrictions.ts";
 
-/** Most directories, and most servers, that a token can be narrowed to. */
+/** Most directories, and most servers. */
 const MAX_ITEMS = 16;
-/** Most bytes of them all in a token: stock clients and proxies carry headers of 8 KiB. */
+/** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
 const MAX_BYTES = 2048;
 
-/** What is wrong with bounds, in words that name the parameter and what was expected. */
+/** Invalid restrictions; the message names parameter and expectation. */
 class InvalidRestrictions extends Error {
   override readonly name = "InvalidBounds";
 }
 
-/** The bounds that a query asks for. @throws {ERR_INVALID_TOKEN_REQUEST} */
+/** Parses restrictions of a query. @throws {ERR_INVALID_TOKEN_REQUEST} */
 export function readRestrictions(query: URLSearchParams): TokenRestrictions {
   const list = (name: string) => query.has(name) ? query.getAll(name) : undefined;
   const single = (name: string) => query.get(name) ?? undefined;
@@ -37,14 +37,14 @@ export function readRestrictions(query: URLSearchParams): TokenRestrictions {
   }
 }
 
-/** What a token is narrowed to, in one line for the log. */
+/** Formats restrictions for the log. */
 export function restrictionsInWords({ paths, activity, servers, address }: TokenRestrictions): string {
   const members = { path: paths?.join(" "), activity, server: servers?.join(" "), address };
   return Object.entries(members).flatMap(([name, value]) => value === undefined ? [] : `${name}=${value}`)
     .join(" ");
 }
 
-/** The bounds as a token's claim `bounds` has them; undefined if there are none. */
+/** Returns the claim `bounds`; `undefined` without restrictions. */
 export function restrictionsClaim(
   restrictions: TokenRestrictions | undefined,
 ): Record<string, unknown> | undefined {
@@ -53,10 +53,7 @@ export function restrictionsClaim(
   return { path: paths, activity, server: servers, address };
 }
 
-/**
- * The bounds that a claim `bounds` says. A member that is not known means a limit that is not known.
- * @returns Undefined if the claim cannot be read: such a token counts for nothing.
- */
+/** Parses the claim `bounds`; `undefined` if invalid or with unknown members: the token is invalid then. */
 export function restrictionsFromClaim(claim: unknown): TokenRestrictions | undefined {
   if (typeof claim !== "object" || claim === null || Array.isArray(claim)) return undefined;
   const members = new Map<string, unknown>(Object.entries(claim));
@@ -76,7 +73,7 @@ export function restrictionsFromClaim(claim: unknown): TokenRestrictions | undef
   }
 }
 
-/** @throws {InvalidBounds} */
+/** @throws {InvalidRestrictions} */
 function checkedRestrictions({ path, activity, server, address }: {
   readonly path: unknown;
   readonly activity: unknown;
@@ -106,7 +103,7 @@ function textList(name: string, value: unknown): readonly string[] | undefined {
   return texts;
 }
 
-/** Only directories: a daemon confines a session to one, while whoever has a file's may list what is beside it. */
+/** Directories only: a session cannot be confined to a file. */
 function checkedDirectory(text: string): string {
   const expected =
     "path: expected the absolute path of a directory with a slash at its end, without * ? [ and :";

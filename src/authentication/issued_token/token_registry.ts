@@ -17,8 +17,8 @@ import {
 } from "./registered_token.ts";
 
 /**
- * Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names, with
- * the bound in milliseconds as `made`; certificates that signed tokens, by the fingerprints of their keys.
+ * Record kinds: tokens and revoked tokens by id; users who revoked all, by name with the time in milliseconds as
+ * `made`; signing certificates by key fingerprint.
  */
 const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
   "token",
@@ -27,76 +27,72 @@ const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
   "token-issuer",
 ] as const;
 
-/** What must be known of while the store is away. */
+/** Kinds needed during an outage of the store. */
 export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 
-/** Most tokens of a user that are listed; those go that end first. */
+/** Per user; those that expire first are dropped. */
 const MOST_TOKENS = 1000;
-/** Most ids of a user's that are kept as taken back; one more, and all tokens are. */
+/** Per user; beyond it all tokens are revoked. */
 const MOST_REVOKED = 1000;
-/** Most certificates of one name that are kept. */
+/** Per name. */
 const MOST_ISSUERS = 20;
-/** How often the store is asked whether it has changed, in milliseconds; what is changed here counts at once. */
+/** Interval of checks for changes elsewhere, in milliseconds. */
 const LOOK_MS = 100;
 const DAY_MS = 86_400_000;
-/** Users whose revoked tokens are remembered, and tokens whose last use is. */
+/** Cached users with revoked tokens, and cached last uses. */
 const REMEMBERED = 20_000;
 
-/** Whose tokens are meant. */
+/** Owner of tokens. */
 export interface TokenOwner {
-  /** Distinguished name. */
   readonly dn: string;
-  /** Servers on which the caller has proved the name; on others somebody else may have it. Absent: on all. */
+  /** Servers on which the caller proved the name, which others may have elsewhere; absent: all. */
   readonly servers?: readonly string[];
 }
 
-/** A token as its owner sees it. */
+/** Token as its owner sees it. */
 export interface ListedToken extends RegisteredToken {
   readonly id: string;
 }
 
-/** What the book is kept with. */
 interface TokenRegistryParts {
   readonly records: RecordStore;
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
   readonly log: Logger;
-  /** Longest time from the making of a token to the end of what is got with it, in seconds. */
+  /** Seconds from a token to the end of everything derived from it. */
   readonly longest: number;
-  /** Whether uses are written down; not by whoever only looks on. */
+  /** False in read-only processes. */
   readonly keepsUses: boolean;
-  /** What counts while the store that instances share is away; absent: it is this instance's own. */
+  /** Rules for an outage of the shared store; absent for a local one. */
   readonly outage?: OutageRule;
 }
 
-/** Which tokens count when nobody can tell whether they were taken back. */
+/** Validity of tokens while revocations are unknown. */
 interface OutageRule {
-  /** Milliseconds since when that is so; 0 if it can be told. */
+  /** Milliseconds of the outage; 0 if none. */
   readonly staleMs: () => number;
-  /** So long all do, by what was known last. */
+  /** Period in which all tokens stay valid, by the last known revocations. */
   readonly graceMs: number;
-  /** Then only those do of which the first of their line was made so short a time before their end, in milliseconds. */
+  /** Afterwards only families shorter than this stay valid, in milliseconds. */
   readonly shortMs: number;
 }
 
 /**
- * Tokens of our own: which there are, and which were taken back. Whether one was is asked for each use, and read from the
- * store only when that has changed; a use is written down once a day. What was not taken back counts, whether it is in the
- * list or not, as do tokens of before and those of an instance with a store of its own.
+ * Registry of issued and revoked tokens. Revocation is checked on each use, from memory until the store changes; uses
+ * are recorded daily. Unrevoked tokens are valid even if not listed, such as old ones or those of other instances.
  */
 export class TokenRegistry {
   readonly #revoked = new BoundedMap<string, RevokedTokens & { readonly version: number }>(REMEMBERED);
-  /** Days of the last use that was written down, by the ids of tokens. */
+  /** Recorded days of last use by token id. */
   readonly #used = new BoundedMap<string, number>(REMEMBERED);
   #version: { readonly number: number; readonly until: number } | undefined;
-  /** Fingerprint of the key whose certificate was kept last. */
   #keptIssuer: string | undefined;
-  /** Digests of tokens that were found in the list: what a text says never changes. */
+  /** Digests of listed tokens. */
   readonly #listed = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(readonly parts: TokenRegistryParts) {}
 
-  /** Enters a token that was made now, and the certificate that signed it. @throws {ERR_RECORD_STORE} */
+  /** Registers a new token and its signing certificate. @throws {ERR_RECORD_STORE} */
   async enter(
     shown: ShownToken,
     madeFrom: string | undefined,
@@ -106,13 +102,13 @@ export class TokenRegistry {
       if (signer !== undefined) await this.#keepIssuer(signer);
       await this.#put(shown, { ...shown.token, madeFrom });
     } catch (error) {
-      // It counts all the same, and is taken back with all of its owner's.
+      // It is valid even if unlisted, and revoked with all of the owner's.
       if (!this.#isStale || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
       this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
     }
   }
 
-  /** Whether a token is in the list: one of ours that may still be used, whatever key has signed it. */
+  /** Reports whether a token is listed, whatever key signed it. */
   async isListed({ token: { digest }, family: { id } }: ShownToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);
@@ -121,13 +117,13 @@ export class TokenRegistry {
     return true;
   }
 
-  /** Certificates with which tokens were signed under a name, PEM, each followed by its chain; nothing of them is verified. @throws {ERR_RECORD_STORE} */
+  /** Returns unverified signing certificates for a name, PEM with chain. @throws {ERR_RECORD_STORE} */
   async issuers(canonicalName: string): Promise<readonly string[]> {
     const records = await this.#records.list(ISSUER, canonicalName);
     return records.map((record) => memberOf(record, "pem")).filter((pem) => typeof pem === "string");
   }
 
-  /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} Also if nobody can tell. */
+  /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
   async isRevoked({ dn, family }: ShownToken): Promise<boolean> {
     const version = this.#look();
     const known = this.#revoked.get(dn);
@@ -137,11 +133,11 @@ export class TokenRegistry {
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
       family.expires * 1000 - family.since > outage.shortMs;
-    if (mayBe) throw httpError("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
+    if (mayBe) throw httpError("ERR_RECORD_STORE", "cannot tell whether the token was revoked");
     return false;
   }
 
-  /** Writes down that a token is used, if it was not today. Nobody waits for that, and nothing fails by it. */
+  /** Records the first use of a day in the background; never fails. */
   noteUse(shown: ShownToken, address: string): void {
     if (!this.parts.keepsUses || this.#isStale) return;
     const { id } = shown.family;
@@ -155,7 +151,7 @@ export class TokenRegistry {
     });
   }
 
-  /** Tokens of a user that count, oldest first. @throws {ERR_RECORD_STORE} */
+  /** Lists a user's valid tokens, oldest first. @throws {ERR_RECORD_STORE} */
   async list({ dn, servers }: TokenOwner): Promise<readonly ListedToken[]> {
     const owner = canonicalDn(dn);
     const { ids, before = -Infinity } = await this.#readRevoked(owner);
@@ -167,7 +163,7 @@ export class TokenRegistry {
     });
   }
 
-  /** Takes a user's token back, and what was got with it; whether it was there. @throws {ERR_RECORD_STORE} */
+  /** Revokes a token and its descendants; returns whether it existed. @throws {ERR_RECORD_STORE} */
   async revoke(user: TokenOwner, id: string): Promise<boolean> {
     const token = (await this.list(user)).find((listed) => listed.id === id);
     if (token === undefined) return false;
@@ -175,7 +171,7 @@ export class TokenRegistry {
     return true;
   }
 
-  /** Revokes what a user got with a browser, and what was got with that. @param owner In canonical DN. @throws {ERR_RECORD_STORE} */
+  /** Revokes tokens of a browser sign-in. @param owner Canonical DN. @throws {ERR_RECORD_STORE} */
   async revokeGot(owner: string, browser: string): Promise<void> {
     const now = this.parts.clock();
     await this.#revoke(owner, browser, {
@@ -204,8 +200,8 @@ export class TokenRegistry {
   }
 
   /**
-   * Takes all tokens of a user back; those that are not listed as well, unless somebody else may have the name.
-   * @returns How many were listed. @throws {ERR_RECORD_STORE}
+   * Revokes all of a user's tokens, including unlisted ones unless others may have the name.
+   * @returns Number of listed ones. @throws {ERR_RECORD_STORE}
    */
   async revokeAll(user: TokenOwner): Promise<number> {
     const listed = await this.list(user);
@@ -214,7 +210,7 @@ export class TokenRegistry {
     return listed.length;
   }
 
-  /** So that tokens can be verified when another certificate is in its place. */
+  /** Keeps the certificate to verify tokens after its replacement. */
   async #keepIssuer(
     { issuer: { canonicalName, fingerprint, validity }, pem }: {
       readonly issuer: Issuer;
@@ -236,7 +232,6 @@ export class TokenRegistry {
     return this.parts.records;
   }
 
-  /** The version of the store, of not long ago. */
   #look(): number {
     const now = this.parts.elapsed();
     if (this.#version === undefined || now >= this.#version.until) {
@@ -250,7 +245,7 @@ export class TokenRegistry {
     return Math.floor(this.parts.clock() / 1000);
   }
 
-  /** What was made until now, by this clock or that of another instance, counts no more. */
+  /** Revokes everything issued until now by the clocks of all instances. */
   async #revokeSoFar(owner: string): Promise<void> {
     const tokens = await this.#records.list(TOKEN, owner);
     const made = [...tokens, ...await this.#records.list(REVOKED, owner)].map(sinceOf);
@@ -283,10 +278,10 @@ export class TokenRegistry {
 
   async #writeUse(shown: ShownToken, used: TokenUse): Promise<void> {
     const record = await this.#records.get(TOKEN, shown.family.id);
-    const token = record && tokenOf(record) || shown.token; // what is known of it already stays
+    const token = record && tokenOf(record) || shown.token; // keeps known facts
     if (token.used?.day === used.day) return;
     await this.#put(shown, { ...token, used });
-    // It may have been revoked since it was looked at: what revokes it writes that down first, and removes it then.
+    // It may have been revoked meanwhile: revoking records that first, then removes the token.
     this.#version = undefined;
     if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.family.id);
   }
@@ -296,7 +291,7 @@ export class TokenRegistry {
   }
 }
 
-/** Whether two proofs of a name speak of a common server, so of the same user. */
+/** Reports whether two proofs of a name share a server, hence mean the same user. */
 function overlap(one: readonly string[] | undefined, other: readonly string[] | undefined): boolean {
   return one === undefined || other === undefined || one.some((server) => other.includes(server));
 }

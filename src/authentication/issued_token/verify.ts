@@ -25,25 +25,25 @@ import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
-/** Whose tokens count. */
+/** Trusted tokens. */
 export interface IssuedTokenOptions {
   readonly tls: () => TlsMaterial;
-  /** Certificates of further issuers, PEM, one each (`container.security.rest.jwt.trustedIssuerCert.<n>`). */
+  /** Further issuers' certificates, PEM (`container.security.rest.jwt.trustedIssuerCert.<n>`). */
   readonly trustedIssuers: readonly string[];
-  /** Of at least 32 bytes in UTF-8; without it no HMAC token is accepted. */
+  /** At least 32 bytes in UTF-8; absent: HMAC tokens are refused. */
   readonly hmacSecret?: string;
-  /** Asks whether the user of a token still exists. */
+  /** Checks whether the token's user still exists. */
   readonly accountStatus: AskAccountStatus;
-  /** Which of our own tokens there are, and which were taken back; absent: nothing of that is kept. */
+  /** Absent: no list and no revocation. */
   readonly registry?: TokenRegistry;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Recognises callers by tokens that this server issued, or another one that it trusts to name anybody. Stands before
- * the configured methods; such tokens are shown to no other (authentication.md 1.4, 4.2).
- * @throws {TypeError} If a trusted issuer's certificate cannot be used.
+ * Authenticates tokens that this or a trusted server issued. Runs before the configured authenticators, which never see
+ * such tokens (authentication.md 1.4, 4.2).
+ * @throws {TypeError} If a trusted issuer's certificate is unusable.
  * @throws {RangeError} If the HMAC secret is too short.
  */
 export function issuedToken(options: IssuedTokenOptions): Authenticator {
@@ -89,7 +89,7 @@ class IssuedTokenAuthenticator implements Authenticator {
 
   close(): void {}
 
-  /** @throws {InvalidToken} What the book throws. */
+  /** @throws {InvalidToken} Also what the registry throws. */
   async #identify(text: string, clientAddress: string): Promise<Identity> {
     const token = parseSignedToken(text);
     const { claims, expires } = token;
@@ -118,28 +118,25 @@ class IssuedTokenAuthenticator implements Authenticator {
     return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };
   }
 
-  /** What a token of our own was got with. @throws {InvalidToken} If that, or it, was taken back. What the book throws. */
+  /** Returns an issued token's family. @throws {InvalidToken} If any of it is revoked; what the registry throws. */
   async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
     const { registry } = this.options;
     const shown = shownToken(token);
     if (await registry?.isRevoked(shown)) {
-      throw new InvalidToken("it was taken back, or what it was got with");
+      throw new InvalidToken("it was revoked, or a token that it was obtained with was revoked");
     }
     registry?.noteUse(shown, clientAddress);
     return shown.family;
   }
 
-  /** Once for each token, as clients show them again and again. */
+  /** Logs once per token. */
   #tellOld({ digest }: SignedToken, dn: string): void {
     if (this.#told.get(digest)) return;
     this.#told.set(digest, true);
     this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
   }
 
-  /**
-   * Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. Of a token that is in the
-   * list, a former certificate of ours may have signed it. The list alone makes nothing a token.
-   */
+  /** Returns the signer: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
   async #signer(token: SignedToken, issuer: string): Promise<"own" | "other"> {
     if (token.algorithm.startsWith("HS")) {
       const secret = this.#secret;
@@ -163,10 +160,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     throw new InvalidToken("not signed by an issuer that is trusted");
   }
 
-  /**
-   * Whether a listed token was signed by a certificate that this service had before. Such certificates come out of the store,
-   * so each is believed only as far as an authority that is trusted vouches for it now.
-   */
+  /** Verifies a listed token with former certificates from the store, each of which an authority must vouch for. */
   async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
     const { registry, tls, clock } = this.options;
     if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
@@ -186,8 +180,8 @@ class IssuedTokenAuthenticator implements Authenticator {
 }
 
 /**
- * What a token of our own carries of what was decided about its maker; of tokens of others it does not count, or they
- * could say who may use which account. A token without a role gives none, though it names an account.
+ * Returns the authentication facts of an issued token; ignored in other services' tokens, which could claim any
+ * account. Without a role it grants none.
  * @throws {InvalidToken}
  */
 function decidedOf(
@@ -214,7 +208,7 @@ function decidedOf(
   };
 }
 
-/** @throws {InvalidToken} If the token is not good for where the client is. */
+/** @throws {InvalidToken} If the client's address is not allowed. */
 function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string): void {
   const address = restrictions?.address;
   if (address !== undefined && !addressInRange(clientAddress, address)) {
@@ -222,7 +216,7 @@ function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string)
   }
 }
 
-/** @throws {InvalidToken} If there are bounds that cannot be read. */
+/** @throws {InvalidToken} If restrictions are unreadable. */
 function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
   if (!claims.has("restrictions")) return {};
   const restrictions = restrictionsFromClaim(claims.get("restrictions"));
@@ -230,7 +224,7 @@ function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restri
   return { restrictions };
 }
 
-/** Who named the token's user, and the most that the token may give. */
+/** Returns authenticator and highest role of the token's maker. */
 function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highestRole"> {
   return {
     ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
@@ -245,7 +239,7 @@ function numberClaim({ claims }: SignedToken, name: string): number {
   return value;
 }
 
-/** @throws {InvalidToken} If the claim is there and no list of texts. */
+/** @throws {InvalidToken} If present but no list of texts. */
 function listClaim({ claims }: SignedToken, name: string): readonly string[] | undefined {
   const value = claims.get(name);
   if (value === undefined) return undefined;
@@ -255,7 +249,7 @@ function listClaim({ claims }: SignedToken, name: string): readonly string[] | u
   return texts;
 }
 
-/** A name that another service vouches for. @throws {InvalidToken} */
+/** Checks a name from another service. @throws {InvalidToken} */
 function checkedName(dn: string): string {
   try {
     return checkIdentity(dn);
@@ -265,7 +259,7 @@ function checkedName(dn: string): string {
   }
 }
 
-/** Where a token does not say it, as those of other servers, it can be traded for one that lasts no longer. */
+/** Default for other servers' tokens: tokens derived from them last no longer. */
 function renewableUntil({ claims, expires }: SignedToken): number {
   const limit = claims.get("renewableUntil");
   return typeof limit === "number" ? limit : expires;
@@ -286,12 +280,12 @@ function readSecret(text: string): KeyObject {
   return createSecretKey(bytes);
 }
 
-/** Truth as text, in any case, or as a boolean. */
+/** Boolean, or text in any case. */
 function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
 
-/** The certificates of a PEM text; none if one of them cannot be read. */
+/** Parses PEM certificates; empty if one is invalid. */
 function certificatesIn(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {

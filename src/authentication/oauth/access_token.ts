@@ -10,28 +10,25 @@ import type { Variables } from "../expression/value.ts";
 
 /** Public keys of an issuer. */
 export interface IssuerKeys {
-  /**
-   * Those that may have signed: of this name, or without one all of the algorithm's sort.
-   * @throws {InvalidToken} If there is none. {RemoteUnavailable} If that cannot be told now.
-   */
+  /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
   matching(
     header: { readonly alg: string; readonly kid: string | undefined },
     signal: AbortSignal,
   ): Promise<readonly KeyObject[]>;
 }
 
-/** Of a token's header, in lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
+/** In lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
-/** Of a logout token's (OIDC Back-Channel Logout 1.0, 2.4). */
+/** OIDC Back-Channel Logout 1.0, 2.4. */
 const LOGOUT_TYPES: ReadonlySet<string> = new Set(["logout+jwt", "jwt"]);
 
-/** Members of a header that change what the token says or how it is read; all that only tell where keys are is not looked at. */
+/** Header members that change meaning or encoding; key locations are simply ignored. */
 const REFUSED_MEMBERS = ["crit", "b64", "zip", "enc", "cty"] as const;
 
-/** Keys that are tried for a token that names none. */
+/** Keys tried if the token names none. */
 const MOST_KEYS = 4;
 
-/** Longest values that are looked at, in characters (OIDC Core 1.0, 2 has 255 for `sub`). */
+/** Characters (OIDC Core 1.0, 2: 255 for `sub`). */
 const LONGEST: Readonly<Record<string, number>> = {
   kid: 512,
   sub: 255,
@@ -41,7 +38,6 @@ const LONGEST: Readonly<Record<string, number>> = {
   azp: 1024,
 };
 
-/** By what a token is verified. */
 interface TokenRules {
   readonly issuer: string;
   readonly keys: IssuerKeys;
@@ -51,8 +47,7 @@ interface TokenRules {
 }
 
 /**
- * Verifies a JWT access token of one issuer (RFC 9068, 4; RFC 8725): what sort of token it is, who issued it, when it is
- * valid, and last the signature. For whom it is made is another question.
+ * Verifies a JWT access token (RFC 9068, 4; RFC 8725): type, issuer, validity, signature; not its audience.
  * @throws {InvalidToken} What the keys throw.
  */
 export async function verifyAccessToken(
@@ -67,28 +62,20 @@ export async function verifyAccessToken(
   });
 }
 
-/**
- * Verifies an ID token of one issuer as far as all tokens are verified, and that it names somebody (OIDC Core 1.0, 3.1.3.7).
- * For whom it is made, and for which visit, is another question.
- * @throws {InvalidToken} What the keys throw.
- */
+/** Verifies an ID token (OIDC Core 1.0, 3.1.3.7) but for audience and nonce. @throws {InvalidToken} */
 export async function verifyIdToken(token: ForeignToken, rules: TokenRules): Promise<void> {
   await verifyToken(token, rules, () => {
     if (textOr(token.claims, "sub") === undefined) throw new InvalidToken("no subject");
   });
 }
 
-/** How old a logout token may be, in seconds; so long it is remembered, too. */
+/** Longest age of a logout token in seconds, and time in the replay cache. */
 export const LOGOUT_S = 300;
 
-/** The event that makes a token one of logout (OIDC Back-Channel Logout 1.0, 2.4). */
+/** OIDC Back-Channel Logout 1.0, 2.4. */
 const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
-/**
- * Verifies a logout token of one issuer (OIDC Back-Channel Logout 1.0, 2.6), but for whom it is made and whether it was shown before.
- * @returns Its `jti`, and whose logins it ends.
- * @throws {InvalidToken} What the keys throw.
- */
+/** Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) but for audience and replay. @throws {InvalidToken} */
 export async function verifyLogoutToken(
   token: ForeignToken,
   rules: TokenRules,
@@ -110,7 +97,7 @@ export async function verifyLogoutToken(
   return { jti, sub, sid };
 }
 
-/** @param checkClaims What is special to a kind of token, before the signature is looked at. */
+/** @param checkClaims Runs before the signature check. */
 async function verifyToken(
   token: ForeignToken,
   { issuer, keys, now, signal }: TokenRules,
@@ -144,7 +131,6 @@ function mediaType(type: string): string {
   return type.toLowerCase().replace(/^application\//, "");
 }
 
-/** @param seconds Since the epoch. */
 function checkTimes(claims: ReadonlyMap<string, unknown>, seconds: number): void {
   const [expires, notBefore, issued] = [
     dateOr(claims, "exp"),
@@ -161,7 +147,7 @@ function checkTimes(claims: ReadonlyMap<string, unknown>, seconds: number): void
   }
 }
 
-/** Claims that decide, each in the one form that it has (RFC 7519, 4.1; RFC 9068, 2.2). */
+/** Types of decisive claims (RFC 7519, 4.1; RFC 9068, 2.2). */
 function checkForms(claims: ReadonlyMap<string, unknown>): void {
   for (const name of ["sub", "jti", "client_id", "azp", "typ", "token_type", "token_use"]) {
     textOr(claims, name);
@@ -174,14 +160,13 @@ function checkForms(claims: ReadonlyMap<string, unknown>): void {
   }
 }
 
-/** Claims that only ID tokens, logout tokens and security events have (OIDC Core 1.0, 2 and 3.3.2.11; RFC 8417, 2.2). */
+/** Claims of ID and logout tokens (OIDC Core 1.0, 2 and 3.3.2.11; RFC 8417, 2.2). */
 const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
 
 /**
- * What else a token of the issuer is, that must not open a door: ID, refresh, offline or logout token (RFC 8725, 3.11 and
- * 3.12). Issuers that do not say `at+jwt` say it by a claim (Keycloak's `typ`, `token_use` of Cognito), or give nothing
- * else a scope or client.
- * @returns For the log; `undefined` if it is an access token.
+ * Returns for the log why a token is no access token (RFC 8725, 3.11 and 3.12): ID, refresh, offline or logout token.
+ * Issuers without `at+jwt` mark types by claims (Keycloak's `typ`, Cognito's `token_use`), or omit scope and client
+ * elsewhere.
  */
 function otherKind(
   header: ReadonlyMap<string, unknown>,
@@ -201,17 +186,14 @@ function otherKind(
   return speaks ? undefined : "nothing says that it is an access token";
 }
 
-/** Values by which issuers say that a token is an access token. */
+/** Values for access tokens. */
 const ACCESS: ReadonlySet<unknown> = new Set(["bearer", "dpop", "access", "access_token", "at+jwt"]);
-/** Words by which they say that it is none. */
+/** Values for other tokens. */
 const OTHER: ReadonlySet<string> = new Set(["id", "refresh", "offline", "logout"]);
-/** Claims that tell. */
+/** Claims with the type. */
 const TELLING = ["typ", "token_type", "token_use"];
 
-/**
- * Whether an issuer's word about a token is that it is none for access; words that nobody knows are left alone.
- * @returns For the log; `undefined` if nothing speaks against it.
- */
+/** Returns for the log a claim that marks another type of token; unknown values are ignored. */
 export function speaksOfOtherToken(said: Said): string | undefined {
   const telling = TELLING.find((name) =>
     textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
@@ -219,7 +201,7 @@ export function speaksOfOtherToken(said: Said): string | undefined {
   return telling === undefined ? undefined : `its ${telling} is not that of an access token`;
 }
 
-/** Returns whether the issuer says by a word of its own, or the token by its header, that it is an access token. */
+/** Reports whether a claim or the header marks an access token. */
 export function isMarkedAccess(said: Variables, token: ForeignToken | undefined): boolean {
   const type = token?.header.get("typ");
   return (typeof type === "string" && mediaType(type) === "at+jwt") ||
@@ -237,7 +219,7 @@ async function checkSignature(text: string, algorithm: string, keys: readonly Ke
   throw new InvalidToken("not signed by a key of the issuer");
 }
 
-/** A member that must be text, if it is there. @throws {InvalidToken} */
+/** Returns an optional text. @throws {InvalidToken} */
 function textOr(members: ReadonlyMap<string, unknown>, name: string): string | undefined {
   const value = members.get(name);
   if (value === undefined) return undefined;
@@ -248,7 +230,7 @@ function textOr(members: ReadonlyMap<string, unknown>, name: string): string | u
   return value;
 }
 
-/** A moment in seconds since the epoch, if it is there (RFC 7519, 2). @throws {InvalidToken} */
+/** Returns an optional time in seconds since the epoch (RFC 7519, 2). @throws {InvalidToken} */
 function dateOr(claims: ReadonlyMap<string, unknown>, name: string): number | undefined {
   const value = claims.get(name);
   if (value === undefined) return undefined;

@@ -4,7 +4,7 @@ import { HttpError } from "../../model/http_error.ts";
 import { scopesOf } from "./token_requirements.ts";
 import type { Said } from "../claims.ts";
 
-/** What a scope permits, by its name: WLCG Common JWT Profiles 1.2, and SciTokens. */
+/** Activities by scope: WLCG Common JWT Profiles 1.2, SciTokens. */
 const ACTIVITIES: ReadonlyMap<string, "read" | "modify"> = new Map([
   ["storage.read", "read"],
   ["storage.stage", "read"],
@@ -13,13 +13,13 @@ const ACTIVITIES: ReadonlyMap<string, "read" | "modify"> = new Map([
   ["write", "modify"],
 ]);
 
-/** Scopes that are looked at; real tokens have a few. */
+/** Scopes considered. */
 const MOST = 100;
 
 /**
- * What a token permits at a daemon, by scopes such as `storage.read:/path`. Daemons know reading, and all that one may do to
- * files with reading: what a token gives less of, such as new files alone or writing without reading, counts for nothing.
- * @param base Directory that the paths of tokens start from, without trailing slash; empty is the root.
+ * Returns session permissions from scopes such as `storage.read:/path`. Daemons know only read and full access, so
+ * lesser rights (create only, write without read) grant nothing.
+ * @param base Root of the token's paths, without trailing slash.
  */
 export function readCapabilities(said: Said, base: string): readonly Capability[] {
   const given = scopesOf(said).slice(0, MOST).flatMap((scope) => {
@@ -42,10 +42,7 @@ export function readCapabilities(said: Said, base: string): readonly Capability[
   return [...new Map(all.map((one) => [`${one.access} ${one.path}`, one])).values()];
 }
 
-/**
- * The directory that a scope names, with trailing slash; `undefined` if it is not in its normal form, or has characters
- * that mean something else to daemons.
- */
+/** Returns a scope's directory with trailing slash; `undefined` if not normalised or with pattern characters. */
 function readPath(text: string, base: string): string | undefined {
   if (!text.startsWith("/") || /[*?[\]:%]/.test(text)) return undefined;
   const path = text.endsWith("/") ? text : `${text}/`;

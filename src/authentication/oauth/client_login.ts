@@ -3,38 +3,37 @@ import { createPrivateKey, type KeyObject, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
 import type { OutgoingRequest } from "../../outgoing/outgoing_http.ts";
 
-/** How this service says to a provider that it is its client (OIDC Core 1.0, 9). */
+/** Client authentication at the provider (OIDC Core 1.0, 9). */
 export type ClientLogin =
   | {
     readonly clientId: string;
     readonly clientSecret: string;
-    /** `client_secret_basic`; else the secret is in the body, `client_secret_post`. */
+    /** `client_secret_basic`; otherwise `client_secret_post`. */
     readonly inHeader?: boolean;
   }
   | {
     readonly clientId: string;
-    /** `private_key_jwt`: private key as PEM. */
+    /** `private_key_jwt`: PEM. */
     readonly key: string;
     readonly keyId: string | undefined;
   };
 
-/** How long an assertion counts, in seconds. */
+/** Lifetime of an assertion in seconds. */
 const ASSERTION_S = 60;
 
-/** Algorithms of elliptic curves (RFC 7518, 3.4). */
+/** RFC 7518, 3.4. */
 const BY_CURVE: Readonly<Record<string, string>> = {
   prime256v1: "ES256",
   secp384r1: "ES384",
   secp521r1: "ES512",
 };
 
-/** What a request has so that the provider knows us: headers, and parameters of the body. */
+/** Returns headers and form parameters that authenticate the client. */
 export async function clientLogin(
   login: ClientLogin,
   { audience, now }: {
-    /** The provider's issuer, or the endpoint where that is not known (RFC 7523, 3). */
+    /** Issuer, or the endpoint if unknown (RFC 7523, 3). */
     readonly audience: string;
-    /** Milliseconds since the epoch. */
     readonly now: number;
   },
 ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly parameters: [string, string][] }> {
@@ -51,12 +50,12 @@ export async function clientLogin(
   if (!inHeader) {
     return { headers: {}, parameters: [["client_id", clientId], ["client_secret", clientSecret]] };
   }
-  // RFC 6749, 2.3.1: both are encoded as in a form, which Basic itself does not ask for.
+  // RFC 6749, 2.3.1: both are form-encoded, unlike in Basic itself.
   const pair = [clientId, clientSecret].map(formEncoded).join(":");
   return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: [] };
 }
 
-/** A form for an endpoint of the provider, sent as a client that it knows. */
+/** Builds an authenticated form request. */
 export function formRequest(
   url: string,
   { headers, parameters }: Awaited<ReturnType<typeof clientLogin>>,
@@ -74,7 +73,7 @@ export function formRequest(
   };
 }
 
-/** The algorithm that a key signs with; `undefined` if it is none that providers know. */
+/** Returns the key's signature algorithm; `undefined` if providers do not support it. */
 export function algorithmOf(key: KeyObject): string | undefined {
   switch (key.asymmetricKeyType) {
     case "rsa":

@@ -24,13 +24,12 @@ import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { secondsOf } from "./token_requirements.ts";
 
-/** Longest code or error that is taken from a browser, in characters. */
+/** Characters. */
 const MOST_CHARACTERS = 4096;
 
 /**
- * Has people sign in at an OpenID Connect provider by authorisation code (OIDC Core 1.0, 3.1; RFC 9700): with PKCE by S256
- * (RFC 7636), a state and a nonce that belong to the browser, and `iss` in the answer where the provider has it (RFC 9207).
- * Whoever comes back is known by the access token, as if a client had shown it: all that is required of tokens holds.
+ * Sign-in by authorisation code (OIDC Core 1.0, 3.1; RFC 9700) with PKCE S256 (RFC 7636), state and nonce bound to the
+ * browser, and `iss` if supported (RFC 9207). The access token is then checked as if a client had presented it.
  */
 export class CodeLogin implements BrowserLogin {
   readonly title: string;
@@ -45,7 +44,7 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      /** Logout tokens that were shown. */
+      /** Replay cache of logout tokens. */
       readonly logouts: ReplayCache;
     },
   ) {
@@ -125,7 +124,6 @@ export class CodeLogin implements BrowserLogin {
     return ended;
   }
 
-  /** @throws {InvalidToken} */
   #outcome(
     accessToken: string,
     session: ProviderSession,
@@ -136,7 +134,7 @@ export class CodeLogin implements BrowserLogin {
     },
   ): LoginOutcome {
     const bearer = readBearer(accessToken);
-    // Whatever it says itself, or if it says nothing: it is shown to nobody but who made it (RFC 9700, 4.4).
+    // Whatever it claims, it is sent only to its issuer (RFC 9700, 4.4).
     if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
     const { issuer, maxAuthAge } = this.config;
     return {
@@ -147,7 +145,7 @@ export class CodeLogin implements BrowserLogin {
     };
   }
 
-  /** @throws {InvalidToken} If the answer is none of this provider, or none at all. */
+  /** @throws {InvalidToken} If the response is invalid or another provider's. */
   async #codeOf(answer: URLSearchParams, asker: Asker): Promise<string> {
     const one = (name: string) => {
       const [value, ...more] = answer.getAll(name);
@@ -157,7 +155,7 @@ export class CodeLogin implements BrowserLogin {
       return value;
     };
     const [code, error, iss] = [one("code"), one("error"), one("iss")];
-    // RFC 9207, 2.4: whose answer it is, before anything of it is used.
+    // RFC 9207, 2.4: check the issuer before using the response.
     const named = await this.parts.provider.namesItself(asker);
     if (iss === undefined ? named : iss !== this.config.issuer) {
       throw new InvalidToken("the answer is of another provider");
@@ -171,7 +169,7 @@ export class CodeLogin implements BrowserLogin {
     return code;
   }
 
-  /** Trades the code for tokens (RFC 6749, 4.1.3). @throws {InvalidToken | RemoteUnavailable} */
+  /** Exchanges the code (RFC 6749, 4.1.3). @throws {InvalidToken | RemoteUnavailable} */
   #redeem(code: string, { redirectUri, verifier }: BrowserVisit, asker: Asker) {
     const fields: [string, string][] = [
       ["grant_type", "authorization_code"],
@@ -182,7 +180,7 @@ export class CodeLogin implements BrowserLogin {
     return this.#ask(fields, [code, verifier], { asker, what: "the code", read: tokensOf });
   }
 
-  /** Asks the token endpoint. @throws {InvalidToken | RemoteUnavailable} */
+  /** Calls the token endpoint. @throws {InvalidToken | RemoteUnavailable} */
   async #ask<T>(
     fields: [string, string][],
     given: readonly string[],
@@ -209,7 +207,7 @@ export class CodeLogin implements BrowserLogin {
     });
   }
 
-  /** Looks at who has signed in, and for which visit (OIDC Core 1.0, 3.1.3.7). @returns How and when, if that is said. */
+  /** Verifies the ID token for this visit (OIDC Core 1.0, 3.1.3.7). Returns `acr` and `auth_time` if present. */
   async #verify(
     text: string,
     { nonce, accessToken, signal }: {
@@ -247,20 +245,20 @@ export class CodeLogin implements BrowserLogin {
   }
 }
 
-/** Returns what `at_hash` must be (OIDC Core 1.0, 3.1.3.6); Ed25519 hashes by SHA-512. */
+/** Returns the expected `at_hash` (OIDC Core 1.0, 3.1.3.6); Ed25519 uses SHA-512. */
 function accessTokenHash(algorithm: unknown, accessToken: string): string {
   const bits = /^[REP]S(256|384|512)$/.exec(String(algorithm))?.[1] ?? "512";
   const digest = hash(`sha${bits}`, accessToken, "buffer");
   return digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
-/** The tokens of an answer to a code (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3); `undefined` if they are not there. */
+/** Parses a token response (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3). */
 function tokensOf(response: OutgoingResponse) {
   const tokens = accessTokenOf(response);
   return tokens?.idToken === undefined ? undefined : { ...tokens, idToken: tokens.idToken };
 }
 
-/** The tokens of an answer, of which the access token alone must be there. */
+/** Parses a response that requires only the access token. */
 function accessTokenOf({ body }: OutgoingResponse) {
   const document = parseJsonObject(new TextEncoder().encode(body));
   const said = document && Object.fromEntries(document);

@@ -7,25 +7,25 @@ import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { verifyProof } from "./dpop_proof.ts";
 
-/** To whom a token is bound (RFC 7800, 3.1); without any member it is a bearer token. */
+/** Binding of a token (RFC 7800, 3.1); empty for a bearer token. */
 export interface Confirmation {
-  /** Thumbprint of the key that proves possession (RFC 9449, 6.1). */
+  /** Key thumbprint (RFC 9449, 6.1). */
   readonly jkt?: string;
-  /** SHA-256 of the client's certificate (RFC 8705, 3.1), in base64url. */
+  /** Certificate's SHA-256 in base64url (RFC 8705, 3.1). */
   readonly certificate?: string;
 }
 
-/** What else a token may be bound by (RFC 7800, 3; RFC 8747, 3), and is not verified here. */
+/** Bindings not supported here (RFC 7800, 3; RFC 8747, 3). */
 const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
 
 /**
- * Reads `cnf` of a token or of what a provider says about one. Beside a binding that is verified, members that bind nothing
- * are left alone (RFC 7800, 3.1), as Keycloak's `kc-jkt-type` is.
- * @throws {InvalidToken} If it binds the token in a way that is not verified here, or cannot be read.
+ * Parses `cnf`. Members that bind nothing, such as Keycloak's `kc-jkt-type`, are ignored beside a supported binding
+ * (RFC 7800, 3.1).
+ * @throws {InvalidToken} If the binding is unsupported or malformed.
  */
 export function readConfirmation(cnf: unknown): Confirmation {
   if (cnf === undefined) return {};
-  // Of a provider's answer a map, which is a JSON object to the other question.
+  // A map in userinfo, an object in tokens.
   const members = cnf instanceof Map ? [...cnf] : isJsonObject(cnf) ? Object.entries(cnf) : undefined;
   if (members === undefined || members.length === 0) throw new InvalidToken("its cnf cannot be read");
   const confirmation: { jkt?: string; certificate?: string } = {};
@@ -38,23 +38,21 @@ export function readConfirmation(cnf: unknown): Confirmation {
   return confirmation;
 }
 
-/** For the log. */
 const UNVERIFIED = "it is bound in a way that is not verified here";
 
-/** SHA-256 in base64url. */
 function thumbprintOf(value: unknown): string {
   if (typeof value === "string" && /^[A-Za-z0-9_-]{43}$/.test(value)) return value;
   throw new InvalidToken("its cnf cannot be read");
 }
 
-/** Sees to it that who shows a bound token is whom it is bound to. */
+/** Verifies possession of a bound token's key. */
 export class PossessionCheck {
-  /** @param proofs Those that were shown, by their users: keys cost nothing. */
+  /** @param proofs Per user, since keys are free to make. */
   constructor(readonly clock: Clock, readonly proofs: ReplayCache) {}
 
   /**
-   * Holds what a request shows against what the token is bound to (RFC 9449, 7; RFC 8705, 3).
-   * @param user Name of the token's user, who pays for what is remembered.
+   * Checks a request against the token's binding (RFC 9449, 7; RFC 8705, 3).
+   * @param user Token's user, for the replay cache's quota.
    * @throws {InvalidToken}
    */
   async check(user: string, { jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
@@ -62,7 +60,7 @@ export class PossessionCheck {
     if (authorization.kind !== "bearer") throw new InvalidToken("no token");
     if (certificate !== undefined) checkCertificate(certificate, credentials);
     if (authorization.scheme === undefined) {
-      // RFC 9449, 7.2: whoever got hold of a bound token must not use it as if it were not.
+      // RFC 9449, 7.2: a stolen bound token must not work as a bearer token.
       if (jkt !== undefined) throw new InvalidToken("it is bound to a key, and no proof was shown");
       return;
     }

@@ -1,25 +1,25 @@
 import { printable } from "../../model/printable.ts";
 import { isJsonObject } from "../json_object.ts";
 
-/** What a provider says about itself (OIDC Discovery 1.0, 3; RFC 8414, 2), as far as it is of use here. */
+/** Used part of provider metadata (OIDC Discovery 1.0, 3; RFC 8414, 2). */
 export interface ProviderMetadata {
   readonly jwksUri?: string;
   readonly introspectionEndpoint?: string;
   readonly userinfoEndpoint?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
-  /** How it takes challenges (RFC 7636); absent: it does not say. */
+  /** PKCE methods (RFC 7636); absent: not stated. */
   readonly challengeMethods?: readonly unknown[];
-  /** Whether it says in each answer whose that is (RFC 9207, 3). */
+  /** Whether responses contain `iss` (RFC 9207, 3). */
   readonly namesItself: boolean;
 }
 
-/** A document that must not be used; the text is for the log and the operator. */
+/** Error for unusable metadata, for log and operator. */
 export class InvalidMetadata extends Error {
   override readonly name = "InvalidMetadata";
 }
 
-/** Where an issuer's document is: as OIDC Discovery 1.0, 4 has it, and as RFC 8414, 3.1 has it. */
+/** Returns the URLs of an issuer's metadata by OIDC Discovery 1.0, 4 and RFC 8414, 3.1. */
 export function metadataAddresses(issuer: string): readonly string[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
@@ -29,11 +29,7 @@ export function metadataAddresses(issuer: string): readonly string[] {
   ];
 }
 
-/**
- * Reads the document of an issuer. It must name that very issuer, or one provider could speak for another's tokens (OIDC
- * Discovery 1.0, 4.3; RFC 8414, 3.3).
- * @throws {InvalidMetadata}
- */
+/** Parses metadata. It must name the same issuer (OIDC Discovery 1.0, 4.3; RFC 8414, 3.3). @throws {InvalidMetadata} */
 export function readMetadata(body: string, issuer: string): ProviderMetadata {
   const document = parse(body);
   if (!isJsonObject(document)) throw new InvalidMetadata("the discovery document is no JSON object");
@@ -56,10 +52,9 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
 }
 
 /**
- * An endpoint that the document names, if it is where the issuer is: this service reaches configured hosts and ports, and
- * no others.
- * @param key By which another one can be configured.
- * @throws {InvalidMetadata} If there is none, or it is elsewhere.
+ * Returns an endpoint if it has the issuer's origin, since only configured hosts and ports are contacted.
+ * @param key Configures another one.
+ * @throws {InvalidMetadata} If it is absent or elsewhere.
  */
 export function endpointOf(
   endpoint: string | undefined,
@@ -101,5 +96,5 @@ function endpoint(document: Readonly<Record<string, unknown>>, member: string): 
   return value;
 }
 
-/** Longest address that is taken from a document, in characters. */
+/** Characters. */
 const MAX_ADDRESS = 2000;

@@ -4,42 +4,34 @@ import { readForeignToken } from "../foreign_token.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 
-/** Longest proof that is read, in characters. */
+/** Characters. */
 const MAX_LENGTH = 4096;
-/** Longest `jti`, in characters. */
+/** Characters. */
 const MAX_ID = 512;
-/** How old a proof may be, in seconds (RFC 9449, 11.1): clients make one for each request. */
+/** Seconds (RFC 9449, 11.1). */
 const MAX_AGE = 120;
 
-/** Members that only secret keys have. */
+/** Members of private keys. */
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/** What a proof was shown with. */
 interface ProvenRequest {
-  /** The access token. */
   readonly token: string;
   readonly method: string;
-  /** As clients see it, absolute. */
+  /** Absolute, as clients see it. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Whose proof it is, and which one. */
 interface Proof {
-  /** Of the key that made it, as in `jkt` (RFC 7638). */
+  /** As in `jkt` (RFC 7638). */
   readonly thumbprint: string;
-  /** `jti`. */
   readonly id: string;
-  /** Until when it could be shown again, in milliseconds since the epoch. */
+  /** End of possible replay, in milliseconds since the epoch. */
   readonly endsAt: number;
 }
 
-/**
- * Verifies a DPoP proof (RFC 9449, 4.3). Whether it was shown before, and whether the token is bound to its key, is for the
- * caller to see.
- * @throws {InvalidToken}
- */
+/** Verifies a DPoP proof (RFC 9449, 4.3), except for replay and the token's binding. @throws {InvalidToken} */
 export async function verifyProof(proof: string, request: ProvenRequest): Promise<Proof> {
   if (proof.length > MAX_LENGTH) throw refused("is too long");
   const parsed = readForeignToken(proof);
@@ -82,7 +74,7 @@ function checkClaims(
   return { id, issued };
 }
 
-/** RFC 9449, 4.3, item 9: without query and fragment, and normalised as addresses are (RFC 3986, 6.2.2 and 6.2.3). */
+/** RFC 9449, 4.3, item 9: strips query and fragment and normalises (RFC 3986, 6.2.2 and 6.2.3). */
 function withoutQuery(address: string): string | undefined {
   const url = URL.parse(address);
   return url === null ? undefined : url.origin + url.pathname;

@@ -2,22 +2,22 @@ import type { Logger } from "../../logging/logger.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { type Said, textsOf } from "../claims.ts";
 
-/** How a provider's groups become Unix groups. */
+/** Mapping of provider groups to Unix groups. */
 export interface GroupRules {
-  /** Claims that list groups, entitlements or roles. */
+  /** Claims with groups, entitlements or roles. */
   readonly groupsClaim: readonly string[];
-  /** What counts begins with it; it is left away. */
+  /** Required prefix, which is removed. */
   readonly groupsPrefix: string | undefined;
-  /** Unix groups by group; if there is any, no other groups count. */
+  /** Unix groups by group; if present, others are ignored. */
   readonly groupsMap: readonly { readonly name: string; readonly value: string }[];
-  /** The user must be in one of them, if there are any. */
+  /** If present, the user must be in one of them. */
   readonly requiredGroups: readonly string[];
 }
 
-/** Values of claims that are looked at; real users have dozens. */
+/** Claim values considered. */
 const MOST_VALUES = 2000;
 
-/** The groups of users of one method, by claims. */
+/** Groups of an authenticator's users. */
 export class Groups {
   readonly #rules: GroupRules;
   readonly #map: ReadonlyMap<string, string>;
@@ -30,19 +30,19 @@ export class Groups {
     this.#log = log;
   }
 
-  /** Whether groups are taken from claims at all. */
+  /** Whether groups come from claims. */
   get areClaimed(): boolean {
     return this.#rules.groupsClaim.length > 0;
   }
 
-  /** Whether the user is in one of the required groups, or none is required. */
+  /** Reports whether the user is in a required group, if any. */
   admit(said: Said): boolean {
     const { requiredGroups } = this.#rules;
     return requiredGroups.length === 0 ||
       this.#groups(said).some((names) => names.some((name) => requiredGroups.includes(name)));
   }
 
-  /** The Unix groups, in the order of the claims, each once. */
+  /** Returns unique Unix groups in the order of the claims. */
   unixGroups(said: Said): readonly string[] {
     const groups = this.#groups(said);
     if (this.#map.size > 0) return [...new Set(groups.flatMap((names) => mapped(names, this.#map)))];
@@ -59,7 +59,7 @@ export class Groups {
     return [...new Set(usable)];
   }
 
-  /** The names that each group goes by, the most exact first, the shortest last. */
+  /** Returns the names of each group, most exact first. */
   #groups(said: Said): readonly (readonly string[])[] {
     const { groupsClaim, groupsPrefix } = this.#rules;
     const values = groupsClaim.flatMap((claim) => textsOf(said(claim))).slice(0, MOST_VALUES);
@@ -76,13 +76,11 @@ function mapped(names: readonly string[], map: ReadonlyMap<string, string>): rea
 }
 
 /**
- * The names that a group may be meant by, the most exact first: as it is written, then without prefix or, where there is
- * none, without the slash before Keycloak's and WLCG's groups.
- *
- * Of an entitlement (AARC-G069: `urn:…:group:hpc:projA:role=member#authority`) these are, behind the prefix, group and
- * subgroups with slashes between, with role and authority and without. A role other than `member` says nothing of being a
- * member. Only the prefix says in whose name a group is, so without one an entitlement goes by nothing but itself.
- * @returns None if the prefix is another.
+ * Returns a group's names, most exact first: as written, then without prefix or without Keycloak's and WLCG's leading
+ * slash. Entitlements (AARC-G069: `urn:…:group:hpc:projA:role=member#authority`) with the prefix become paths with and
+ * without role and authority; a role other than `member` is no membership. Without a prefix an entitlement has only its
+ * full name, since any authority could assert it.
+ * @returns Empty for another prefix.
  */
 export function namesOfGroup(value: string, prefix: string | undefined): readonly string[] {
   const isEntitlement = /^urn:/i.test(value);
@@ -110,7 +108,7 @@ function entitlementNames(text: string): readonly string[] {
   return authority === undefined ? names : [...names.map((name) => `${name}#${authority}`), ...names];
 }
 
-/** Percent signs of a URN read (RFC 8141, 2); `undefined` if they cannot be. */
+/** Decodes a URN component (RFC 8141, 2); `undefined` if malformed. */
 function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);

@@ -2,34 +2,33 @@ import { Buffer } from "node:buffer";
 import type { JSONWebKeySet, JWK } from "jose";
 import { isJsonObject } from "../json_object.ts";
 
-/** A document that holds no keys which could be used; the text is for the log and the operator. */
+/** Error for a key set without usable keys, for log and operator. */
 export class InvalidKeys extends Error {
   override readonly name = "InvalidKeys";
 }
 
-/** What a key set holds (RFC 7517, 5). */
+/** Key set (RFC 7517, 5). */
 export interface KeyDocument {
-  /** As it came. */
+  /** Original text. */
   readonly body: string;
-  /** Public keys that sign tokens. */
+  /** Public signature keys. */
   readonly keys: JSONWebKeySet;
-  /** Why others were left out, each reason once; for the log. */
+  /** Distinct reasons for ignored keys, for the log. */
   readonly leftOut: readonly string[];
 }
 
-/** Most keys that are taken from a set. */
 const MOST_KEYS = 100;
-/** Bits of RSA keys (RFC 7518, 3.3; longer ones the platform does not read). */
+/** RSA bits (RFC 7518, 3.3; the platform reads no longer ones). */
 const [FEWEST_BITS, MOST_BITS] = [2048, 4096];
-/** Characters of an RSA key's public exponent, 64 bits: longer ones are in no use, and make each signature cost milliseconds. */
+/** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
 const MOST_OF_EXPONENT = 11;
 
-/** Members that only secret keys have (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */
+/** RFC 7518, 6.2.2, 6.3.2, 6.4.1. */
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /**
- * Reads the key set of an issuer. What signs no tokens here is left out: keys for encryption, of other sorts, too weak ones,
- * and secret ones, which everybody could sign with who reads the document (RFC 8725, 3.5).
+ * Parses a key set and ignores unusable keys: for encryption, of other types, weak, and private, with which anybody
+ * could sign (RFC 8725, 3.5).
  * @throws {InvalidKeys}
  */
 export function readKeys(body: string): KeyDocument {

@@ -12,36 +12,35 @@ import { InvalidToken } from "../signed_token.ts";
 import type { IssuerKeys } from "./access_token.ts";
 import type { Provider } from "./provider.ts";
 
-/** How long keys count without having been seen again, in milliseconds: the longest outage without consequences. */
+/** Validity of keys during an outage, in milliseconds. */
 const KEPT_MS = 24 * 60 * 60_000;
-/** When keys are fetched again: so long does one count that the issuer has withdrawn. */
+/** Refresh interval, after which withdrawn keys stop being valid. */
 const REFRESH_MS = 10 * 60_000;
-/** When they are fetched again after a failure. */
+/** Refresh interval after a failure. */
 const RETRY_MS = 30_000;
-/** Fetches without a pause that unknown keys cause; then each waits for the double of the pause before. */
+/** Fetches for unknown keys without a pause; later pauses double. */
 const BURST = 3;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** So long after the last pause nothing is left of it. */
+/** Time after which the pauses are reset. */
 const QUIET_MS = 60_000;
-/** Names of unknown keys that are remembered. */
 const MOST_UNKNOWN = 1_000;
-/** Longest time that a start waits for keys. */
+/** Longest delay of a start. */
 const WARM_UP_MS = 5_000;
 
 interface Held {
   readonly set: LocalJWKSet;
-  /** What was found in it, by algorithm and name. */
+  /** Keys by algorithm and name. */
   readonly found: Map<string, readonly KeyObject[]>;
   readonly body: string;
-  /** As the stopwatch counts. */
+  /** By the stopwatch. */
   readonly since: number;
 }
 
 /**
- * The public keys of one issuer: fetched before they are needed and every ten minutes, and kept for a day where the issuer
- * does not answer. A token that names an unknown one has them fetched, in bursts: issuers sign with a new key at once. It is
- * refused if they were fetched after it came and its key is not there; until they may be fetched again, nobody knows.
+ * Public keys of an issuer: prefetched every ten minutes, kept for a day during outages. An unknown key triggers a
+ * rate-limited fetch, since issuers use new keys at once; the token is refused if a later fetch lacks its key, and
+ * undecided until one is allowed.
  */
 export class KeySet implements IssuerKeys {
   readonly #provider: Provider;
@@ -51,12 +50,12 @@ export class KeySet implements IssuerKeys {
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
-  /** How many fetches have begun, and which was the last that got keys. */
+  /** Started fetches, and the last successful one. */
   #begun = 0;
   #answered = 0;
-  /** By unknown key, how many fetches had begun when a token first named it. */
+  /** Started fetches when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
-  /** Fetches that unknown keys have caused since it was quiet, and from when on there may be another. */
+  /** Fetches for unknown keys since the last quiet period, and the earliest time of the next. */
   #caused = 0;
   #nextAt = -Infinity;
   #callOff: () => void = () => {};
@@ -75,7 +74,7 @@ export class KeySet implements IssuerKeys {
     this.#log = log;
   }
 
-  /** Fetches the keys for the first time; does not wait for ever, and does not fail. */
+  /** Fetches keys with a timeout; never fails. */
   async warmUp(): Promise<void> {
     try {
       await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
@@ -93,7 +92,7 @@ export class KeySet implements IssuerKeys {
     const key = JSON.stringify([header.alg, header.kid]);
     const shown = this.#unknown.get(key) ?? this.#begun;
     this.#unknown.set(key, shown);
-    // One that was not there before may be there by now.
+    // A previously unknown key may exist by now.
     let again = this.#answered > shown && this.#pauseMs() <= 0;
     while (found.length === 0 && (again || this.#answered <= shown)) {
       again = false;
@@ -109,18 +108,16 @@ export class KeySet implements IssuerKeys {
     this.#closing.abort(new Error("the method is closing"));
   }
 
-  /** What is held and not too old. */
   #current(): Held | undefined {
     const held = this.#held;
     return held !== undefined && this.#elapsed() - held.since < KEPT_MS ? held : undefined;
   }
 
-  /** Milliseconds until an unknown key may have the keys fetched. */
+  /** Milliseconds until an unknown key may trigger a fetch. */
   #pauseMs(): number {
     return this.#nextAt - this.#elapsed();
   }
 
-  /** @throws {RemoteUnavailable} If it is too early. */
   #admitUnknown(): void {
     const pauseMs = this.#pauseMs();
     if (pauseMs > 0) {
@@ -156,7 +153,7 @@ export class KeySet implements IssuerKeys {
     }
   }
 
-  /** @param admit Throws if it must not begin; a fetch that is under way is joined. @throws {RemoteUnavailable} */
+  /** @param admit Throws if no fetch may begin; a running one is joined. @throws {RemoteUnavailable} */
   async #fetch(admit = () => {}): Promise<void> {
     await this.#fetching.join("keys", async () => {
       admit();
@@ -185,7 +182,7 @@ export class KeySet implements IssuerKeys {
     this.#log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
 
-  /** On our own behalf: nobody's credential, and nobody's turn. */
+  /** Without credentials or queue. */
   #asker(): Asker {
     return {
       queueKey: "keys",
@@ -207,7 +204,7 @@ export class KeySet implements IssuerKeys {
   }
 }
 
-/** The keys that fit, in the form in which signatures are verified. @throws {JOSEError} If there is none. */
+/** Imports the matching keys. @throws {JOSEError} If there is none. */
 async function find(
   set: LocalJWKSet,
   { alg, kid }: { readonly alg: string; readonly kid: string | undefined },

@@ -12,61 +12,62 @@ import {
 } from "../../config/key.ts";
 import { ALLOW_PLAIN_HTTP, ASSIGNED, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
-/** What is configured of it. */
+/** Configuration keys of OAuth. */
 export const KEYS = {
   issuer: optional(url({
     help:
-      "Issuer (iss) at the OIDC server: its keys and endpoints are found out, its signed tokens are verified here",
+      "OIDC issuer (iss). The service discovers its keys and endpoints and verifies its signed tokens locally",
     schemes: ["https", "http"],
     added: true,
   })),
   address: optional(url({
     help:
-      "Userinfo endpoint of the OIDC server, or with validate=true its introspection endpoint; issuer finds it out",
+      "Userinfo endpoint of the OIDC server, or its introspection endpoint if validate=true. Not needed with issuer",
     schemes: ["https", "http"],
   })),
   jwksUri: optional(url({
-    help: "Keys of the issuer, if they are on another host or port than the issuer",
+    help: "JWKS URL, if it is on another host or port than the issuer",
     schemes: ["https", "http"],
     added: true,
   })),
   allowPlainHttp: ALLOW_PLAIN_HTTP,
-  validate: flag({ help: "Ask the introspection endpoint, as an OAuth client", default: false }),
+  validate: flag({ help: "Use the introspection endpoint, as an OAuth client", default: false }),
   clientId: optional(
-    text({ name: "clientID", help: "Name of this client at the OIDC server, for validate and signIn" }),
+    text({ name: "clientID", help: "OAuth client id, for validate and signIn" }),
   ),
-  clientSecret: optional(secretText({ help: "Secret of this client, for validate and signIn" })),
+  clientSecret: optional(secretText({ help: "OAuth client secret, for validate and signIn" })),
   signIn: flag({
     help:
-      "Have browsers sign in at the issuer as this client, whose redirect URI is <externalurl>/login/<method>/done",
+      "Let browsers sign in at the issuer with this client; its redirect URI is <externalurl>/login/<method>/done",
     default: false,
     added: true,
   }),
   signInTitle: optional(
-    text({ help: "What the button for that says; without it the issuer's host", added: true }),
+    text({ help: "Label of the sign-in button. If not set, the host name of the issuer", added: true }),
   ),
   signInScope: list({
-    help: "Scopes that are asked for then, openid among them",
+    help: "Scopes to request at sign-in; must include openid",
     default: ["openid"],
     added: true,
   }),
   clientAuthentication: oneOf(["client_secret_post", "client_secret_basic", "private_key_jwt"], {
-    help: "How this client logs in: secret in the body or in the header, or a signature by clientKey",
+    help: "Client authentication: secret in the body or in the header, or a signature with clientKey",
     default: "client_secret_post",
     added: true,
   }),
   clientKey: optional(path({
-    help: "Private key of this client, PEM without password, for private_key_jwt",
+    help: "Private key of this client for private_key_jwt, unencrypted PEM",
     added: true,
   })),
-  clientKeyId: optional(text({ help: "Name of that key at the OIDC server (kid)", added: true })),
+  clientKeyId: optional(text({ help: "Key id (kid) of clientKey at the OIDC server", added: true })),
   askAlways: flag({
-    help: "Ask the OIDC server about verified tokens, too: for further claims, and whether they were revoked",
+    help:
+      "Ask the OIDC server about verified tokens as well, to get further claims and detect revoked tokens",
     default: false,
     added: true,
   }),
   cacheSeconds: integer({
-    help: "How long an answer about a token is taken again, at most until the token ends; 0 asks each time",
+    help: "Cache time for answers about a token, at most until the token expires; 0 disables the cache",
     unit: "seconds",
     max: 86_400,
     default: 300,
@@ -74,91 +75,93 @@ export const KEYS = {
   }),
   derivedLifetime: DERIVED_LIFETIME,
   identity: optional(
-    text({ name: "identityAssign", help: 'Expression for the user\'s name, such as "UID="+email' }),
+    text({ name: "identityAssign", help: 'Expression for the user\'s name, for example "UID="+email' }),
   ),
   identityTemplate: optional(text({
     help:
-      "The user's name with claims between percent signs; with issuer and without other names CN=%sub%,O=%iss%",
+      "Template for the user's name, with claims between percent signs. Default with issuer: CN=%sub%,O=%iss%",
     added: true,
   })),
   ...ASSIGNED,
   dnTemplate: optional(text({
-    help: "Deprecated, see identityAssign: a name with %attribute placeholders; without either, UID=%email",
+    help:
+      "Deprecated, see identityAssign: a name with %attribute placeholders. If both are unset: UID=%email",
   })),
   showCertificate: SHOW_CERTIFICATE,
   opaqueTokens: optional(flag({
     help:
-      "Ask about tokens that are no signed JWTs, which Keycloak does not make; default false with issuer, else true",
+      "Ask the OIDC server about tokens that are not signed JWTs (Keycloak does not issue such tokens); default false with issuer, else true",
     added: true,
   })),
   requiredAudience: list({
-    help: "Audiences (aud): the token must be for one of them",
+    help: "Audiences (aud), one of which the token must have",
     default: [],
     added: true,
   }),
   requiredClient: list({
-    help: "Clients (client_id, azp): the token must have been issued to one of them",
+    help: "Clients (client_id, azp), one of which the token must be issued to",
     default: [],
     added: true,
   }),
   acceptAnyAudience: flag({
-    help:
-      "Take all tokens of the issuer, whomever they are for, in place of requiredAudience or requiredClient",
+    help: "Accept all tokens of the issuer, for any audience, instead of requiredAudience or requiredClient",
     default: false,
     added: true,
   }),
   requiredScope: list({
-    help: "Scopes (scope, scp): the token must have all of them",
+    help: "Scopes (scope, scp), all of which the token must have",
     default: [],
     added: true,
   }),
   requiredAcr: list({
-    help: "Classes of authentication (acr): the user must have logged in by one of them",
+    help: "Authentication context classes (acr), one of which the login must have",
     default: [],
     added: true,
   }),
   maxAuthAge: optional(integer({
-    help: "How long ago the user may have logged in at the OIDC server (auth_time)",
+    help: "Maximum age of the login at the OIDC server (auth_time)",
     unit: "seconds",
     min: 1,
     added: true,
   })),
   capabilities: flag({
-    help: "Limit sessions to what the token permits by scopes such as storage.read:/path (WLCG, SciTokens)",
+    help: "Restrict sessions to the token's scopes such as storage.read:/path (WLCG, SciTokens)",
     default: false,
     added: true,
   }),
   capabilitiesBase: optional(text({
-    help: "Directory that the paths in such scopes start from; without it the root of the file system",
+    help: "Base directory of paths in these scopes. If not set, the root of the file system",
     added: true,
   })),
   certificateBound: flag({
     help:
-      "Ask clients for a certificate, since tokens are bound to it (RFC 8705); browsers ask people for one",
+      "Request client certificates for certificate-bound tokens (RFC 8705); browsers then ask users for a certificate",
     default: false,
     added: true,
   }),
   emailVerified: optional(flag({
     help:
-      "Refuse users without email_verified; default true with issuer where the name is made of email, else false",
+      "Reject users without email_verified; default true if issuer is set and the name contains email, else false",
     added: true,
   })),
   groupsClaim: list({
     help:
-      "Claims with the groups, such as realm_access.roles or eduperson_entitlement, in place of groupsAssign",
+      "Claims that contain groups, for example realm_access.roles or eduperson_entitlement, instead of groupsAssign",
     default: [],
     added: true,
   }),
   groupsPrefix: optional(text({
-    help: "What groups must begin with, which is left away: /hpc/ or urn:mace:example.org:group:",
+    help:
+      "Required prefix of groups, which the service removes, for example /hpc/ or urn:mace:example.org:group:",
     added: true,
   })),
   groupsMap: items(text({
-    help: "Unix group for the group of this name; with any such key no other groups count",
+    help:
+      "Unix group for the group with this name. If any such key is set, the service ignores all other groups",
     added: true,
   })),
   requiredGroups: list({
-    help: "Groups, as groupsMap names them: the user must be in one of them",
+    help: "Groups (after groupsMap), one of which the user must be in",
     default: [],
     added: true,
   }),

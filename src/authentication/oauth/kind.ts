@@ -24,7 +24,7 @@ export const oauth = authenticatorKind({
   },
 });
 
-/** The issuer, and what of it is configured to be elsewhere; nothing else is ever asked. */
+/** Issuer and configured endpoints, the only hosts contacted. */
 function remotes(config: OAuthConfig): readonly ProbedRemote[] {
   const { issuer, jwksUri, address, showCertificate } = config;
   const remote = (address: string, probe: ProbedRemote["probe"]) => ({

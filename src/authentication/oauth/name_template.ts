@@ -2,8 +2,8 @@ import { escapeNameValue } from "../../model/distinguished_name.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 
 /**
- * The deprecated `dnTemplate` of OAUTH: `%name` stands for the reply's member of that name, of a list for its first
- * item, escaped for use in a distinguished name (RFC 4514, 2.4). Of several names that fit the longest is meant.
+ * Fills the deprecated `dnTemplate`: `%name` is a member of the reply (of a list the first item), escaped (RFC 4514,
+ * 2.4); the longest matching name wins.
  * @returns `undefined` if nothing was replaced.
  */
 export function fillNameTemplate(template: string, variables: Variables): string | undefined {

@@ -36,32 +36,30 @@ import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
-/** How long the word on a bad token is taken again. */
+/** Cache time of refused tokens. */
 const BAD_MS = 5_000;
-/** Logout tokens that are remembered, of some minutes. */
 const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
 
-/** What is remembered of a token. */
 interface Found {
   readonly result: AuthenticationResult;
-  /** To whom it is bound; looked at for each request. */
+  /** Binding, checked for each request. */
   readonly confirmation: Confirmation;
 }
 
-/** What is known of a token that is good as far as its issuer is concerned. */
+/** Facts of a valid token. */
 interface Known {
-  /** Claims that may be used, the provider's answer before the token. */
+  /** The provider's claims, then the token's. */
   readonly claims: Variables;
   readonly said: Said;
-  /** End of the token, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly endsAt: number;
   readonly confirmation: Confirmation;
 }
 
-/** Why a token is not accepted; the message is for the log. */
+/** Refusal of a token; the message is for the log. */
 class Refused extends InvalidToken {
   constructor(message: string, readonly stepUp?: StepUp) {
     super(message);
@@ -69,8 +67,8 @@ class Refused extends InvalidToken {
 }
 
 /**
- * OAUTH: tokens of an OpenID Connect provider. Signed ones of a configured issuer are verified here (RFC 9068); about others
- * the provider is asked (authentication.md 5.1 to 5.3). Bound ones count with the proof of possession alone (RFC 9449, 8705).
+ * OAUTH: verifies JWTs of a configured issuer (RFC 9068), and asks the provider about other tokens (authentication.md
+ * 5.1 to 5.3). Bound tokens require proof of possession (RFC 9449, 8705).
  */
 export class OAuth implements Authenticator {
   readonly name: string;
@@ -87,7 +85,6 @@ export class OAuth implements Authenticator {
   readonly #possession: PossessionCheck;
   readonly #cache: CredentialCache<Found>;
 
-  /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
     { http, clock, elapsed = stopwatch, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
@@ -95,7 +92,7 @@ export class OAuth implements Authenticator {
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
-      /** Proofs of possession that were shown; those of all methods, and before a reload. */
+      /** Shared by all authenticators, also across reloads. */
       readonly proofs?: ReplayCache;
       readonly log: Logger;
     },
@@ -123,7 +120,7 @@ export class OAuth implements Authenticator {
     this.#cache = new CredentialCache({ clock, elapsed });
   }
 
-  /** Fetches the issuer's keys, before the first token is shown. */
+  /** Fetches the issuer's keys in advance. */
   async warmUp(): Promise<void> {
     if (this.issuer !== undefined) await this.#keys.warmUp();
   }
@@ -153,7 +150,6 @@ export class OAuth implements Authenticator {
     }
   }
 
-  /** Whether the provider answers. */
   status(): RemoteStatus {
     return this.#provider.status();
   }
@@ -168,7 +164,7 @@ export class OAuth implements Authenticator {
       const known = await this.#verify(token, asker);
       const { said } = known;
       const { sub, ...rest } = login;
-      // OIDC Core 1.0, 5.3.2: the browser's ID token and its access token are of one user.
+      // OIDC Core 1.0, 5.3.2: ID and access token must have the same user.
       if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
       const visit = new Map(Object.entries(rest));
       const result = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
@@ -187,10 +183,7 @@ export class OAuth implements Authenticator {
     }
   }
 
-  /**
-   * Finds out whether a token is good, and what is said of its user.
-   * @throws {InvalidToken | RemoteUnavailable}
-   */
+  /** Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable} */
   async #verify(text: string, asker: Asker): Promise<Known> {
     const { issuer, opaqueTokens, askAlways } = this.#config;
     const token = readForeignToken(text);
@@ -201,7 +194,6 @@ export class OAuth implements Authenticator {
     return knownOf({ claims: claimsOf(token), cnf: [token.claims.get("cnf")] });
   }
 
-  /** @throws {InvalidToken | RemoteUnavailable} */
   async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
     const reply = await askAbout(text, {
       provider: this.#provider,
@@ -230,10 +222,7 @@ export class OAuth implements Authenticator {
     return knownOf({ claims: new Map([...claims ?? [], ...reply.claims, ...decided]), token: claims, cnf });
   }
 
-  /**
-   * What a good token makes of its user.
-   * @throws {NoIdentity | InvalidToken}
-   */
+  /** Returns the identity of a valid token. @throws {NoIdentity | InvalidToken} */
   #judge({ claims, said }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.#config, said, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
@@ -257,7 +246,6 @@ export class OAuth implements Authenticator {
     };
   }
 
-  /** @throws {NoIdentity} */
   #identity(claims: Variables, said: Said): string {
     const { identityTemplate, dnTemplate } = this.#config;
     if (this.#assignments.namesUsers) return this.#assignments.identity(claims);
@@ -272,7 +260,7 @@ export class OAuth implements Authenticator {
   }
 }
 
-/** By what class of login the user got the token, and when, as far as that is said clearly. */
+/** Returns `acr` and `auth_time` if well-formed. */
 function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
   const [acr, other] = textsOf(said("acr"));
   return {
@@ -281,10 +269,10 @@ function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
   };
 }
 
-/** What verification decides about a token: no later answer restates it. */
+/** Claims fixed by verification, whatever the provider replies later. */
 const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
 
-/** Claims that hold whatever the provider answers: the issuer's name, and of a verified token all that it is verified by. */
+/** Returns the fixed claims: the issuer, and those of a verified token. */
 function decidedBy(issuer: string, token: Variables | undefined): Variables {
   const claims = DECIDED.flatMap((name): [string, Variable][] => {
     const value = token?.get(name);
@@ -293,10 +281,7 @@ function decidedBy(issuer: string, token: Variables | undefined): Variables {
   return new Map([...claims, ["iss", issuer]]);
 }
 
-/**
- * Asserts that an answer is about the token that was verified (OIDC Core 1.0, 5.3.2), and by the issuer that was asked.
- * @throws {InvalidToken}
- */
+/** Asserts that a reply is about the token (OIDC Core 1.0, 5.3.2) and from its issuer. @throws {InvalidToken} */
 function checkReply(reply: Variables, decided: Variables): void {
   const contradicts = (name: string) =>
     reply.has(name) && decided.has(name) && reply.get(name) !== decided.get(name);
@@ -304,11 +289,10 @@ function checkReply(reply: Variables, decided: Variables): void {
   if (contradicts("sub")) throw new InvalidToken("the provider's answer is about another user");
 }
 
-/** Of an active token that may be a refresh token: introspection reports those as active, too. */
+/** Introspection reports refresh tokens as active, too. */
 const UNMARKED =
   "the introspection answer does not say that it is an access token (token_type), expected so, or requiredAudience";
 
-/** @throws {InvalidToken} */
 function claimsOf({ body }: ForeignToken): Variables {
   try {
     return parseReply(body);
@@ -319,10 +303,9 @@ function claimsOf({ body }: ForeignToken): Variables {
 }
 
 /**
- * @param found.claims That may be used.
- * @param found.token Claims of the token itself, if the provider was asked and has accepted it.
- * @param found.cnf To whom the token is bound, as each of them says.
- * @throws {InvalidToken} If it is bound in a way that is not verified here.
+ * @param found.token Claims of the token, if the provider accepted it.
+ * @param found.cnf Bindings that token and reply state.
+ * @throws {InvalidToken} If a binding is unsupported.
  */
 function knownOf(
   { claims, token, cnf }: {
@@ -340,7 +323,7 @@ function knownOf(
   };
 }
 
-/** What token and provider say together. @throws {InvalidToken} If that cannot be true of one. */
+/** Merges the bindings. @throws {InvalidToken} If they contradict each other. */
 function joined(one: Confirmation, other: Confirmation): Confirmation {
   for (const way of ["jkt", "certificate"] as const) {
     if (one[way] !== undefined && other[way] !== undefined && one[way] !== other[way]) {
@@ -350,7 +333,7 @@ function joined(one: Confirmation, other: Confirmation): Confirmation {
   return { ...one, ...other };
 }
 
-/** `exp` in milliseconds; none is no end, and one that cannot be read is at once. */
+/** Returns `exp` in milliseconds: infinite if absent, 0 if malformed. */
 function endOf(exp: unknown): number {
   return exp === undefined ? Infinity : secondsOf(exp) * 1000;
 }

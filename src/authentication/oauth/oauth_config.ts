@@ -11,10 +11,10 @@ import type { KEYS } from "./keys.ts";
 
 type Values = Infer<typeof KEYS>;
 
-/** The identity provider's address, how it is asked, and what its answer must name and makes of a user. */
+/** Checked configuration of OAuth. */
 export type OAuthConfig = ConfigRead<typeof read>;
 
-/** Names of users where nothing is said about them: as in the Java service, and with an issuer. */
+/** Default names: of the Java service, and with an issuer. */
 const [NAME_BY_EMAIL, NAME_BY_ISSUER] = ["UID=%email", "CN=%sub%,O=%iss%"];
 
 /** Completes and checks the values. */
@@ -69,7 +69,6 @@ export async function read(values: Values, place: Place) {
   };
 }
 
-/** How the provider is found, and how it is asked. */
 function checkProvider(values: Values, { reader, prefix }: Place): void {
   const { issuer, address, jwksUri } = values;
   if (issuer === undefined && address === undefined) {
@@ -88,7 +87,6 @@ function checkProvider(values: Values, { reader, prefix }: Place): void {
   }
 }
 
-/** How we are the provider's client, if we are. */
 async function readClientLogin(
   { validate, signIn, signInScope, clientId, clientSecret, clientAuthentication, clientKey, clientKeyId }:
     Values,
@@ -117,7 +115,7 @@ async function readClientLogin(
   return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
 }
 
-/** The key by which this client signs, as PEM. */
+/** Reads the client's signing key, PEM. */
 async function readClientKey(
   file: string,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
@@ -138,7 +136,7 @@ async function readClientKey(
   return undefined;
 }
 
-/** Whose tokens count: with an issuer it must be said, older configurations are told. */
+/** Requires an audience or client with an issuer; older configurations get a warning. */
 function checkWhose(values: Values, { reader, prefix }: Place): void {
   const { issuer, requiredAudience, requiredClient, acceptAnyAudience } = values;
   const said = requiredAudience.length > 0 || requiredClient.length > 0;
@@ -158,7 +156,7 @@ function checkWhose(values: Values, { reader, prefix }: Place): void {
   else reader.warn(`${prefix}address`, expected);
 }
 
-/** Whether opaque tokens can meet what is required: userinfo answers do not say for whom a token was made. */
+/** Warns if opaque tokens cannot meet requirements, since userinfo omits their audience. */
 function checkOpaque(
   { issuer, opaqueTokens, validate, requiredAudience }: Values,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
@@ -172,7 +170,6 @@ function checkOpaque(
   );
 }
 
-/** How groups are taken from claims. */
 function checkGroups(values: Values, { reader, prefix }: Place): void {
   const { groups, groupsClaim, groupsPrefix, groupsMap, requiredGroups } = values;
   if (groups !== undefined && groupsClaim.length > 0) {
@@ -192,7 +189,6 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
 }
 
-/** What the paths in scopes start from. */
 function checkCapabilities(
   { capabilities, capabilitiesBase: base }: Values,
   { reader, prefix }: Place,
@@ -205,7 +201,7 @@ function checkCapabilities(
   }
 }
 
-/** Which of the ways to name users is used; each excludes the others, but for the two of the Java service. */
+/** Selects the naming scheme; only the Java service's two may be combined. */
 function readNaming(
   { issuer, identity, identityTemplate, dnTemplate }: Values,
   { reader, prefix }: Place,

@@ -12,13 +12,13 @@ import type { OAuthConfig } from "./oauth_config.ts";
 import { OAuth } from "./oauth.ts";
 import { Provider } from "./provider.ts";
 
-/** A token that nobody has. */
+/** Token without a valid signature. */
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
 const ASKER: Asker = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 
-/** Reads the issuer's discovery document, and its keys and endpoints as far as they are needed of it. */
+/** Probes an issuer's metadata, keys and endpoints. */
 export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
   const provider = new Provider(config, { http: parts.http, clock: parts.clock, log: parts.log });
   const found = config.jwksUri === undefined ? [await keysOf(provider)] : [];
@@ -35,19 +35,18 @@ export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promi
   return { ok: true, found: found.length === 0 ? "nothing is asked of it" : found.join("; ") };
 }
 
-/** Reads the keys that are configured to be elsewhere. */
+/** Probes a configured key URL. */
 export async function probeKeys(config: OAuthConfig, { http, clock, log }: ProbeParts): Promise<ProbeAnswer> {
   return { ok: true, found: await keysOf(new Provider(config, { http, clock, log })) };
 }
 
-/** @throws {RemoteUnavailable} */
 async function keysOf(provider: Provider): Promise<string> {
   const { keys, leftOut } = await provider.keys(ASKER);
   const left = leftOut.length === 0 ? "" : ` (left out: ${leftOut.join(", ")})`;
   return `signs with ${counted(keys.keys.length, "key", "keys")}${left}`;
 }
 
-/** Tries an endpoint for tokens: about a token that nobody has if we are its client, else without credentials. */
+/** Probes an endpoint: with an invalid token as a client, else without credentials. */
 export async function probeEndpoint(
   config: OAuthConfig,
   address: string,

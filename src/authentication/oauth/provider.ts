@@ -12,18 +12,16 @@ import {
 } from "./discovery.ts";
 import { InvalidKeys, type KeyDocument, readKeys } from "./key_document.ts";
 
-/** Where a provider is, as far as it is configured. */
 interface ProviderAddresses {
-  /** Absent: only `address` is asked. */
+  /** Absent: only `address` is contacted. */
   readonly issuer: string | undefined;
   readonly jwksUri: string | undefined;
-  /** Endpoint for tokens. */
+  /** Token endpoint. */
   readonly address: string | undefined;
-  /** Of the method's keys in the configuration, with final dot; for messages. */
+  /** Configuration prefix with final dot, for messages. */
   readonly prefix: string;
 }
 
-/** What a provider is reached with. */
 interface ProviderParts {
   readonly http: OutgoingHttp;
   readonly clock: Clock;
@@ -31,15 +29,14 @@ interface ProviderParts {
   readonly log: Logger;
 }
 
-/** How long a discovery document is believed, in milliseconds. */
+/** Cache time of metadata, in milliseconds. */
 const METADATA_MS = 60 * 60_000;
 
-/** One identity provider: its documents, where its endpoints are, and whether they answer. */
+/** Identity provider: metadata, endpoints and their status. */
 export class Provider {
   readonly #addresses: ProviderAddresses;
   readonly #parts: ProviderParts;
   readonly #elapsed: Stopwatch;
-  /** By origin. */
   readonly #systems = new Map<string, RemoteSystem>();
   #metadata: { readonly value: ProviderMetadata; readonly since: number } | undefined;
 
@@ -52,7 +49,7 @@ export class Provider {
     }
   }
 
-  /** Of the systems it is made of, the one with the worst news. */
+  /** Worst status of its systems. */
   status(): RemoteStatus {
     const all = [...this.#systems.values()].map((system) => system.status());
     const [first] = [
@@ -63,10 +60,7 @@ export class Provider {
     return first ?? { remote: "", up: true };
   }
 
-  /**
-   * Sends a request to one of the provider's endpoints, on somebody's behalf.
-   * @throws {RemoteUnavailable} What `read` throws.
-   */
+  /** Sends a request to an endpoint on a caller's behalf. @throws {RemoteUnavailable} What `read` throws. */
   ask<T>(
     request: OutgoingRequest,
     asker: Asker,
@@ -75,12 +69,12 @@ export class Provider {
     return this.#system(request.url).ask(request, asker, read);
   }
 
-  /** An endpoint answered what says nothing. */
+  /** Reports an unusable response as an outage. */
   unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
     return this.#system(url).unusable(reason, cause);
   }
 
-  /** Fetches its keys. @throws {RemoteUnavailable} If they cannot be had, or not be used. */
+  /** Fetches the keys. @throws {RemoteUnavailable} */
   async keys(asker: Asker): Promise<KeyDocument> {
     const url = this.#addresses.jwksUri ??
       await this.#endpoint((metadata) => metadata.jwksUri, asker, "jwks_uri", "jwksUri");
@@ -95,7 +89,7 @@ export class Provider {
     });
   }
 
-  /** Where it is asked about tokens. @throws {RemoteUnavailable} */
+  /** @throws {RemoteUnavailable} */
   async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
     const { address } = this.#addresses;
     const member = ({ introspectionEndpoint, userinfoEndpoint }: ProviderMetadata) =>
@@ -103,15 +97,12 @@ export class Provider {
     return address ?? await this.#endpoint(member, asker, `${sort}_endpoint`, "address");
   }
 
-  /** Where it trades codes for tokens. @throws {RemoteUnavailable} */
+  /** @throws {RemoteUnavailable} */
   codeEndpoint(asker: Asker): Promise<string> {
     return this.#endpoint(({ tokenEndpoint }) => tokenEndpoint, asker, "token_endpoint", "issuer");
   }
 
-  /**
-   * Where people sign in, who reach what this service does not.
-   * @throws {RemoteUnavailable} Also if it takes no challenges of the one kind that gives nothing away (RFC 9700, 2.1.1).
-   */
+  /** Returns the URL for browsers. @throws {RemoteUnavailable} Also without PKCE S256 (RFC 9700, 2.1.1). */
   async authorizationEndpoint(asker: Asker): Promise<string> {
     const { issuer = "" } = this.#addresses;
     const { authorizationEndpoint, challengeMethods } = await this.#document(issuer, asker);
@@ -127,7 +118,7 @@ export class Provider {
     return authorizationEndpoint;
   }
 
-  /** Whether its answers to browsers say whose they are. @throws {RemoteUnavailable} */
+  /** Reports whether responses contain `iss`. @throws {RemoteUnavailable} */
   async namesItself(asker: Asker): Promise<boolean> {
     return (await this.#document(this.#addresses.issuer ?? "", asker)).namesItself;
   }
@@ -148,7 +139,7 @@ export class Provider {
     }
   }
 
-  /** The discovery document, not older than an hour if the provider answers. */
+  /** Returns metadata, at most an hour old unless the provider is down. */
   async #document(issuer: string, asker: Asker): Promise<ProviderMetadata> {
     const known = this.#metadata;
     if (known !== undefined && this.#elapsed() - known.since < METADATA_MS) return known.value;
@@ -191,7 +182,6 @@ export class Provider {
   }
 }
 
-/** For a document that everybody may read. */
 function documentRequest(url: string): OutgoingRequest {
   return { method: "GET", url, headers: { Accept: "application/json" } };
 }

@@ -8,18 +8,16 @@ import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 
-/** What the provider says about a token. */
+/** Provider's reply about a token. */
 type ProviderReply =
   | { readonly kind: "said"; readonly claims: Variables }
-  /** The reason is for the log. */
+  /** For the log. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /**
- * Asks the provider about a token: at the userinfo endpoint (OIDC Core 1.0, 5.3) with the token itself, or at the
- * introspection endpoint (RFC 7662) as a client (authentication.md 5.1, 5.2).
- *
- * A status that speaks of the token refuses it. A status that speaks of us (a wrong client secret, a wrong address) or of
- * the provider is an outage: 503 instead of telling all users that their tokens are wrong.
+ * Asks about a token: at the userinfo endpoint (OIDC Core 1.0, 5.3) with the token, or at the introspection endpoint
+ * (RFC 7662) as a client (authentication.md 5.1, 5.2). Only a status about the token refuses it; one about the client
+ * (wrong secret or URL) or the provider is an outage.
  * @throws {RemoteUnavailable}
  */
 export async function askAbout(
@@ -27,7 +25,6 @@ export async function askAbout(
   { provider, config, now, asker }: {
     readonly provider: Provider;
     readonly config: Pick<OAuthConfig, "introspection" | "issuer">;
-    /** Milliseconds since the epoch. */
     readonly now: number;
     readonly asker: Asker;
   },
@@ -67,7 +64,7 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
   };
 }
 
-/** @param said What the provider says of the error, with a comma in front. */
+/** @param said Provider's error text with a leading comma. */
 function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
   if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
   return headers["content-type"]?.startsWith("application/jwt")

@@ -1,18 +1,16 @@
 import { isJsonObject } from "../json_object.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 
-/** Deepest nesting of a reply that is read. */
 const MAX_DEPTH = 16;
 
-/** A reply that is not what the protocol asks for; the message is for the log. */
+/** Error for a reply outside the protocol, for the log. */
 export class InvalidReply extends Error {
   override readonly name = "InvalidReply";
 }
 
 /**
- * The members of a JSON object as variables (authentication.md 5.3). Numbers and truth values become text, numbers
- * exactly as they are written: two long identifiers must not become the same by rounding. Null members are left out,
- * objects within a list are given as their JSON text.
+ * Parses a JSON object to variables (authentication.md 5.3). Numbers become text exactly as written, since rounding
+ * could make two long identifiers equal. Null members are omitted; objects in lists become JSON text.
  * @throws {InvalidReply}
  */
 export function parseReply(body: string): Variables {

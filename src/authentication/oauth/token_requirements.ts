@@ -1,38 +1,36 @@
 import type { StepUp } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 
-/** What a token must be made for, and how its user must have logged in. Empty lists require nothing. */
+/** Requirements on tokens and logins; empty lists require nothing. */
 interface TokenRequirements {
-  /** One of them must be in `aud` (RFC 7519, 4.1.3). */
+  /** One must be in `aud` (RFC 7519, 4.1.3). */
   readonly requiredAudience: readonly string[];
-  /** `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be one of them; of several that are there, each. */
+  /** Each present `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be listed. */
   readonly requiredClient: readonly string[];
-  /** All of them must be among the words of `scope` or `scp`. */
+  /** All must be in `scope` or `scp`. */
   readonly requiredScope: readonly string[];
-  /** `acr` must be one of them (OIDC Core 1.0, 2). */
+  /** Allowed `acr` (OIDC Core 1.0, 2). */
   readonly requiredAcr: readonly string[];
-  /** Seconds since `auth_time`, at most. */
+  /** Longest time since `auth_time`, in seconds. */
   readonly maxAuthAge: number | undefined;
-  /** Whether `email_verified` must be true. */
   readonly emailVerified: boolean;
 }
 
-/** What is missing. */
+/** Unmet requirement. */
 interface Unmet {
   /** For the log. */
   readonly reason: string;
-  /** Present if another login would do. */
+  /** Present if another login would meet it. */
   readonly stepUp?: StepUp;
 }
 
-/** By how many seconds the provider's clock may be ahead. */
+/** Seconds by which the provider's clock may be ahead. */
 const CLOCK_TOLERANCE = 60;
 
 /**
- * Checks what a token was made for, and how its user logged in.
- * @param said What the provider's answer says, else the token; both are believed by now.
+ * Checks the requirements; returns the first unmet one.
+ * @param said Verified claims: the provider's, then the token's.
  * @param now Milliseconds since the epoch.
- * @returns What is missing; `undefined` if nothing is.
  */
 export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
   const { requiredAudience, requiredClient, requiredScope } = required;
@@ -59,13 +57,13 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
   return weakLogin(required, said, now);
 }
 
-/** Why a token is refused of which nobody says for whom it is, as userinfo endpoints do not. */
+/** Reason for a token without audience, as from userinfo endpoints. */
 function unsaid(key: string, claims: string): string {
   return `nothing says for whom the token was made (${claims}), which ${key} asks for: userinfo endpoints seldom do, ` +
     "introspection does (validate=true)";
 }
 
-/** The words of `scope` (RFC 9068, 2.2.3) and `scp`, which are texts or lists. */
+/** Returns the values of `scope` (RFC 9068, 2.2.3) and `scp`, texts or lists. */
 export function scopesOf(said: Said): readonly string[] {
   return ["scope", "scp"].flatMap((name) => textsOf(said(name))).flatMap((words) => words.split(" "))
     .filter((word) => word !== "");
@@ -89,7 +87,7 @@ function weakLogin(
     : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
 }
 
-/** A moment as providers write it; one that cannot be read is long ago. */
+/** Parses a time; 0 if malformed. */
 export function secondsOf(said: unknown): number {
   return typeof said === "string" && /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/.test(said) ? Number(said) : 0;
 }

@@ -3,7 +3,7 @@ import { inspectFile } from "../../model/inspect_file.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { parsePasswordFile } from "./password_table.ts";
 
-/** Looks for an operator through a password file, and at who else can read it. */
+/** Checks a password file and its mode for the operator. */
 export async function inspectPasswordFile(file: string): Promise<KindInspection> {
   const users: KnownUser[] = [];
   const diagnostics = await inspectFile(file, async (text) => {
@@ -14,7 +14,6 @@ export async function inspectPasswordFile(file: string): Promise<KindInspection>
   return { diagnostics: [...diagnostics, ...await inspectMode(file)], users };
 }
 
-/** Files with password hashes are nobody else's business. */
 async function inspectMode(file: string): Promise<readonly Diagnostic[]> {
   const { mode } = await Deno.stat(file).catch(() => ({ mode: null }));
   if (mode === null || (mode & 0o007) === 0) return [];

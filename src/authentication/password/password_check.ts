@@ -7,13 +7,13 @@ import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scr
 import { ScryptSemaphore } from "./scrypt_semaphore.ts";
 import { VerifiedPasswords } from "./verified_passwords.ts";
 
-/** The two ways to compare, handed in so that a test can count the work. */
+/** Comparisons, injected so that tests can count them. */
 export interface Matchers {
   readonly md5: (stored: Md5Hash, password: string) => boolean;
   readonly scrypt: (stored: ScryptHash, password: string) => Promise<boolean>;
 }
 
-/** Compared with where a user has no hash of that kind, at the same cost. */
+/** Compared if a user has no MD5 hash, at the same cost. */
 const MD5_DECOY: Md5Hash = {
   kind: "md5",
   salt: "decoydecoydecoy_",
@@ -25,15 +25,9 @@ const SCRYPT_DECOY = {
 };
 
 /**
- * Compares passwords with a table so that the time says nothing about who is in it.
- *
- * A check that fails does the same work for everybody: one MD5 comparison, and one scrypt comparison for each cost that
- * occurs in the table, whichever of them the user's own hash is, if there is a user at all. So with MD5 entries alone a
- * failure is cheap, and with scrypt entries among them it is as dear for an MD5 user, or for nobody, as for a scrypt
- * user. Only a check that succeeds ends early, which tells the caller no more than the success does.
- *
- * A password that passed scrypt is remembered for a while, see {@link VerifiedPasswords}, so that a client's repeated
- * requests do not repeat the work. MD5 needs no memory.
+ * Checks passwords without revealing users by timing. Each failure does the same work for everybody: one MD5
+ * comparison, and one scrypt comparison per cost in the table, also for unknown users. Only a success ends early.
+ * Passwords that passed scrypt are cached, see {@link VerifiedPasswords}.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
@@ -47,10 +41,10 @@ export class PasswordCheck {
   }
 
   /**
-   * The user's entry, if the password is right.
-   * @param seeker Where a check waits for its turn, if it has to.
-   * @throws {ERR_TOO_MUCH_WORK} 503, if too many scrypt checks wait there already.
-   * @throws The signal's reason, if the caller has gone.
+   * Returns the user's entry if the password is right.
+   * @param seeker Place in the queue.
+   * @throws {ERR_TOO_MUCH_WORK} 503 if too many scrypt checks wait.
+   * @throws The signal's reason if the caller disconnected.
    */
   async entryOf(
     { entries, costs }: PasswordTable,
@@ -73,8 +67,7 @@ export class PasswordCheck {
       if (own !== undefined) this.#verified.add(own, password);
       return true;
     };
-    // A client that starts with many requests at once needs one check, not one for each, whether it is right or wrong.
-    // Each queue key by itself: nobody waits in another's.
+    // Concurrent identical checks share one, within a queue key so that nobody waits in another's queue.
     const question = JSON.stringify([
       seeker.queueKey,
       user,
@@ -89,7 +82,7 @@ export class PasswordCheck {
     return right ? entry : undefined;
   }
 
-  /** Works on every cost, the user's own first, unless that one matches. */
+  /** Works through every cost, the user's own first, until a match. */
   async #matchesOne(
     own: ScryptHash | undefined,
     costs: readonly ScryptCost[],

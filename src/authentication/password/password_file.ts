@@ -13,10 +13,9 @@ import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
 /**
- * Users with name and password in a file (`FilebasedAuthenticator`, authentication.md 2). The file is watched and read
- * again as a whole, so that removed users are gone with the next reading.
- * @param options.name In the configured order, such as `PASSWORD`.
- * @throws If the file cannot be read at first.
+ * Users with passwords in a file (`FilebasedAuthenticator`, authentication.md 2), which is watched and reread as a
+ * whole.
+ * @throws If the first read fails.
  */
 export async function passwordFile(
   { name, file, log }: { name: string; file: string; log: Logger },
@@ -73,7 +72,7 @@ export async function passwordFile(
   };
 }
 
-/** Whether this login may sign in and gets this name, by the password that it had if that is asked. */
+/** Reports whether a login is enabled and has this name, and the given password fingerprint if any. */
 function hasName(
   { entries }: PasswordTable,
   { login, dn, credential }: NamedUser & { readonly login: string },
@@ -88,7 +87,7 @@ function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
   return credentialFingerprint(`${hash}:${salt}`, "password", login);
 }
 
-/** Whether anybody who may sign in gets this name; the names of a table are put together when first asked for. */
+/** Reports whether any enabled user has this name; builds the index on demand. */
 async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
   let names = NAMES.get(table);
   if (names === undefined) NAMES.set(table, names = collectNames(table));

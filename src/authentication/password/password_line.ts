@@ -1,18 +1,15 @@
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, type StoredHash } from "./stored_hash.ts";
 
-/** What a line of the password file says, without its line end. */
+/** Parsed line without line end. */
 type PasswordLine =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly user: string; readonly hash: StoredHash; readonly dn: string }
-  /** Names a user who cannot log in: an empty hash on purpose, without `expected`; else what should be there. */
+  /** Disabled user: on purpose by an empty hash, or by a mistake with `expected`. */
   | { readonly kind: "disabled"; readonly user: string; readonly expected?: string }
   | { readonly kind: "unusable"; readonly expected: string };
 
-/**
- * Reads `username:hash:salt:DN` (specification 2.5, authentication.md 2.1). The name may hold a `:`, being last. Blanks
- * belong to the fields; only those around the DN do not. Comments begin with `#`, blank lines say nothing.
- */
+/** Parses `username:hash:salt:DN` (specification 2.5, authentication.md 2.1); only the DN is trimmed. */
 export function parsePasswordLine(line: string): PasswordLine {
   if (/^\s*(?:#|$)/.test(line)) return { kind: "nothing" };
   const [user, hash, salt, ...rest] = line.split(":");
@@ -36,7 +33,7 @@ export function parsePasswordLine(line: string): PasswordLine {
   };
 }
 
-/** Why a text is no name of a user, or `undefined` if it is one. */
+/** Returns why a text is no user's DN. */
 export function nameDiagnostic(dn: string): string | undefined {
   if (dn === "") return "it is empty";
   try {

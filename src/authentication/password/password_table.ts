@@ -4,7 +4,7 @@ import { parsePasswordLine } from "./password_line.ts";
 import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
 import type { StoredHash } from "./stored_hash.ts";
 
-/** Who may log in, and as whom. */
+/** Enabled user. */
 export interface PasswordEntry {
   readonly hash: StoredHash;
   readonly dn: string;
@@ -12,22 +12,18 @@ export interface PasswordEntry {
 
 /** One version of a password file. */
 export interface PasswordTable {
-  /** By user name. Whoever is disabled is not in it. */
+  /** Enabled users by name. */
   readonly entries: ReadonlyMap<string, PasswordEntry>;
-  /** The different costs of the scrypt hashes in it. */
+  /** Distinct costs of scrypt hashes. */
   readonly costs: readonly ScryptCost[];
-  /** Lines that are not as they should be, by number alone: their text may hold hashes. */
+  /** Invalid lines by number only, since their text may contain hashes. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A failed check does the work of every cost in the file, so there must not be many (see `PasswordCheck`). */
+/** A failed check does the work of every cost (see `PasswordCheck`). */
 const MAX_COSTS = 4;
 
-/**
- * Reads a password file. Lines that are not understood are reported and skipped, and whoever they name cannot log in;
- * of several lines for a user the last one counts (authentication.md 2.1).
- * @param file For the problems.
- */
+/** Parses a password file. Invalid lines disable their user; a user's last line wins (authentication.md 2.1). */
 export async function parsePasswordFile(text: string, file: string): Promise<PasswordTable> {
   const entries = new Map<string, PasswordEntry>();
   const lineOf = new Map<string, number>();
@@ -54,7 +50,7 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   return { entries, costs, diagnostics };
 }
 
-/** Whether there is room for the hash's cost among those seen so far; adds it. */
+/** Adds the hash's cost unless there are too many. */
 function admitCost(costs: ScryptCost[], hash: StoredHash): boolean {
   if (hash.kind !== "scrypt" || costs.some((cost) => sameCost(cost, hash.cost))) return true;
   if (costs.length >= MAX_COSTS) return false;

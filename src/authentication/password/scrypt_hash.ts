@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { scrypt, timingSafeEqual } from "node:crypto";
 
-/** How much work a scrypt hash is (RFC 7914). */
+/** Cost of a scrypt hash (RFC 7914). */
 export interface ScryptCost {
   /** Binary logarithm of `N`. */
   readonly ln: number;
@@ -9,36 +9,31 @@ export interface ScryptCost {
   readonly p: number;
 }
 
-/** A password hashed with scrypt, see {@link formatScrypt} for how it is written. */
+/** Scrypt hash, see {@link formatScrypt}. */
 export interface ScryptHash {
   readonly kind: "scrypt";
   readonly cost: ScryptCost;
   readonly salt: Uint8Array;
-  /** What scrypt makes of password and salt. */
   readonly key: Uint8Array;
 }
 
-/** Cost of new hashes: 32 MiB, and on a current machine about a tenth of a second. */
+/** New hashes: 32 MiB and about a tenth of a second. */
 const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
 
-/** Bytes one check may need. A file is no way to exhaust the memory of the service. */
+/** Bytes per check, so that a file cannot exhaust memory. */
 const MAX_MEMORY = 128 * 2 ** 20;
-/** Largest `N · r · p`, by which the time grows. */
+/** Largest `N · r · p`, which determines the time. */
 const MAX_WORK = 2 ** 20;
 
 /**
- * Writes a hash in the form that other programs know too (passlib, PHC string format):
- * `$scrypt$ln=15,r=8,p=3$<salt>$<key>`, salt and key in base64 without padding. It has no `:`, so it fits the hash
- * field of the password file; the salt field beside it stays empty.
+ * Formats `$scrypt$ln=15,r=8,p=3$<salt>$<key>` (PHC string, as passlib), unpadded base64. It has no `:`, so it fits the
+ * hash field; the salt field stays empty.
  */
 export function formatScrypt({ cost: { ln, r, p }, salt, key }: ScryptHash): string {
   return `$scrypt$ln=${ln},r=${r},p=${p}$${encode(salt)}$${encode(key)}`;
 }
 
-/**
- * Reads the form of {@link formatScrypt}.
- * @returns What was expected, if the text is something else or its cost is out of bounds.
- */
+/** Parses {@link formatScrypt}. Returns the expectation if malformed or out of bounds. */
 export function parseScrypt(text: string): ScryptHash | { readonly expected: string } {
   const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
     text,
@@ -68,18 +63,18 @@ function costDiagnostic({ ln, r, p }: ScryptCost): string | undefined {
   return undefined;
 }
 
-/** Whether two hashes take the same work. */
+/** Reports whether two costs are equal. */
 export function sameCost(a: ScryptCost, b: ScryptCost): boolean {
   return a.ln === b.ln && a.r === b.r && a.p === b.p;
 }
 
-/** Hashes a new password with a random salt. */
+/** Hashes a password with a random salt. */
 export async function hashWithScrypt(password: string, cost: ScryptCost = SCRYPT_COST): Promise<ScryptHash> {
   const salt = crypto.getRandomValues(new Uint8Array(16));
   return { kind: "scrypt", cost, salt, key: await derive(password, salt, cost, 32) };
 }
 
-/** Works on a thread of its own, not on the event loop; compares in constant time. */
+/** Compares in constant time, off the event loop. */
 export async function matchesScrypt({ cost, salt, key }: ScryptHash, password: string): Promise<boolean> {
   return timingSafeEqual(await derive(password, salt, cost, key.length), key);
 }

@@ -1,16 +1,16 @@
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
 import { formatScrypt, matchesScrypt, parseScrypt, type ScryptHash } from "./scrypt_hash.ts";
 
-/** A password as the password file keeps it; the prefix of the hash field tells the kinds apart. */
+/** Stored password; a prefix distinguishes the kinds. */
 export type StoredHash = Md5Hash | ScryptHash;
 
-/** The fields `hash` and `salt` of a line of the password file. */
+/** Fields `hash` and `salt` of a line. */
 interface HashFields {
   readonly hash: string;
   readonly salt: string;
 }
 
-/** @returns What was expected, if the fields hold no hash that can be checked. */
+/** Returns the expectation if the fields hold no usable hash. */
 export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { readonly expected: string } {
   if (hash.startsWith("$scrypt$")) {
     return salt === "" ? parseScrypt(hash) : { expected: "expected an empty salt field beside $scrypt$…" };
@@ -21,7 +21,7 @@ export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { read
   return { kind: "md5", salt, digest: hash.toLowerCase() };
 }
 
-/** The fields of a line that {@link parseStoredHash} reads back. */
+/** Formats the fields of a line. */
 export function formatStoredHash(stored: StoredHash): HashFields {
   switch (stored.kind) {
     case "md5":
@@ -31,7 +31,7 @@ export function formatStoredHash(stored: StoredHash): HashFields {
   }
 }
 
-/** Whether a password is the one that was stored; compares in constant time. */
+/** Verifies a password in constant time. */
 export async function matchesStored(stored: StoredHash, password: string): Promise<boolean> {
   return stored.kind === "md5" ? matchesMd5(stored, password) : await matchesScrypt(stored, password);
 }

@@ -2,14 +2,12 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Stopwatch } from "../../model/clock.ts";
 import type { ScryptHash } from "./scrypt_hash.ts";
 
-/** Milliseconds for which a password is remembered after the work was done. */
+/** Cache time after the slow check. */
 const LIFETIME_MS = 5 * 60_000;
 
 /**
- * Passwords that passed the slow check a short while ago, as keyed digests: SHA-256 over a random key that exists in
- * this process alone, and the password. A digest hangs on the very hash that was checked, so there is one at most for
- * each line of the file, and all go with the table when the file is read again. Right passwords pass more quickly by
- * this; wrong ones do not.
+ * Recently verified passwords as digests with a per-process random key. An entry belongs to its hash, so there is one
+ * per line at most, and a reread file clears all. Only right passwords become faster.
  */
 export class VerifiedPasswords {
   readonly #elapsed: Stopwatch;
@@ -30,14 +28,14 @@ export class VerifiedPasswords {
     return timingSafeEqual(this.digest(password), verified.digest);
   }
 
-  /** Call it after the slow check alone, so that being remembered never prolongs itself. */
+  /** Call only after the slow check, so that a cached entry never renews itself. */
   add(stored: ScryptHash, password: string): void {
     this.#digests.set(stored, { digest: this.digest(password), until: this.#elapsed() + LIFETIME_MS });
   }
 
-  /** What a password is known by, here and in no other process. */
+  /** Returns the digest, valid in this process only. */
   digest(password: string): Uint8Array {
-    // The key has one length, so no two passwords make the same text; nobody outside sees a digest, so HMAC adds nothing.
+    // The key has a fixed length and digests stay private, so HMAC adds nothing.
     return hash("sha256", this.#key + password, "buffer");
   }
 }

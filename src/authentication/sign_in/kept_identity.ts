@@ -1,7 +1,7 @@
 import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../json_object.ts";
 
-/** What is kept of somebody who has signed in; they have not shown a token of ours. */
+/** Stored identity of a browser sign-in. */
 export type KeptIdentity = Omit<Identity, "issuedToken" | "browser">;
 
 type Check = (value: unknown) => boolean;
@@ -10,7 +10,7 @@ const isText: Check = (value) => typeof value === "string";
 const isList = (isItem: Check): Check => (value) => Array.isArray(value) && value.every(isItem);
 const optional = (check: Check): Check => (value) => value === undefined || check(value);
 
-/** Every member, so that none that an identity gets later is forgotten here. */
+/** All members, so that new ones are not forgotten here. */
 const MEMBERS = {
   dn: isText,
   method: isText,
@@ -32,7 +32,7 @@ const MEMBERS = {
   ),
 } as const satisfies Readonly<Record<keyof KeptIdentity, Check>>;
 
-/** Whether a value out of the store is an identity, with no member that is not known: one might limit it. */
+/** Validates a stored identity; an unknown member is refused, since it might be a limit. */
 export function isKeptIdentity(value: unknown): value is KeptIdentity {
   return isJsonObject(value) && Object.keys(value).every((name) => Object.hasOwn(MEMBERS, name)) &&
     Object.entries(MEMBERS).every(([name, check]) => check(value[name]));

@@ -11,37 +11,36 @@ import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts"
 import { isJsonObject } from "../json_object.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
-/** After so many seconds the provider is asked again about a browser that is used. */
+/** Seconds between checks with the provider while a browser is used. */
 const RENEWED_S = 300;
-/** So many seconds a login counts that the provider vouched for last, while the provider cannot be asked. */
+/** Seconds for which a login stays valid during an outage of the provider. */
 export const UNREACHABLE_S = 900;
 
-/** Kinds of records: what keeps a login up to date; and by what name the provider knows it, where it may be ended. */
+/** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
-/** Browsers of one user, or of one session, that are kept. */
+/** Records per user or session. */
 const MOST = 20;
 const NEVER = new AbortController().signal;
 
-/** A login that is kept up to date. */
 interface KeptLogin {
   readonly identity: KeptIdentity;
-  /** Refresh token, sealed with what the browser shows. */
+  /** Refresh token, encrypted with the browser's secret. */
   readonly sealed: string;
-  /** When the provider was asked last, in seconds since the epoch. */
+  /** Last check, in seconds since the epoch. */
   readonly checked: number;
 }
 
-/** A browser whose login a provider has ended. */
+/** Browser whose session the provider ended. */
 interface EndedBrowser {
   readonly key: string;
-  /** Its user in canonical DN. */
+  /** Canonical DN. */
   readonly owner: string;
 }
 
-/** What logins at providers are kept with. */
+/** Dependencies of {@link ProviderLogins}. */
 export interface ProviderLoginParts {
   readonly records: () => RecordStore;
-  /** Asks the provider that named an identity whether it still vouches for it. @throws {ServiceError} If it cannot be asked. */
+  /** Renews an identity at its provider. @throws {ServiceError} On an outage. */
   readonly renew: (
     identity: KeptIdentity,
     session: RenewableSession,
@@ -51,19 +50,19 @@ export interface ProviderLoginParts {
   readonly log: Logger;
 }
 
-/** A session that can be asked about. */
+/** Session with a refresh token. */
 export type RenewableSession = ProviderSession & { readonly refreshToken: string };
 
 /**
- * Logins of browsers at providers. While a browser is used, the provider is asked about it every five minutes, and its answer
- * decides what the user may. Refresh tokens are sealed with what the browser alone has: the store gives nobody one.
+ * Browser logins at providers. While a browser is used, its login is renewed every five minutes, with current rights.
+ * Refresh tokens are encrypted with the browser's secret, so the store alone reveals none.
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
 
   constructor(readonly parts: ProviderLoginParts) {}
 
-  /** Keeps what the provider knows of a login. @param token What the browser shows. @throws {ERR_RECORD_STORE} */
+  /** Stores a login. @param token The browser's secret. @throws {ERR_RECORD_STORE} */
   async begin(
     token: string,
     identity: KeptIdentity,
@@ -89,14 +88,14 @@ export class ProviderLogins {
   }
 
   /**
-   * Who is logged in as the provider says, asked anew if that is some minutes ago; `undefined` if it says nobody is.
-   * @param record Of the browser's sign-in.
-   * @throws {ERR_AUTHENTICATION_UNAVAILABLE} If nobody could be asked for too long. {ERR_RECORD_STORE}
+   * Returns the current identity, renewed if older than some minutes; `undefined` if the provider ended it.
+   * @param record The browser's sign-in.
+   * @throws {ERR_AUTHENTICATION_UNAVAILABLE} If the provider was unreachable for too long. {ERR_RECORD_STORE}
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
     const kept = await this.#read(record.key);
     if (kept === undefined || this.#now() - kept.checked < RENEWED_S) return kept?.identity;
-    // Nobody gives up on it: a refresh token may count once.
+    // Never cancelled: a refresh token may be single-use.
     const answer = this.#asking.join(record.key, () => this.#ask(token, record, kept), NEVER);
     return await unlessAborted(answer, signal);
   }
@@ -106,7 +105,7 @@ export class ProviderLogins {
     await this.parts.records().remove(RENEWAL, key);
   }
 
-  /** Returns the browsers whose logins a provider has ended. @param via Name of the method. @throws {ERR_RECORD_STORE} */
+  /** Returns the browsers whose sessions ended. @param via Authenticator. @throws {ERR_RECORD_STORE} */
   async endedBy(via: string, { sub, sid }: EndedLogins): Promise<readonly EndedBrowser[]> {
     const name = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
     const records = await this.parts.records().list(AT_PROVIDER, name);
@@ -140,7 +139,7 @@ export class ProviderLogins {
       return renewed;
     }
     const reason = renewal.kind === "refused" ? renewal.reason : "it names another user";
-    // Another instance may have asked at the same time, and has the token that counts now.
+    // Another instance may have renewed it and has the current token.
     const now = await this.#read(record.key);
     if (now !== undefined && now.sealed !== kept.sealed) return now.identity;
     log.info("browser signed out, its provider vouches for the login no more", {
@@ -174,7 +173,7 @@ export class ProviderLogins {
   }
 }
 
-/** A name that a provider has for a login, as the store has it. */
+/** Key of a provider's name for a session. */
 function nameOf(via: string, name: string): string {
   return hash("sha256", JSON.stringify([via, name]), "base64url");
 }
@@ -190,7 +189,7 @@ function sealed(token: string, session: RenewableSession): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64url");
 }
 
-/** What was sealed; `undefined` if somebody else has written it. */
+/** Decrypts; `undefined` if not written by us. */
 function unsealed(token: string, text: string): RenewableSession | undefined {
   const bytes = Buffer.from(text, "base64url");
   try {

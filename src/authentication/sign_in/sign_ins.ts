@@ -9,64 +9,58 @@ import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
-/** A browser that somebody has signed in with. */
+/** Signed-in browser. */
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
-  /** Name of a user who typed it with a password. */
+  /** Present after a password login. */
   readonly userName: string | undefined;
-  /** In seconds since the epoch, however much it is used. */
+  /** Absolute end, in seconds since the epoch. */
   readonly ends: number;
-  /** Without a request it ends after so long. */
   readonly idleMinutes: number;
-  /** What forms of its pages carry, so that nobody else can have the browser send them. */
+  /** CSRF token for forms. */
   readonly formToken: string;
 }
 
-/** How long browsers stay signed in, in seconds. */
+/** Limits of a sign-in, in seconds. */
 interface SignInLimits {
-  /** Without a request. */
   readonly idleSeconds: number;
   readonly maxSeconds: number;
 }
 
-/** What is said of somebody who has just proved who they are. */
+/** Proven login. */
 interface Proved {
   readonly identity: KeptIdentity;
   readonly userName?: string;
-  /** Moment from which on the proof counts no more, in seconds since the epoch. */
+  /** End of the proof, in seconds since the epoch. */
   readonly until?: number;
-  /** Of a login at a provider. */
   readonly session?: ProviderSession;
 }
 
-/** Kinds of records: that somebody has signed in, and that the browser was heard of not long ago. Either alone is nothing. */
+/** Record kinds: the sign-in, and its last activity; both are required. */
 const [SIGNED_IN, HEARD_OF] = ["sign-in", "sign-in-heard-of"];
-/** Browsers of one user; of more, the one goes that was not heard of for longest. */
+/** Per user; the longest idle one is removed. */
 const MOST_OF_A_USER = 20;
-/** What part of the idle time may go by before it is noted that a browser was heard of. */
+/** Part of the idle time within which activity is not recorded again. */
 const NOTED = 1 / 30;
 
-/**
- * Browsers that are signed in. Each shows 128 random bits, of which the store has a digest: whoever reads the store cannot
- * sign in. They end when they are idle, after their longest time, when they sign out, and when their user is gone or banned.
- */
+/** Browser sign-ins by 128 random bits, stored as a digest; end when idle, at sign-out, or with the user. */
 export class SignIns {
   readonly #logins: ProviderLogins;
 
   constructor(
     readonly parts: {
       readonly accountStatus: AskAccountStatus;
-      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       readonly limits: SignInLimits;
-      /** Revokes the tokens that a user got with one browser. */
+      /** Revokes the tokens of a browser sign-in. */
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
     } & ProviderLoginParts,
   ) {
     this.#logins = new ProviderLogins(parts);
   }
 
-  /** @returns What the browser has to show from now on. @throws {ERR_RECORD_STORE} */
+  /** Returns the browser's new secret. @throws {ERR_RECORD_STORE} */
   async begin({ identity, userName, until = Infinity, session }: Proved): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
@@ -87,10 +81,7 @@ export class SignIns {
     return token;
   }
 
-  /**
-   * Whose browser shows this.
-   * @throws {ERR_RECORD_STORE} What the source throws that knows the user.
-   */
+  /** Returns the sign-in of a secret. @throws {ERR_RECORD_STORE} What the user's source throws. */
   async find(token: string, signal: AbortSignal): Promise<SignIn | undefined> {
     if (!/^[A-Za-z0-9_-]{22}$/.test(token)) return undefined;
     const records = this.parts.records();
@@ -124,7 +115,7 @@ export class SignIns {
     await this.#end(digestOf(token));
   }
 
-  /** Ends what a provider has ended: browsers, and tokens that were got with them; how many browsers. @throws {ERR_RECORD_STORE} */
+  /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */
   async endLogins(via: string, ended: EndedLogins): Promise<number> {
     const browsers = await this.#logins.endedBy(via, ended);
     for (const { key, owner } of browsers) {
@@ -141,14 +132,14 @@ export class SignIns {
     await this.#logins.forget(key);
   }
 
-  /** Signs out all browsers of a user. @param owner Name in canonical DN. @throws {ERR_RECORD_STORE} */
+  /** Signs out all browsers of a user. @param owner Canonical DN. @throws {ERR_RECORD_STORE} */
   async endAllOf(owner: string): Promise<void> {
     const records = this.parts.records();
     await records.removeOf(SIGNED_IN, owner);
     await records.removeOf(HEARD_OF, owner);
   }
 
-  /** Apart from the other record: one that were written again here would bring back a browser that has just signed out. */
+  /** A separate record: rewriting the sign-in could restore a browser that just signed out. */
   async #hear(
     record: { readonly key: string; readonly owner: string; readonly made: number },
   ): Promise<void> {
@@ -165,12 +156,12 @@ function digestOf(token: string): string {
   return hash("sha256", token, "base64url");
 }
 
-/** For forms: nothing needs to be kept of it, and it does not tell what it is made of. */
+/** Derives the CSRF token, which needs no storage and does not reveal the secret. */
 function formTokenOf(token: string): string {
   return createHmac("sha256", token).update("form").digest("base64url");
 }
 
-/** Where browsers have what they show. @param base Base of links for the caller. */
+/** Returns the cookie of sign-ins. @param base Base URL. */
 export function signInCookie(base: string): HostCookie {
   return new HostCookie("sign-in", base);
 }

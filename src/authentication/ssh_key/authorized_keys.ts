@@ -6,29 +6,25 @@ import { UnusableKey } from "./wire_reader.ts";
 import type { CertificateAuthority } from "./certificate/authorities_file.ts";
 import { mayComeFrom } from "./source_addresses.ts";
 
-/** A key with which a user may sign in, under the conditions of its line. */
+/** Key with the conditions of its line. */
 export interface AuthorizedKey {
   readonly publicKey: SshPublicKey;
   readonly conditions: KeyConditions;
-  /** Present if nobody signs in by the key itself, but by certificates that it signed (`cert-authority`). */
+  /** Present for `cert-authority`: only its certificates authenticate. */
   readonly issues?: CertificateAuthority;
 }
 
-/** What a line of an `authorized_keys` file holds. */
+/** Parsed line of an `authorized_keys` file. */
 type KeyLine =
   | { readonly kind: "key"; readonly key: AuthorizedKey }
-  /** Blank, or a comment. */
   | { readonly kind: "empty" }
-  /** A key that may not be used here, or no key at all; the reason repeats nothing of it. */
+  /** Unusable key; the reason quotes nothing of it. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Longest line that is read, in UTF-16 units. */
+/** UTF-16 units. */
 const MAX_LINE_LENGTH = 16_384;
 
-/**
- * Reads a line as OpenSSH does (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"): options if there are any, key type, key in base64,
- * comment. Only the word behind the type is ever taken for a key, never one inside an option or a comment.
- */
+/** Parses a line like sshd(8), "AUTHORIZED_KEYS FILE FORMAT": only the word after the type is ever a key. */
 export function parseKeyLine(line: string): KeyLine {
   if (line.length > MAX_LINE_LENGTH) return { kind: "refused", reason: "line is too long" };
   const text = trimCharacters(line, " \t\r\n");
@@ -59,15 +55,12 @@ function parsePublicKey(type: string, rest: string): SshPublicKey {
   return decodePublicKey(type, splitWord(rest)[0]);
 }
 
-/** Whether a word names a key type, supported or not; no option begins like this. */
+/** Reports whether a word names a key type, supported or not. */
 function isKeyTypeName(word: string): boolean {
   return /^(?:ssh-|ecdsa-|sk-|webauthn-|rsa-sha2-)/.test(word);
 }
 
-/**
- * Whether the conditions of a key are met; if not, why.
- * @param now Milliseconds since the epoch.
- */
+/** Returns why a key's conditions are not met. @param now Milliseconds since the epoch. */
 export function hindrance(
   { conditions }: AuthorizedKey,
   { clientAddress, now }: { readonly clientAddress: string; readonly now: number },

@@ -1,11 +1,11 @@
 import { escapeNameValue, parseName } from "../../model/distinguished_name.ts";
 
-/** The name of a user: each `%s` of the template is replaced by the user name, escaped for a DN. */
+/** Fills a DN template: `%s` becomes the escaped user name. */
 export function nameFromTemplate(template: string, user: string): string {
   return template.replaceAll("%s", () => escapeNameValue(user));
 }
 
-/** @throws {InvalidName} If the template is none for a DN. */
+/** @throws {InvalidName} If the template makes no DN. */
 export function checkTemplate(template: string): void {
   parseName(nameFromTemplate(template, "user"));
 }

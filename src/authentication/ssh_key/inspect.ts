@@ -10,7 +10,6 @@ import { checkTemplate } from "./dn_template.ts";
 import { parseKeysFile } from "./keys_file.ts";
 import { UnusableKey } from "./wire_reader.ts";
 
-/** What is looked at of a method with keys. */
 interface InspectedKeys extends KindConfig {
   readonly file: string | undefined;
   readonly dnTemplate: string;
@@ -18,7 +17,7 @@ interface InspectedKeys extends KindConfig {
   readonly revokedKeys: string | undefined;
 }
 
-/** Looks for an operator through the files of keys, authorities and what is revoked, and at the template for names. */
+/** Checks keys, authorities, revocation list and template for the operator. */
 export async function inspectKeys(
   { name, file, dnTemplate, certificateAuthorities, revokedKeys }: InspectedKeys,
 ): Promise<KindInspection> {
@@ -42,7 +41,7 @@ async function inspectAuthorities(file: string | undefined): Promise<readonly Di
   return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).diagnostics);
 }
 
-/** A list of which a part cannot be read keeps the service from starting. */
+/** A partly unreadable list keeps the service from starting. */
 async function inspectRevoked(file: string | undefined): Promise<readonly Diagnostic[]> {
   if (file === undefined) return [];
   try {
@@ -51,7 +50,7 @@ async function inspectRevoked(file: string | undefined): Promise<readonly Diagno
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
     if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
-    return []; // what cannot be opened is told where files are expected
+    return []; // reported with other missing files
   }
 }
 

@@ -5,18 +5,18 @@ import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
-/** On which servers a user's key was found. */
+/** Servers with a user's key. */
 interface Confirmation {
-  /** Logical servers that report a key which passes the test. */
+  /** Servers with a matching key. */
   readonly confirmed: readonly string[];
-  /** Logical servers that gave no answer. */
+  /** Servers without a response. */
   readonly failed: readonly string[];
 }
 
-/** Whether one of a server's keys is the one that is looked for. */
+/** Tests a server's keys for a match. */
 type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
 
-/** The keys that the transfer daemons report, server by server: an account on one is not the same one on another. */
+/** Keys from daemons by server, since accounts of the same name differ between servers. */
 export class KeyDirectory {
   readonly #servers: readonly ServerKeys[];
   readonly #names: readonly string[];
@@ -34,9 +34,9 @@ export class KeyDirectory {
   }
 
   /**
-   * Asks all servers at once about a user and puts each one's keys to a test. Ends when all have answered; once one has
-   * passed, it waits only a moment for the others, so that a daemon that hangs holds up nobody who does not need it.
-   * @param seeker Where questions to daemons wait for their turn.
+   * Asks all servers about a user and tests their keys. Once one matches, waits only briefly for the others, so that a
+   * hanging daemon delays nobody.
+   * @param seeker Place in the queue.
    * @throws The signal's reason.
    */
   async confirm(
@@ -54,7 +54,7 @@ export class KeyDirectory {
     return await this.#await(user, asked, test, seeker.signal);
   }
 
-  /** Whether keys of a user are known from earlier questions. */
+  /** Reports whether keys of a user are cached. */
   hasKeys(user: string): boolean {
     return this.#servers.some((server) => server.hasKeys(user));
   }
@@ -82,7 +82,7 @@ export class KeyDirectory {
       Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
     );
     await unlessAborted(Promise.race([Promise.all(tested), maxWait]), signal);
-    // Copies: whoever answers later changes nothing any more.
+    // Copies, so that late responses change nothing.
     return { confirmed: [...confirmed], failed: [...failed] };
   }
 

@@ -1,14 +1,14 @@
 import { parseSourceAddresses, type SourceAddresses } from "./source_addresses.ts";
 import { UnusableKey } from "./wire_reader.ts";
 
-/** What the options of an `authorized_keys` line demand of whoever shows the key. */
+/** Conditions from `authorized_keys` options. */
 export interface KeyConditions {
   readonly from?: SourceAddresses;
-  /** Last second at which the key is valid, in seconds since the epoch. */
+  /** Last valid second since the epoch. */
   readonly expires?: number;
 }
 
-/** Options that are on or off, and concern shells and forwarding only; with `no-` they are off. */
+/** Flags about shells and forwarding, also with `no-`. */
 const HARMLESS_FLAGS = new Set([
   "agent-forwarding",
   "port-forwarding",
@@ -18,7 +18,7 @@ const HARMLESS_FLAGS = new Set([
   "touch-required",
   "verify-required",
 ]);
-/** Options with a value that concerns shells and forwarding only, and which values OpenSSH takes (`auth-options.c`). */
+/** Options about shells and forwarding with OpenSSH's syntax checks (`auth-options.c`). */
 const HARMLESS_VALUES: ReadonlyMap<string, (value: string) => boolean> = new Map([
   ["environment", (value) => /^[A-Za-z0-9_]+=/.test(value)],
   ["permitlisten", (value) => isForwarding(value.includes(":") ? value : `*:${value}`)],
@@ -26,7 +26,7 @@ const HARMLESS_VALUES: ReadonlyMap<string, (value: string) => boolean> = new Map
   ["tunnel", (value) => /^any$/i.test(value) || isNumber(value, 0, 0x7ffffffd)],
 ]);
 
-/** Options under which a key may not be used to sign in here, with the reason. */
+/** Options that forbid a login here, with the reason. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ["command", "the key may run only one command"],
   ["cert-authority", "the key signs certificates, it is no user's"],
@@ -34,9 +34,9 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads the options before a key, as OpenSSH does (sshd(8), authentication.md 3.9): separated by commas, names in any
- * case, values in double quotes with `\"` for a quote.
- * @throws {UnusableKey} If the options forbid the use of the key here, are unknown or cannot be read.
+ * Parses options like OpenSSH (sshd(8), authentication.md 3.9): comma-separated, case-insensitive names, values in
+ * double quotes with `\"`.
+ * @throws {UnusableKey} If they forbid use here, are unknown or malformed.
  */
 export function parseKeyOptions(text: string): KeyConditions {
   let from: SourceAddresses | undefined;
@@ -66,19 +66,19 @@ function isHarmless(name: string, value: string | undefined): boolean {
   return name === "restrict" || HARMLESS_FLAGS.has(name.replace(/^no-/, ""));
 }
 
-/** `host:port`, `[address]:port`, or with `/` in place of the colon; the port a number or `*`, no service name. */
+/** `host:port`, `[address]:port`, or with `/`; the port is a number or `*`. */
 function isForwarding(value: string): boolean {
   const [, host = "", port = ""] = /^(\[[^\]]*\]|[^\[:\/][^:\/]*|)[:\/](.*)$/.exec(value) ?? [];
   if (host.length >= MAX_HOST) return false;
   return port === "*" || isNumber(port, 1, 65535);
 }
 
-/** A number as `strtonum` reads it. */
+/** Like `strtonum`. */
 function isNumber(text: string, least: number, most: number): boolean {
   return /^[ \t]*\+?\d{1,20}$/.test(text) && Number(text) >= least && Number(text) <= most;
 }
 
-/** `NI_MAXHOST` of the system that sshd was built for. */
+/** `NI_MAXHOST`. */
 const MAX_HOST = 1025;
 
 function splitOptions(text: string): { name: string; value?: string }[] {
@@ -94,7 +94,7 @@ function splitOptions(text: string): { name: string; value?: string }[] {
   return list;
 }
 
-/** `YYYYMMDD[HHMM[SS]]` in local time, in UTC with `Z` or `UTC` behind it; seconds since the epoch. */
+/** Parses `YYYYMMDD[HHMM[SS]]`, local or UTC with `Z` or `UTC`, to seconds since the epoch. */
 function parseExpiryTime(text: string): number | undefined {
   const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z|UTC)?$/i.exec(text);
   if (found === null) return undefined;
@@ -102,7 +102,7 @@ function parseExpiryTime(text: string): number | undefined {
     Number(part ?? 0)
   );
   const utc = Date.UTC(year, month - 1, day, hour, minute, second);
-  // A day that the calendar does not have would otherwise count on into the next month.
+  // Invalid days would roll over into the next month.
   const given = [year, month - 1, day, hour, minute, second].join();
   const date = new Date(utc);
   const read = [

@@ -2,21 +2,21 @@ import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
 import type { RevokedKeys } from "./certificate/revoked_keys.ts";
 import type { SshPublicKey } from "./public_key.ts";
 
-/** Something that only the owner of a key can have made, and for which user. */
+/** Proof of a key's possession by a claimed user. */
 export interface Proof {
   readonly user: string;
-  /** When it was made, in seconds since the epoch, as far as it says so; never later than now. */
+  /** Creation time in seconds since the epoch, if stated; never in the future. */
   readonly made?: number;
-  /** Whether a key is of a type that can have made it. */
+  /** Reports whether a key's type fits. */
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
-  /** Verifies it under a key that nobody has. */
+  /** Does the work of a verification. */
   tryInVain(): Promise<unknown>;
-  /** Whether it may be used, once it is verified; if not, why. */
+  /** Returns why a verified proof may not be used. */
   admit?(): string | undefined;
 }
 
-/** One attempt to find the key that made a proof. */
+/** Search for the key of a proof. */
 export class KeyTrial {
   #worked = false;
   #reason = "no key of the user made the signature";
@@ -28,17 +28,17 @@ export class KeyTrial {
     readonly revoked: RevokedKeys | undefined,
   ) {}
 
-  /** Why no key was found, for the log. */
+  /** Reason of the failure, for the log. */
   get reason(): string {
     return this.#reason;
   }
 
-  /** Notes why no key may be found, for the log. */
+  /** Adds a reason for the log. */
   note(reason: string): void {
     this.#reason = reason;
   }
 
-  /** The first key that made the proof and whose conditions are met. */
+  /** Returns the first key that verifies the proof and meets its conditions. */
   async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
     for (const key of keys) {
       if (key.issues !== undefined || !this.proof.fits(key.publicKey)) continue;
@@ -51,7 +51,7 @@ export class KeyTrial {
     return undefined;
   }
 
-  /** Does the work that a wrong key would have cost, if there was no key to try. */
+  /** Does the work of one verification if no key was tried. */
   async finish(): Promise<void> {
     if (!this.#worked) await this.proof.tryInVain();
   }

@@ -4,23 +4,23 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
-/** A key from the keys file, with the name that its owner gets. */
+/** Key with its owner's name. */
 interface NamedKey extends AuthorizedKey {
   readonly dn: string;
 }
 
-/** What a keys file says, and what in it cannot be used. */
+/** Parsed keys file. */
 export interface KeysFile {
-  /** Keys by user, in the order of the file. A user whose lines are all unusable is listed, without keys. */
+  /** By user, in the file's order; a user with only unusable lines has no keys. */
   readonly keys: ReadonlyMap<string, readonly NamedKey[]>;
-  /** Lines that are not used, with the reason; they name neither user nor key. */
+  /** Unusable lines; they quote neither user nor key. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads `user:key line:DN` lines in small steps (specification 2.6, authentication.md 3.2). The user name ends at the first colon and the DN
- * begins behind the last, so options and comments may hold colons. Blank lines and lines that begin with `#` are skipped.
- * @param file For the problems.
+ * Parses `user:key line:DN` lines in slices (specification 2.6, authentication.md 3.2). The first and last colon
+ * delimit, so options and comments may contain colons. `#` begins comments.
+ * @param file For diagnostics.
  */
 export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {
   const keys = new Map<string, NamedKey[]>();
@@ -35,7 +35,6 @@ export async function parseKeysFile(text: string, file: string): Promise<KeysFil
   return { keys, diagnostics };
 }
 
-/** What a line gives; `expected` if something about it is wrong. */
 function parseLine(line: string): { user?: string; key?: NamedKey; expected?: string } {
   const [first, last] = [line.indexOf(":"), line.lastIndexOf(":")];
   const user = line.slice(0, Math.max(first, 0)).trim();
@@ -57,7 +56,7 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
 }
 
-/** Whether what is taken for the comment of a key is the first half of a DN that holds a colon. */
+/** Reports whether a key's comment is really the start of a DN with a colon. */
 function endsWithinName(keyLine: string): boolean {
   return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
 }

@@ -8,47 +8,52 @@ export const sshKey = authenticatorKind({
   title: "SSHKeyAuthenticator: SSH keys (SSHKEY)",
   classes: { SSHKeyAuthenticator: { names: ["SSHKEY"] } },
   keys: {
-    file: optional(path({ help: "Keys file, lines user:key:DN; its users' other keys do not count" })),
+    file: optional(
+      path({
+        help: "Keys file with lines user:key:DN; for users in the file, the service ignores other keys",
+      }),
+    ),
     dnTemplate: distinguishedName({
-      help: "Name of users whose key comes from a daemon; %s is the user name",
+      help: "Template for the names of users whose key comes from a daemon; %s is the user name",
       placeholder: "%s",
       default: "CN=%s, OU=ssh-local-users",
     }),
-    useAuthorizedKeys: flag({ help: "Ask the daemons for users' authorized_keys", default: true }),
+    useAuthorizedKeys: flag({ help: "Look up users' authorized_keys at the daemons", default: true }),
     updateIntervalSeconds: integer({
       name: "updateInterval",
-      help: "How long these keys are used before the daemons are asked again",
+      help: "Cache time for these keys",
       default: 600,
       min: 1,
       zero: "to ask for each login",
       unit: "seconds",
     }),
     certificateAuthorities: optional(path({
-      help: "Whose OpenSSH certificates count: public keys, one a line, with options before them",
+      help: "Trusted authorities for OpenSSH certificates: one public key per line, with options before it",
       added: true,
     })),
     revokedKeys: optional(path({
       help:
-        "Keys and certificates that count no more: as ssh-keygen -k writes them, or public keys, one a line",
+        "Revoked keys and certificates: a key revocation list (ssh-keygen -k), or one public key per line",
       added: true,
     })),
     certificateIdentity: optional(distinguishedName({
-      help: "Name of users with a certificate, %principal% is their user name; without it as for other keys",
+      help:
+        "Template for the names of users with a certificate; %principal% is the user name. If not set, as for other keys",
       placeholder: "%principal%",
       added: true,
     })),
     only: optional(oneOf(["certificates"], {
-      help: "With certificates, keys for which no certificate speaks do not count",
+      help: "Accept only keys with a certificate",
       added: true,
     })),
     legacyToken: flag({
-      help: "Accept the token of Java clients up to 2.2.2; who has seen one can use it again",
+      help: "Accept the token of Java clients up to 2.2.2; anyone who has seen such a token can replay it",
       default: false,
       added: true,
     }),
     maxTokenLifetimeSeconds: integer({
       name: "maxTokenLifetime",
-      help: "Longest time that a token may still be valid",
+      help: "Maximum remaining lifetime of a token",
       default: 86_400,
       min: 1,
       unit: "seconds",
@@ -111,7 +116,7 @@ export const sshKey = authenticatorKind({
   },
 });
 
-/** Certificates need a place where they are kept, and keys of their own to go by. */
+/** Requires a store for certificates, and keys for `only`. */
 function checkCertificates(
   { certificateAuthorities, certificateIdentity, only }: {
     readonly certificateAuthorities: string | undefined;

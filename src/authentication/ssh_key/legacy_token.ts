@@ -5,20 +5,20 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import { ECDSA, isEcdsaSigned } from "./wire_signature.ts";
 
-/** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */
+/** Old Java clients' signature over bytes of their choice (authentication.md 3.8). */
 interface LegacyToken {
   readonly user: string;
   readonly signed: Uint8Array;
   readonly signature: Buffer;
 }
 
-/** Most bytes that clients of old let sign: a SHA-1 digest, or a short text. */
+/** Most signed bytes: a SHA-1 digest, or a short text. */
 const MAX_SIGNED = 128;
 
 /**
- * @param signature In base64, as it stands in the place of the password.
- * @returns `undefined` if it cannot be what a client made for this purpose. In particular what was signed as a token or
- * for another protocol is no legacy token, or an expired token could come back as one.
+ * @param signature Base64 in the place of the password.
+ * @returns `undefined` for anything that old clients do not sign; signed JWTs and other protocols are excluded, so that
+ * an expired token cannot return as a legacy one.
  */
 export function readLegacyToken(
   user: string,
@@ -33,13 +33,13 @@ export function readLegacyToken(
   return { user, signed, signature: bytes };
 }
 
-/** The type of key that makes signatures of this length; P-256 stands for all three curves. */
+/** Returns the key type for the signature's length; P-256 for all curves. */
 export function likelyKeyType({ signature }: LegacyToken): SshKeyType {
   if (signature.length === 64) return "ssh-ed25519";
   return signature.length >= 256 ? "ssh-rsa" : "ecdsa-sha2-nistp256";
 }
 
-/** Whether a key made the signature, with the one algorithm that old clients use for its type. */
+/** Verifies the signature with the algorithm of old clients. */
 export function isLegacySignedBy(
   { signed, signature }: LegacyToken,
   { type, key }: Pick<SshPublicKey, "type" | "key">,
@@ -52,22 +52,19 @@ export function isLegacySignedBy(
     case "ecdsa-sha2-nistp256":
     case "ecdsa-sha2-nistp384":
     case "ecdsa-sha2-nistp521":
-      // Two numbers in SSH form begin with 0; key files gave DER, which does not.
+      // SSH form begins with 0; clients with key files sent DER.
       if (signature[0] === 0x30) return verify(ECDSA[type].hash, signed, key, signature);
       return isEcdsaSigned(signed, signature, { type, key });
   }
 }
 
-/**
- * Remembers which legacy tokens were used, since nothing in them says when and where they were meant to be. A client makes
- * one per run and shows it with each request; so it counts for an hour from its first use, for the address of that.
- */
+/** Binds legacy tokens, which state neither time nor audience, to the address of their first use for one hour. */
 export class LegacyTokenUses {
   readonly #users = new BoundedMap<string, BoundedMap<string, { until: number; address: string }>>(1000);
 
   constructor(readonly elapsed: Stopwatch = stopwatch) {}
 
-  /** Whether a token that was verified may be used now and from there; if so, that is remembered. */
+  /** Records or checks a verified token's use. */
   admit({ user, signed }: LegacyToken, address: string): boolean {
     const tokens = this.#users.get(user) ?? new BoundedMap(1000);
     this.#users.set(user, tokens);

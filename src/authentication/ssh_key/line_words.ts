@@ -1,12 +1,12 @@
 import { UnusableKey } from "./wire_reader.ts";
 
-/** The first word, and what follows the blanks behind it. */
+/** Splits off the first word. */
 export function splitWord(text: string): [string, string] {
   const end = text.search(/[ \t]/);
   return end < 0 ? [text, ""] : [text.slice(0, end), text.slice(end).replace(/^[ \t]+/, "")];
 }
 
-/** The options, which end at the first blank outside of quotes, and what follows. @throws {UnusableKey} If nothing does. */
+/** Splits off options up to the first blank outside quotes. @throws {UnusableKey} If nothing follows. */
 export function splitOptions(text: string): [string, string] {
   let quoted = false;
   for (let at = 0; at < text.length; at++) {

@@ -3,10 +3,7 @@ import type { SshKeyType } from "./public_key.ts";
 
 const KEYS = new Map<SshKeyType, KeyObject>();
 
-/**
- * A key whose other half nobody has. What was signed for an unknown user is verified under it, so that an unknown user
- * costs the same work as a known one with another key.
- */
+/** Returns a public key without a private one, so that unknown users cost the same work as known ones. */
 export function nobodysKey(type: SshKeyType): KeyObject {
   const key = KEYS.get(type) ?? makeKey(type);
   KEYS.set(type, key);
@@ -24,7 +21,7 @@ function makeKey(type: SshKeyType): KeyObject {
     case "ecdsa-sha2-nistp521":
       return generateKeyPairSync("ec", { namedCurve: "P-521" }).publicKey;
     case "ssh-rsa": {
-      // Any odd number of the usual 3072 bits costs what a product of two primes does, and is made at once.
+      // Any odd 3072-bit number costs the same as a product of two primes.
       const modulus = randomBytes(384);
       modulus[0] = 0x80 | (modulus[0] ?? 0);
       modulus[383] = 1 | (modulus[383] ?? 0);

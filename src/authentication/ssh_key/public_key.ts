@@ -3,20 +3,20 @@ import { createHash, createPublicKey, type KeyObject } from "node:crypto";
 import { MOST_RSA_BITS } from "../../model/trust/usable_key.ts";
 import { UnusableKey, WireReader } from "./wire_reader.ts";
 
-/** A user's public key. */
+/** User's public key. */
 export interface SshPublicKey {
   readonly type: SshKeyType;
   readonly key: KeyObject;
-  /** SHA-256 of the key blob in base64: the same for the same key, whatever its options and comment. */
+  /** SHA-256 of the blob in base64, regardless of options and comment. */
   readonly fingerprint: string;
-  /** The key as it stands on the wire, the type in front. */
+  /** Wire format with the type. */
   readonly blob: Buffer;
 }
 
-/** Key types whose signatures the service verifies; DSA, FIDO (`sk-…`) keys and certificates are not among them. */
+/** Supported key types: no DSA, FIDO (`sk-…`) or certificates. */
 export type SshKeyType = keyof typeof DECODERS;
 
-/** What comes after the type name in a blob, as a JSON Web Key (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4). */
+/** Decoders of a blob after its type to JWK (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4). */
 const DECODERS = {
   "ssh-rsa": (blob: WireReader) => {
     const e = blob.positiveInteger();
@@ -52,19 +52,18 @@ function ecdsa(blob: WireReader, name: string, crv: string, size: number) {
   };
 }
 
-/** Whether a word names a key type of use. */
+/** Reports whether a key type is supported. */
 export function isSshKeyType(word: string): word is SshKeyType {
   return Object.hasOwn(DECODERS, word);
 }
 
-/** Longest blob in base64 that is read; an RSA key of 16384 bits needs 2,800 characters. */
+/** Characters; a 16384-bit RSA key has 2,800. */
 const MAX_BASE64 = 4096;
 
 /**
- * Decodes the key of an `authorized_keys` line. Stricter than the parser of the `ssh2` package, which lets pass bytes
- * after the key, curves other than the type's, points off the curve and Ed25519 keys of 33 bytes.
- * @param type The word before the blob; it must name the type inside.
- * @param base64 The blob, canonical base64 with padding.
+ * Decodes a key line's blob. Stricter than `ssh2`, which accepts trailing bytes, wrong curves, points off the curve and
+ * Ed25519 keys of 33 bytes.
+ * @param base64 Canonical, with padding.
  * @throws {UnusableKey}
  */
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
@@ -73,14 +72,14 @@ export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey 
   return key;
 }
 
-/** Bytes in canonical base64 with padding. @throws {UnusableKey} If it is anything else, empty or too long. */
+/** Decodes canonical padded base64. @throws {UnusableKey} If malformed, empty or too long. */
 export function decodeBase64(base64: string, maxLength: number): Buffer {
   const blob = base64.length > maxLength ? Buffer.alloc(0) : Buffer.from(base64, "base64");
   if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
   return blob;
 }
 
-/** Decodes a key as it stands in signatures, certificates and `authorized_keys`, the type in front. @throws {UnusableKey} */
+/** Decodes a wire-format key with its type. @throws {UnusableKey} */
 export function decodeKeyBlob(blob: Buffer): SshPublicKey {
   const reader = new WireReader(blob);
   const type = reader.text();
@@ -90,12 +89,12 @@ export function decodeKeyBlob(blob: Buffer): SshPublicKey {
   return sshPublicKey(type, key, blob);
 }
 
-/** A key with its fingerprint. @param blob The key on the wire, the type in front. */
+/** Builds a key with its fingerprint. @param blob Wire format with the type. */
 export function sshPublicKey(type: SshKeyType, key: KeyObject, blob: Buffer): SshPublicKey {
   return { type, key, blob, fingerprint: createHash("sha256").update(blob).digest("base64") };
 }
 
-/** Reads what follows the type in a blob. @throws {UnusableKey} */
+/** Reads a blob after its type. @throws {UnusableKey} */
 export function readKey(type: SshKeyType, reader: WireReader): KeyObject {
   const key = DECODERS[type](reader);
   try {

@@ -7,60 +7,59 @@ import { SingleFlight } from "../../model/single_flight.ts";
 import { FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 
-/** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */
+/** Logical server whose daemon reads users' `authorized_keys`. */
 export interface KeySource {
-  /** Name of the logical server. */
   readonly server: string;
   /**
-   * Lines of the user's key files; none if the user is unknown there.
-   * @param signal Aborted when nobody waits any longer; the request to the daemon may still be brought to its end.
-   * @throws {Error} If there is no answer.
+   * Returns the lines of a user's key files; empty for unknown users.
+   * @param signal Aborted when no caller waits; the daemon's exchange may still complete.
+   * @throws {Error} If the daemon does not respond.
    */
   keyLines(user: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** How long answers count, in milliseconds. */
+/** Cache times in milliseconds. */
 export interface KeyCacheTimes {
-  /** Until a user's keys are asked for again. */
+  /** Lifetime of a user's keys. */
   readonly updateMs: number;
-  /** Until a user who has keys on no server is asked for again; default 30 s, at most `updateMs`. */
+  /** Lifetime for users without keys on any server. Default: 30 s, at most `updateMs`. */
   readonly negativeMs?: number;
-  /** After a failed lookup, until the next; default 5 s. */
+  /** Pause after a failure. Default: 5 s. */
   readonly errorMs?: number;
-  /** For one lookup, waiting for its turn included; default 10 s. */
+  /** Deadline of a lookup including its queue. Default: 10 s. */
   readonly deadlineMs?: number;
-  /** How long to wait for a server where there is another answer already; default 500 ms. */
+  /** Wait for a server if another has responded. Default: 500 ms. */
   readonly graceMs?: number;
-  /** After which a look-up under way keeps no other waiting for its turn; default 1 s. */
+  /** Time after which a running lookup blocks no others. Default: 1 s. */
   readonly turnMs?: number;
 }
 
-/** There is no answer, and no earlier one that still counts. */
+/** Error without a current or earlier response. */
 export class KeysUnknown extends Error {
   override readonly name = "KeysUnknown";
 }
 
 interface Answer {
   readonly keys: readonly AuthorizedKey[];
-  /** As the stopwatch counts. */
+  /** By the stopwatch. */
   readonly at: number;
 }
 
-/** Keys of a user that are looked at; whoever has more is better served by fewer. */
+/** Keys considered per user. */
 const MAX_KEYS = 100;
 
-/** The keys that one server reports, kept for a while. */
+/** Cached keys of one server. */
 export class ServerKeys {
-  /** Users with keys; kept apart from those without, so that guessed names displace none of them. */
+  /** Apart from users without keys, so that guessed names evict no real ones. */
   readonly #known = new BoundedMap<string, Answer>(10_000);
   readonly #empty = new BoundedMap<string, Answer>(10_000);
-  /** Moments until which a failed lookup is not repeated. */
+  /** End of the pause after a failure. */
   readonly #failed = new BoundedMap<string, number>(10_000);
   readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
-  /** Few at a time, since a daemon handles one request after the other and is there for transfers. */
+  /** Few, since a daemon is single-threaded and exists for transfers. */
   readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
   readonly #times: Required<KeyCacheTimes>;
-  /** Users whose look-up has taken longer than others wait for it. */
+  /** Users with slow lookups. */
   readonly #slow = new Set<string>();
   #reachable = true;
 
@@ -79,16 +78,12 @@ export class ServerKeys {
     };
   }
 
-  /** Whether the user is known to have keys on this server. */
+  /** Reports whether a user has cached keys. */
   hasKeys(user: string): boolean {
     return this.#known.get(user) !== undefined;
   }
 
-  /**
-   * A user's keys on this server, if they were asked for not long ago.
-   * @param elsewhere Whether the user has keys on some server: that there are none here then counts as long as keys do, or
-   * every user would be asked for every half minute wherever they are not.
-   */
+  /** Returns fresh keys. @param elsewhere Whether another server has keys: then absence is cached as long. */
   fresh(user: string, elsewhere: boolean): readonly AuthorizedKey[] | undefined {
     const last = this.#known.get(user) ?? this.#empty.get(user);
     if (last === undefined) return undefined;
@@ -98,14 +93,14 @@ export class ServerKeys {
   }
 
   /**
-   * Asks for a user's keys on this server. If that fails or takes long, the last answer counts for one interval more.
-   * @param seeker Where the question waits for its turn.
+   * Looks up a user's keys. On failure or delay the last response stays valid for one more interval.
+   * @param seeker Place in the queue.
    * @throws {KeysUnknown} Or the signal's reason.
    */
   async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
-    // Each queue key by itself: nobody waits in another's.
+    // Per queue key, so that nobody waits in another's queue.
     const answer = this.#lookups.join(
       JSON.stringify([seeker.queueKey, user]),
       (signal) => this.#lookUp(user, { ...seeker, signal }),
@@ -115,7 +110,7 @@ export class ServerKeys {
     return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
   }
 
-  /** What a promise gives, unless a look-up of the user takes longer than others wait for it. */
+  /** Waits for a promise unless the user's lookup is slow. */
   async inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
     const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(resolve, this.#slow.has(user) ? 0 : this.#times.graceMs);
@@ -133,7 +128,6 @@ export class ServerKeys {
       : undefined;
   }
 
-  /** @throws {KeysUnknown} Or the signal's reason, if nobody waits any more. */
   async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const deadline = new AbortController();
     const timer = setTimeout(
@@ -153,7 +147,7 @@ export class ServerKeys {
       return keys;
     } catch (cause) {
       seeker.signal.throwIfAborted();
-      // Who had no turn knows nothing of the daemon, and must not keep others from asking it about this user.
+      // A lookup without a turn proves nothing about the daemon.
       if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
     } finally {
@@ -163,7 +157,7 @@ export class ServerKeys {
     }
   }
 
-  /** Settles with the answer, or when it takes long: who has key files that nobody can read to their end crowds nobody out. */
+  /** Settles on the response or when it is slow, so that unreadable key files block nobody. */
   async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
     const { promise: over, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, this.#times.turnMs);

@@ -1,20 +1,20 @@
 import { addressInRange, canonicalAddress, isAddressRange } from "../../model/address.ts";
 import { matchesWildcards } from "../../model/wildcards.ts";
 
-/** The value of a `from=` option: where the owner of a key must come from. */
+/** Parsed `from=` option. */
 export type SourceAddresses = readonly SourceAddress[];
 
 interface SourceAddress {
   readonly negated: boolean;
-  /** An address, a range, or a pattern with `*` and `?` for the text of an address. */
+  /** Address, range, or pattern with `*` and `?`. */
   readonly pattern: string;
   readonly kind: "range" | "wildcards";
 }
 
 /**
- * Reads a `from=` value (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"; PATTERNS in ssh_config(5)): addresses, ranges such as
- * `192.0.2.0/24` and patterns, separated by commas, each negated by a `!`.
- * @returns `undefined` if an entry is empty or a range is wrong; such a key must be refused, as OpenSSH does.
+ * Parses `from=` (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"; PATTERNS in ssh_config(5)): addresses, ranges and patterns,
+ * comma-separated, negated by `!`.
+ * @returns `undefined` for an empty entry or wrong range; OpenSSH refuses such keys too.
  */
 export function parseSourceAddresses(value: string): SourceAddresses | undefined {
   const list: SourceAddress[] = [];
@@ -28,10 +28,7 @@ export function parseSourceAddresses(value: string): SourceAddresses | undefined
   return list;
 }
 
-/**
- * Whether a client at this address may use the key: some entry matches and no negated one does. Addresses are never
- * resolved, so a host name matches nobody. What is no address may use no key with such an option.
- */
+/** Reports whether an entry and no negated one matches. Host names are not resolved and never match. */
 export function mayComeFrom(sources: SourceAddresses, address: string): boolean {
   const canonical = canonicalAddress(address);
   if (canonical === undefined) return false;

@@ -32,24 +32,23 @@ import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
 import { readSshToken } from "./token.ts";
 
-/** Whose keys count, and which tokens. */
+/** Options of {@link sshKey}. */
 export interface SshKeyOptions {
-  /** In the configured order, such as `SSHKEY`. */
   readonly name: string;
-  /** Path of the keys file, if there is one. */
+  /** Keys file. */
   readonly file?: string;
-  /** With `%s` for the user name, see {@link nameFromTemplate}. */
+  /** With `%s`, see {@link nameFromTemplate}. */
   readonly dnTemplate: string;
-  /** The logical servers whose daemons are asked for users' own keys; none if `useAuthorizedKeys` is off. */
+  /** Servers whose daemons report keys; empty without `useAuthorizedKeys`. */
   readonly sources: readonly KeySource[];
   readonly times: KeyCacheTimes;
-  /** Whose certificates count, and what for; absent: nobody's. */
+  /** Absent: no certificates. */
   readonly certificates?: CertificateOptions;
-  /** Longest time until expiry that a token may have, in seconds. */
+  /** Longest remaining lifetime of a token, in seconds. */
   readonly maxLifetime: number;
-  /** Whether the header token of Java clients up to 2.2.2 is accepted. */
+  /** Whether to accept the header token of Java clients up to 2.2.2. */
   readonly legacyToken: boolean;
-  /** The server's name as tokens have it in `aud`, from the certificate in use. */
+  /** Expected `aud`: the DN of the current certificate. */
   readonly serverName: () => string;
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
@@ -57,9 +56,9 @@ export interface SshKeyOptions {
 }
 
 /**
- * Recognises users by their SSH keys, from the keys file and from the daemons. The file, if it names a user, is the only
- * source for that user (design decision "Keys file and daemon keys").
- * @throws {InvalidName} If the template is none for a DN; what {@link watchFile} throws for the keys file.
+ * Authenticates by SSH key, from the keys file and daemons. A user in the file has no other keys (design decision "Keys
+ * file and daemon keys").
+ * @throws {InvalidName} If the template makes no DN; what {@link watchFile} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   checkTemplate(options.dnTemplate);
@@ -85,11 +84,9 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
 }
 
-/** The files that are watched for a method, and what it keeps. */
 interface Opened {
   readonly file: WatchedFile<KeysFile> | undefined;
   readonly revoked: WatchedFile<RevokedKeys> | undefined;
-  /** Present if certificates count. */
   readonly certified: CertifiedUsers | undefined;
   readonly directory: KeyDirectory;
 }
@@ -129,7 +126,7 @@ class SshKeyAuthenticator implements Authenticator {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
     }
-    // Before any daemon hears of the name (authentication.md 3.10).
+    // Before a daemon gets the name (authentication.md 3.10).
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
@@ -137,7 +134,7 @@ class SshKeyAuthenticator implements Authenticator {
     return await this.#verify(trial, seekerOf(credentials, signal));
   }
 
-  /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
+  /** Checks the keys file if it lists the user, else the daemons. */
   async accountStatusOf(
     { dn, uid, login = uid, credential }: NamedUser,
     signal: AbortSignal,
@@ -157,14 +154,14 @@ class SshKeyAuthenticator implements Authenticator {
       login,
       async (keys) =>
         keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
-      { queueKey: `account status of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
+      { queueKey: `account status of ${login}`, known: true, signal }, // for a verified token
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);
     return { kind: "gone" };
   }
 
-  /** Whether a key is the one that a login was by, and may still be used, from wherever that was. */
+  /** Reports whether a key is that of a login and still valid, from any address. */
   #isLive(
     { publicKey, conditions: { expires = Infinity } }: AuthorizedKey,
     login: string,
@@ -233,7 +230,7 @@ class SshKeyAuthenticator implements Authenticator {
     return await this.#httpError(trial, certified?.failure);
   }
 
-  /** @param failure Why certificates could not be read: with them it might have gone otherwise. */
+  /** @param failure Error of reading certificates, which might have allowed the login. */
   async #httpError(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
     await trial.finish();
     if (failure !== undefined) throw failure;
@@ -306,12 +303,11 @@ function fingerprintOf({ fingerprint }: SshPublicKey, login: string): string {
   return credentialFingerprint(fingerprint, "key", login);
 }
 
-/** `ecdsa` for all curves. */
 function family(type: SshKeyType): string {
   return type.startsWith("ecdsa-") ? "ecdsa" : type;
 }
 
-/** All that daemons report for an account. @throws {ERR_KEY_LOOKUP_FAILED} If one of them does not answer and none has any. */
+/** Returns all keys that daemons report. @throws {ERR_KEY_LOOKUP_FAILED} If none is found and a daemon fails. */
 async function keysIn(
   directory: KeyDirectory,
   account: string,
@@ -320,7 +316,7 @@ async function keysIn(
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {
     found.push(...keys);
-    return Promise.resolve(false); // so that all are waited for
+    return Promise.resolve(false); // waits for all servers
   }, seeker);
   if (found.length === 0 && failed.length > 0) throw notLookedUp(failed);
   return found;

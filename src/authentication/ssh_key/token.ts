@@ -8,7 +8,7 @@ import {
 } from "../signed_token.ts";
 import type { SshKeyType } from "./public_key.ts";
 
-/** The one type of key that goes with an algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
+/** Key types by algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
 const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
   ["RS256", "ssh-rsa"],
   ["RS384", "ssh-rsa"],
@@ -23,17 +23,13 @@ const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
   ["Ed25519", "ssh-ed25519"],
 ]);
 
-/** A token that a user made with an own key; who signed it is not verified yet. */
+/** Unverified token that a user signed. */
 interface SshToken extends SignedToken {
   readonly user: string;
-  /** The type of key that makes signatures of the token's algorithm. */
   readonly keyType: SshKeyType;
 }
 
-/**
- * Reads a client's token and checks all but its signature.
- * @throws {InvalidToken}
- */
+/** Parses a client's token and checks all but its signature. @throws {InvalidToken} */
 export function readSshToken(
   text: string,
   rules: { readonly now: number; readonly audience: string; readonly maxLifetime: LifetimeLimit },

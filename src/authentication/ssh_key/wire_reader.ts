@@ -1,18 +1,17 @@
 import type { Buffer } from "node:buffer";
 
-/** Why a key is of no use; the text is for the operator and repeats nothing of the key. */
+/** Reason why a key is unusable, for the operator; quotes nothing of it. */
 export class UnusableKey extends Error {
   override readonly name = "UnusableKey";
 }
 
-/** Reads SSH wire values (RFC 4251, 5). @throws {UnusableKey} If what is asked for is not there. */
+/** Reader of SSH wire values (RFC 4251, 5). @throws {UnusableKey} If a value is missing. */
 export class WireReader {
   #at = 0;
 
-  /** @param what What is read, for messages. */
+  /** @param what Subject of messages. */
   constructor(readonly bytes: Buffer, readonly what = "key") {}
 
-  /** How many bytes were read. */
   get position(): number {
     return this.#at;
   }
@@ -33,7 +32,7 @@ export class WireReader {
     return this.#take(8).readBigUInt64BE();
   }
 
-  /** A length in four bytes, then as many bytes. */
+  /** Reads a length-prefixed string. */
   string(): Buffer {
     return this.#take(this.uint32());
   }
@@ -42,12 +41,12 @@ export class WireReader {
     return this.string().toString("latin1");
   }
 
-  /** A reader of what a `string` holds. */
+  /** Returns a reader for a nested `string`. */
   nested(): WireReader {
     return new WireReader(this.string(), this.what);
   }
 
-  /** An `mpint` above zero, without the zero byte that keeps it from being negative. */
+  /** Reads a positive `mpint` without its leading zero. */
   positiveInteger(): Buffer {
     const bytes = this.string();
     const [first = 0x80, second = 0] = bytes;

@@ -3,7 +3,7 @@ import { type KeyObject, verify } from "node:crypto";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import { UnusableKey, WireReader } from "./wire_reader.ts";
 
-/** Digest and bytes of each of the two numbers of a signature (RFC 5656, 6.2.1). */
+/** Digest and field size by curve (RFC 5656, 6.2.1). */
 export const ECDSA = {
   "ecdsa-sha2-nistp256": { hash: "sha256", size: 32 },
   "ecdsa-sha2-nistp384": { hash: "sha384", size: 48 },
@@ -12,16 +12,13 @@ export const ECDSA = {
 
 type EcdsaType = keyof typeof ECDSA;
 
-/** Digests of RSA signatures (RFC 8332, 3); SHA-1 (`ssh-rsa`) is not among them. */
+/** RFC 8332, 3; without SHA-1 (`ssh-rsa`). */
 const RSA_HASHES: ReadonlyMap<string, string> = new Map([
   ["rsa-sha2-256", "sha256"],
   ["rsa-sha2-512", "sha512"],
 ]);
 
-/**
- * Whether a key made a signature as SSH writes it: the algorithm, and what that gives (RFC 4253, 6.6; RFC 5656, 3.1.2;
- * RFC 8332; RFC 8709, 6). An algorithm that is weak, or another than the key's, made none.
- */
+/** Verifies an SSH signature (RFC 4253, 6.6; RFC 5656, 3.1.2; RFC 8332; RFC 8709, 6) by a secure algorithm. */
 export function isWireSigned(signed: Uint8Array, signature: Buffer, key: SshPublicKey): boolean {
   let algorithm: string;
   let value: Buffer;
@@ -42,7 +39,7 @@ export function isWireSigned(signed: Uint8Array, signature: Buffer, key: SshPubl
   return isEcdsaSigned(signed, value, { type: key.type, key: key.key });
 }
 
-/** Whether a key made a signature that is two numbers in SSH form (RFC 5656, 3.1.2). */
+/** Verifies an ECDSA signature in SSH form (RFC 5656, 3.1.2). */
 export function isEcdsaSigned(
   signed: Uint8Array,
   signature: Buffer,
@@ -65,7 +62,7 @@ function fromWire(signature: Buffer, size: number): Buffer | undefined {
   }
 }
 
-/** Two positive numbers as fixed-size fields. */
+/** Joins two positive numbers as fixed-size fields. */
 function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
   const field = (number: Buffer) => {
     const digits = number[0] === 0 ? number.subarray(1) : number;

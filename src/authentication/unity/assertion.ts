@@ -4,31 +4,28 @@ import { InvalidResponse } from "./invalid_response.ts";
 import { ASSERTION, BEARER, NAME_FORMAT_ENTITY, NAME_FORMAT_UNSPECIFIED } from "./saml_names.ts";
 import type { XmlElement } from "./xml_element.ts";
 
-/** Who we are and what we asked, to compare an assertion with. */
+/** Expected properties of an assertion. */
 export interface Expectation {
-  /** `ID` of our request. */
+  /** `ID` of the request. */
   readonly requestId: string;
-  /** Own URL and further identifiers by which we may be named as recipient or audience. */
+  /** Own URL and aliases, as recipient or audience. */
   readonly identifiers: readonly string[];
-  /** Subject of our certificate, by which we may be named as audience. */
+  /** DN of the server's certificate, as audience. */
   readonly serverDn: string | undefined;
-  /** Format of names that we asked for. */
+  /** Requested name format. */
   readonly nameIdFormat: string;
-  /** What makes a distinguished name of it and of attributes; without it it is one. */
+  /** Makes a DN of name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Both passes of authentication.md 5.4, or the first alone. */
+  /** Both passes of authentication.md 5.4, or only the first. */
   readonly strict: boolean;
 }
 
-/** By how much clocks may differ in the first pass, and how old a statement of attributes may be; milliseconds. */
+/** Clock skew of the first pass, and age of attribute statements; milliseconds. */
 const TOLERANCE_MS = 3 * 60_000;
 
-/**
- * By how much clocks may differ where both passes hold; milliseconds. The Java service has none, so that a provider whose
- * clock is a second ahead lets nobody in (SAML 2.0 Core, 1.3.3 leaves it to the parties).
- */
+/** Clock skew if both passes apply, in milliseconds (SAML 2.0 Core, 1.3.3). The Java service allows none. */
 const STRICT_TOLERANCE_MS = 60_000;
 
 function toleranceOf({ strict }: Pick<Expectation, "strict">): number {
@@ -37,11 +34,11 @@ function toleranceOf({ strict }: Pick<Expectation, "strict">): number {
 
 const CONDITIONS: ReadonlySet<string> = new Set(["AudienceRestriction", "OneTimeUse", "ProxyRestriction"]);
 
-/** An assertion whose signature has been dealt with. */
+/** Assertion with a verified or ignored signature. */
 export class Assertion {
   readonly #element: XmlElement;
 
-  /** @throws {InvalidResponse} If it is not of SAML 2.0, or without what every assertion has. */
+  /** @throws {InvalidResponse} If it is not SAML 2.0, or incomplete. */
   constructor(element: XmlElement) {
     this.#element = element;
     checkHead(element);
@@ -58,12 +55,12 @@ export class Assertion {
     return { format: nameId.attribute("Format") ?? NAME_FORMAT_UNSPECIFIED, text: nameId.exactText };
   }
 
-  /** Whether it says that the user has authenticated. */
+  /** Whether it has an authentication statement. */
   get isAuthentication(): boolean {
     return this.#element.all(ASSERTION, "AuthnStatement").length > 0;
   }
 
-  /** Until when it holds, in milliseconds since the epoch; at once if it is for one use. */
+  /** End of validity in milliseconds since the epoch; 0 for one-time use. */
   get usableUntil(): number {
     const conditions = this.#element.one(ASSERTION, "Conditions");
     if (conditions.all(ASSERTION, "OneTimeUse").length > 0) return 0;
@@ -71,7 +68,7 @@ export class Assertion {
     return until === undefined ? Infinity : parseInstant(until);
   }
 
-  /** What is said about the user; every value is a list, and a name that comes again replaces what it said before. */
+  /** Attributes as lists; a repeated name replaces the earlier one. */
   get attributes(): Variables {
     const attributes = new Map<string, Variable>();
     for (const statement of this.#element.all(ASSERTION, "AttributeStatement")) {
@@ -85,7 +82,7 @@ export class Assertion {
     return attributes;
   }
 
-  /** Asserts that it lets this user in, here, now, in answer to our question. @throws {InvalidResponse} */
+  /** Asserts that it authenticates a user for this request. @throws {InvalidResponse} */
   checkAuthentication(expected: Expectation): void {
     const tolerance = toleranceOf(expected);
     this.#checkConditions(this.#element.one(ASSERTION, "Conditions"), expected, tolerance, true);
@@ -102,8 +99,8 @@ export class Assertion {
   }
 
   /**
-   * Asserts that it speaks of the user of the authentication, by the same issuer, and is fresh: such an assertion names
-   * neither us nor our request. @throws {InvalidResponse}
+   * Asserts that it concerns the authenticated user, with the same issuer, and is fresh; it names neither us nor the
+   * request. @throws {InvalidResponse}
    */
   checkAttributes(authentication: Assertion, expected: Expectation): void {
     const [own, other] = [this.nameId, authentication.nameId];
@@ -151,14 +148,14 @@ export class Assertion {
   }
 }
 
-/** Asserts what SAML 2.0 gives every response and assertion. @throws {InvalidResponse} */
+/** Checks version, id and issue time. @throws {InvalidResponse} */
 export function checkHead(element: XmlElement): void {
   element.requiredAttribute("ID");
   if (element.attribute("Version") !== "2.0") throw new InvalidResponse(`${element.name} is not of SAML 2.0`);
   parseInstant(element.requiredAttribute("IssueInstant"));
 }
 
-/** An issuer's text. @throws {InvalidResponse} */
+/** Reads an issuer. @throws {InvalidResponse} */
 export function readIssuer(issuer: XmlElement): string {
   if ((issuer.attribute("Format") ?? NAME_FORMAT_ENTITY) !== NAME_FORMAT_ENTITY) {
     throw new InvalidResponse("the issuer is no entity");
@@ -187,7 +184,7 @@ function isOurs(audience: string, { identifiers, serverDn }: Expectation): boole
   return identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
 }
 
-/** A moment, in milliseconds since the epoch; SAML writes all of them in UTC (saml-core-2.0-os 1.3.3). */
+/** Parses a UTC time (saml-core-2.0-os 1.3.3) to milliseconds. */
 function parseInstant(text: string): number {
   const [, seconds, fraction = ""] =
     /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?Z$/.exec(text) ?? [];
@@ -198,10 +195,7 @@ function parseInstant(text: string): number {
   return at;
 }
 
-/**
- * Asserts that the present lies in an element's `NotBefore` and `NotOnOrAfter`, as far as they are there.
- * @param tolerance Milliseconds by which the clocks may differ.
- */
+/** Checks `NotBefore` and `NotOnOrAfter` if present, with a tolerance in milliseconds. */
 function checkPeriod(element: XmlElement, now: number, tolerance: number): void {
   const [from, until] = ["NotBefore", "NotOnOrAfter"].map((name) => element.attribute(name));
   if (from !== undefined && now + tolerance < parseInstant(from)) {

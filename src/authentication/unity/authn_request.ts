@@ -1,10 +1,9 @@
 import { ASSERTION, NAME_FORMAT_ENTITY, PROTOCOL, SOAP } from "./saml_names.ts";
 
 /**
- * The SOAP message that asks an identity provider who a user is (authentication.md 5.4). Not signed.
- * @param id 128 random bits or more, as an XML name.
- * @param url Own URL: issuer of the request, and where the assertion is consumed.
- * @param nameIdFormat In which the user is to be named.
+ * Builds the unsigned SOAP request (authentication.md 5.4).
+ * @param id At least 128 random bits, as an XML name.
+ * @param url Own URL, as issuer and consumer.
  * @param at Milliseconds since the epoch.
  */
 export function authnRequest(id: string, { url, nameIdFormat, at }: {

@@ -1,4 +1,4 @@
-/** An answer of the identity provider that must not be believed; the message is for the log. */
+/** Error for an untrustworthy response of the provider, for the log. */
 export class InvalidResponse extends Error {
   override readonly name = "InvalidResponse";
 }

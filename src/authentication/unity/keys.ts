@@ -11,22 +11,22 @@ import {
   SHOW_CERTIFICATE,
 } from "../provider_keys.ts";
 
-/** What is configured of it. */
+/** Configuration keys of Unity. */
 export const KEYS = {
-  address: url({ help: "Authentication service of the identity provider", schemes: ["https", "http"] }),
+  address: url({ help: "URL of the SAML authentication service", schemes: ["https", "http"] }),
   allowPlainHttp: ALLOW_PLAIN_HTTP,
   validate: flag({
-    help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
+    help: "Verify signatures of SAML assertions, see container.security.trustedAssertionIssuers",
     default: true,
   }),
   nameIdFormat: oneOf(["X509SubjectName", "persistent", "emailAddress", "unspecified"], {
-    help: "Format in which the provider is asked to name users; other ones are refused",
+    help: "Requested NameID format; the service rejects other formats",
     default: "X509SubjectName",
     added: true,
   }),
   identityTemplate: optional(text({
     help:
-      "The user's name, with %NameID%, %Issuer% or attributes between percent signs; without it the NameID itself",
+      "Template for the user's name, with %NameID%, %Issuer% or attributes between percent signs. If not set, the NameID",
     added: true,
   })),
   ...ASSIGNED,
@@ -34,7 +34,7 @@ export const KEYS = {
   derivedLifetime: DERIVED_LIFETIME,
 };
 
-/** The identity provider's address, what its assertions make of a user, and whether their signatures are checked. */
+/** Checked configuration of Unity. */
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */
@@ -50,11 +50,11 @@ export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer
     const expected = `${name} will accept no assertion, expected ${issuers}directoryLocations.1 too`;
     reader.warn("container.security.rest.authentication.order", expected);
   }
-  // The assertion's subject names the user.
+  // The assertion's subject is the identity.
   return { ...rest, assignments: await readAssignments({ identity: undefined, uid, role, groups }, place) };
 }
 
-/** How users are named: only an X.509 name is a distinguished one as it is. */
+/** Requires a template unless the format is X.509, which is a DN. */
 function checkNaming(
   { nameIdFormat, identityTemplate }: Pick<Infer<typeof KEYS>, "nameIdFormat" | "identityTemplate">,
   { reader, prefix }: Place,

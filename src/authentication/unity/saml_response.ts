@@ -8,25 +8,23 @@ import { TimeSlicer } from "../../model/time_slicing.ts";
 import { type SignedElement, type Signers, verifySignature } from "./signed_element.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
-/** What an identity provider said in answer to our request. */
 interface SamlIdentity {
   readonly dn: string;
   readonly attributes: Variables;
-  /** Milliseconds since the epoch; `Infinity` if the assertion names no end. */
+  /** Milliseconds since the epoch; `Infinity` without an end. */
   readonly usableUntil: number;
 }
 
-/** Whose signatures count: on assertions in strict mode, and on everything else that is signed. */
+/** Trusted signers: of assertions in strict mode, and of everything else that is signed. */
 interface TrustedSigners {
   readonly issuers: Signers;
   readonly anchored: Signers;
 }
 
 /**
- * Reads the SOAP message with an identity provider's response, and believes nothing of it that is not as it must be
- * (authentication.md 5.4). Exactly one assertion must say that the user authenticated. Further ones may add attributes
- * of the same user; in strict mode they must be signed by the same certificate, or the whole response is refused.
- * @throws {InvalidResponse} With the first reason not to believe it.
+ * Parses and verifies a SOAP response (authentication.md 5.4). Exactly one assertion must authenticate; others may add
+ * attributes of the same user, in strict mode signed by the same certificate.
+ * @throws {InvalidResponse} With the first reason.
  */
 export async function readSamlResponse(
   text: string,
@@ -97,7 +95,7 @@ function checkResponse(response: XmlElement, { requestId }: Expectation): void {
   if (code !== SUCCESS) throw new InvalidResponse(`the provider refused with ${code}`);
 }
 
-/** No signatures within signatures, and none that belongs to something else. */
+/** Refuses nested and misplaced signatures. */
 function checkSignatures(assertion: XmlElement): void {
   const inside = Array.from(assertion.tree()).filter((element) => element.is(SIGNATURE, "Signature"));
   if (inside.length > 1) throw new InvalidResponse("an assertion holds more than one signature");

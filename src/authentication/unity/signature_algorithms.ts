@@ -2,13 +2,13 @@ import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, type X509Certificate } from "node:crypto";
 import { usableKeyOf } from "../../model/trust/usable_key.ts";
 
-/** A way to sign (RFC 9231 section 2.3): what may make it, and with which digest. */
+/** Signature method (RFC 9231 section 2.3). */
 interface SignatureMethod {
   readonly keyType: "rsa" | "ec";
   readonly hash: "sha256" | "sha384" | "sha512";
 }
 
-/** The methods that are accepted: RSA (PKCS#1 v1.5) and ECDSA with SHA-256 or better. No SHA-1, no DSA, no HMAC. */
+/** Accepted methods: RSA (PKCS#1 v1.5) and ECDSA with SHA-256 or better; no SHA-1, DSA or HMAC. */
 export const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
   ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha256", { keyType: "rsa", hash: "sha256" }],
   ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha384", { keyType: "rsa", hash: "sha384" }],
@@ -18,7 +18,7 @@ export const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
   ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512", { keyType: "ec", hash: "sha512" }],
 ]);
 
-/** Digests of references by identifier; SHA-1 is none of them. */
+/** Accepted digests; no SHA-1. */
 export const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
   ["http://www.w3.org/2001/04/xmlenc#sha256", "sha256"],
   ["http://www.w3.org/2001/04/xmldsig-more#sha384", "sha384"],
@@ -35,7 +35,7 @@ const CURVES: ReadonlySet<unknown> = new Set([
 ]);
 const MIN_RSA_BITS = 2048;
 
-/** Whether a certificate's key may sign with a method. */
+/** Reports whether a certificate's key fits a method. */
 export function mayUse(certificate: X509Certificate, { keyType }: SignatureMethod): boolean {
   const key = usableKeyOf(certificate);
   if (key?.asymmetricKeyType !== keyType) return false;
@@ -45,7 +45,7 @@ export function mayUse(certificate: X509Certificate, { keyType }: SignatureMetho
     : CURVES.has(asymmetricKeyDetails?.namedCurve);
 }
 
-/** The digest methods in the form the signature library wants them. */
+/** Returns digest classes for the signature library. */
 export function digestClasses() {
   return Object.fromEntries(
     Array.from(DIGEST_METHODS, ([uri, hash]) => [
@@ -58,7 +58,7 @@ export function digestClasses() {
   );
 }
 
-/** One signature method, bound to the one key, in the form the signature library wants it; it cannot sign. */
+/** Returns a verify-only class for the signature library, bound to one key. */
 export function signatureClass(uri: string, { keyType, hash }: SignatureMethod, publicKey: KeyObject) {
   return class {
     getAlgorithmName = () => uri;
@@ -67,7 +67,7 @@ export function signatureClass(uri: string, { keyType, hash }: SignatureMethod, 
     };
     verifySignature = (material: string, _key: unknown, value: string): boolean => {
       const signature = Buffer.from(value, "base64");
-      // XML signatures hold r and s side by side (RFC 9231 section 2.3.6), not in DER.
+      // XML signatures concatenate r and s (RFC 9231 section 2.3.6) instead of DER.
       const key = keyType === "rsa" ? publicKey : { key: publicKey, dsaEncoding: "ieee-p1363" as const };
       return verify(hash, Buffer.from(material, "utf8"), key, signature);
     };

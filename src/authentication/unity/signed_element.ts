@@ -13,12 +13,12 @@ import {
 } from "./signature_algorithms.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
-/** Finds the certificate that was shown among those that may sign; `undefined` if it may not. */
+/** Finds the presented certificate among the trusted signers. */
 export type Signers = (shown: Uint8Array) => X509Certificate | undefined;
 
-/** An element as its signer signed it. */
+/** Element as it was signed. */
 export interface SignedElement {
-  /** Read anew from the very bytes that were signed, without the signature. */
+  /** Parsed from the signed bytes, without the signature. */
   readonly element: XmlElement;
   readonly signer: X509Certificate;
 }
@@ -26,11 +26,9 @@ export interface SignedElement {
 const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
 
 /**
- * Verifies the enveloped signature of an element (authentication.md 5.4). The form of the signature is checked before
- * the signature library sees it: one signature, one reference, to this element, by the two permitted transforms. What is
- * read afterwards is the signed bytes, not the document around them.
- * @param message The whole text, and the steps in which it is worked on.
- * @param element The element in the message that {@link parseXml} made of the text.
+ * Verifies an enveloped signature (authentication.md 5.4). Its form is checked before the signature library runs: one
+ * signature, one reference to this element, two permitted transforms. Later code reads only the signed bytes.
+ * @param element Element of the message that {@link parseXml} made.
  * @throws {InvalidResponse}
  */
 export async function verifySignature(
@@ -52,7 +50,7 @@ export async function verifySignature(
 
   const { SignedXml } = await import("xml-crypto");
   const verifier = new SignedXml({ publicCert: signer.publicKey, getCertFromKeyInfo: () => null });
-  // The one that SAML has; each further name is looked for at all elements of the message, several times.
+  // Further names cost several searches of the whole message.
   verifier.idAttributes = ["ID"];
   verifier.CanonicalizationAlgorithms = Object.fromEntries(
     Object.entries(verifier.CanonicalizationAlgorithms).filter(([uri]) => TRANSFORMS.has(uri)),
@@ -80,7 +78,7 @@ export async function verifySignature(
   return { element: copy, signer };
 }
 
-/** Asserts that a signature has the one form that is accepted. @returns Its method. */
+/** Asserts the accepted form of a signature and returns its method. */
 function checkForm(signature: XmlElement, id: string) {
   const [info] = children(signature, ["SignedInfo", "SignatureValue", "KeyInfo"]);
   const [c14n, signatureMethod, reference] = children(info, [
@@ -112,12 +110,12 @@ function checkForm(signature: XmlElement, id: string) {
   return { uri, ...method };
 }
 
-/** Most prefixes of a list, each of which is looked for at each element. */
+/** Prefixes per list; each costs a search per element. */
 const MOST_PREFIXES = 16;
 
 /**
- * Whether an element names prefixes whose declarations are signed although no name has them, such as `xs` in the value of
- * `xsi:type` (xml-exc-c14n 2.1): OpenSAML writes it. The signature library does not know `#default`.
+ * Reports whether a prefix list (xml-exc-c14n 2.1), as OpenSAML writes for `xs` in `xsi:type`, is acceptable; the
+ * library does not support `#default`.
  */
 function isPrefixList(element: XmlElement): boolean {
   const prefixes = element.attribute("PrefixList")?.split(" ") ?? [];
@@ -126,7 +124,7 @@ function isPrefixList(element: XmlElement): boolean {
     prefixes.every((prefix) => /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(prefix));
 }
 
-/** The children of an element of a signature, which must have these names in this order. */
+/** Returns the children if they have exactly these names in order. */
 function children(parent: XmlElement | undefined, names: readonly string[]): readonly XmlElement[] {
   const found = parent?.children ?? [];
   const asNamed = found.length === names.length &&

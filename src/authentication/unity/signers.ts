@@ -4,12 +4,12 @@ import { sortTrust } from "../../model/trust/trusted_certificates.ts";
 import { isValidAt, validityOf } from "../../model/trust/validity.ts";
 import type { Signers } from "./signed_element.ts";
 
-/** The trusted issuers themselves: the certificate shown must be one of them, byte for byte, and valid. */
+/** Trusts only the issuers' own certificates while valid. */
 export function exactly(issuers: readonly string[], at: number): Signers {
   return (shown) => find(issuers, shown, at);
 }
 
-/** Like {@link exactly}, or one of the anchors, or a certificate signed by one of them that may issue. */
+/** Trusts the issuers, the anchors, and certificates that an anchor signed. */
 export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
   return (shown) => {
     const known = find([...issuers, ...anchors], shown, at);
@@ -32,7 +32,7 @@ function read(der: Uint8Array): X509Certificate | undefined {
   try {
     return new X509Certificate(der);
   } catch {
-    return undefined; // no certificate, so nobody's
+    return undefined; // no certificate
   }
 }
 

@@ -16,42 +16,39 @@ import { NAME_ID_FORMATS } from "./saml_names.ts";
 import { readSamlResponse } from "./saml_response.ts";
 import { anchored, exactly } from "./signers.ts";
 
-/** What the UNITY methods need of the service. */
+/** Dependencies of Unity authenticators. */
 export interface UnityParts {
   readonly http: OutgoingHttp;
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** Own URL, without trailing slash: issuer of requests, recipient and audience of assertions. */
+  /** Own URL without trailing slash: issuer, recipient and audience. */
   readonly url: string;
-  /** `container.security.additionalServiceIdentifier.<n>`: further names as recipient and audience. */
+  /** `container.security.additionalServiceIdentifier.<n>`: aliases as recipient and audience. */
   readonly additionalIdentifiers: readonly string[];
-  /** Subject of the own certificate, another name as audience. */
+  /** DN of the server's certificate, as audience. */
   readonly serverDn: string | undefined;
-  /** The certificates of trusted issuers of assertions as they are now, as PEM, one certificate each. */
+  /** Current issuer certificates, PEM. */
   readonly issuers: () => readonly string[];
-  /** The trust anchors of the service as they are now; they count for signatures where `validate` is off. */
+  /** Current trust anchors, PEM, for signatures without `validate`. */
   readonly anchors: () => readonly string[];
 }
 
-/** Credentials in the form in which they are passed on. */
+/** Credentials to forward. */
 interface PassedOn {
-  /** What makes them different from others. */
+  /** Cache key. */
   readonly key: readonly string[];
-  /** Value of the header `Authorization`. */
+  /** `Authorization` header. */
   readonly authorization: string;
-  /** Why they are not shown to any provider, for the log; looked at once, as an answer of a provider is. */
+  /** Reason for the log not to forward them; checked once and cached. */
   readonly diagnostic?: () => string | undefined;
 }
 
-/** How long the provider's word on good credentials, and on bad ones, is taken again. */
+/** Cache times of good and bad results. */
 const GOOD_MS = 5 * 60_000;
 const BAD_MS = 5_000;
 
-/**
- * Passes credentials on to a Unity identity provider and gets a SAML assertion about the user back
- * (authentication.md 5.4). The two methods differ in what they pass on.
- */
+/** Forwards credentials to a Unity provider, which returns a SAML assertion (authentication.md 5.4). */
 export class Unity implements Authenticator {
   readonly name: string;
   readonly derivedLifetime: number;
@@ -62,10 +59,7 @@ export class Unity implements Authenticator {
   readonly #remote: RemoteSystem;
   readonly #cache: CredentialCache<AuthenticationResult>;
 
-  /**
-   * @param passOn The credentials to pass on, or what to answer without asking.
-   * @throws {InvalidFile} If an assignment expression cannot be read.
-   */
+  /** @param passOn Returns credentials to forward, or a result. @throws {InvalidFile} For an invalid expression. */
   constructor(
     config: UnityConfig,
     parts: UnityParts,
@@ -105,7 +99,6 @@ export class Unity implements Authenticator {
     }, signal);
   }
 
-  /** Whether the provider answers. */
   status(): RemoteStatus {
     return this.#remote.status();
   }
@@ -143,7 +136,7 @@ export class Unity implements Authenticator {
     if (status < 200 || status >= 300) {
       throw this.#remote.unusable(`unexpected status ${status}`);
     }
-    // A page of a proxy, or a message cut off, says nothing about the user.
+    // A proxy's page or a truncated message says nothing about the user.
     if (!endsEnvelope(body)) {
       throw this.#remote.unusable("the reply is no whole SOAP message");
     }

@@ -3,7 +3,7 @@ import { tokenForProvider } from "../provider_token.ts";
 import type { UnityConfig } from "./keys.ts";
 import { Unity, type UnityParts } from "./unity.ts";
 
-/** UNITY-OAUTH: passes a bearer token on to a Unity identity provider. */
+/** UNITY-OAUTH: forwards bearer tokens to a Unity provider. */
 export function unityOAuth(config: UnityConfig, parts: UnityParts): Unity {
   return new Unity(config, parts, ["Bearer"], (credentials) => {
     const token = tokenForProvider(credentials, { bound: false });

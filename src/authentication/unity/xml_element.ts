@@ -2,9 +2,9 @@ import { trimCharacters } from "../../model/trim.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { checkMarkup } from "./xml_markup.ts";
 
-/** An element of a document that {@link parseXml} has checked. */
+/** Element of a document checked by {@link parseXml}. */
 export class XmlElement {
-  /** @param node The element in the document, for the signature library alone. */
+  /** @param node For the signature library only. */
   constructor(readonly node: Element) {}
 
   get namespace(): string {
@@ -19,7 +19,7 @@ export class XmlElement {
     return this.namespace === namespace && this.name === name;
   }
 
-  /** An attribute without prefix. */
+  /** Returns an attribute without prefix. */
   attribute(name: string): string | undefined {
     return this.node.hasAttribute(name) ? this.node.getAttribute(name) ?? undefined : undefined;
   }
@@ -39,7 +39,7 @@ export class XmlElement {
     return this.children.filter((child) => child.is(namespace, name));
   }
 
-  /** The one child of this name. @throws {InvalidResponse} If there is none, or more than one. */
+  /** Returns the only child of this name. @throws {InvalidResponse} */
   one(namespace: string, name: string): XmlElement {
     const [first, second] = this.all(namespace, name);
     if (first === undefined || second !== undefined) {
@@ -48,18 +48,18 @@ export class XmlElement {
     return first;
   }
 
-  /** This element and all below it. */
+  /** Iterates over this element and its descendants. */
   *tree(): Iterable<XmlElement> {
     yield this;
     for (const child of this.children) yield* child.tree();
   }
 
-  /** The text of an element that holds nothing else, without blanks around it. @throws {InvalidResponse} */
+  /** Trimmed text of a leaf element. @throws {InvalidResponse} */
   get text(): string {
     return trimCharacters(this.exactText, " \t\r\n");
   }
 
-  /** The same as it is: blanks around what names somebody make another name. @throws {InvalidResponse} */
+  /** Untrimmed text, since blanks distinguish names. @throws {InvalidResponse} */
   get exactText(): string {
     if (this.children.length > 0) throw new InvalidResponse(`${this.name} holds more than text`);
     return this.node.textContent ?? "";
@@ -67,9 +67,8 @@ export class XmlElement {
 }
 
 /**
- * Reads an XML document strictly: well-formed, namespaces bound, no document type, no comments, no processing
- * instructions, no CDATA, no identifier twice. None of these has a place in a SAML message, and each has been used to
- * make two readers see different things in one.
+ * Parses XML strictly: namespaces bound, no document type, comments, processing instructions, CDATA or repeated ids,
+ * all of which have made parsers disagree.
  * @throws {InvalidResponse}
  */
 export async function parseXml(text: string): Promise<XmlElement> {

@@ -1,25 +1,20 @@
 import { InvalidResponse } from "./invalid_response.ts";
 
-/** Characters of a message. */
+/** Characters. */
 const MAX_LENGTH = 256 * 1024;
-/** Elements inside each other. */
 const MAX_DEPTH = 64;
-/**
- * Elements of a message, of which each group of the user is one: to verify its signature costs 50 to 100 µs for each, and
- * the library does that in one piece.
- */
+/** Elements, including one per group: verifying takes 50 to 100 µs each, in one blocking call. */
 const MAX_ELEMENTS = 500;
-/** Attributes of one element, declarations of namespaces among them: each is compared with all before it. */
+/** Attributes and namespace declarations per element, which are compared pairwise. */
 const MAX_ATTRIBUTES = 32;
-/** Attributes of all elements: OpenSAML writes up to three at each group. */
+/** Attributes in all: OpenSAML writes up to three per group. */
 const MAX_ALL_ATTRIBUTES = 1_500;
 
 const BLANKS = " \t\r\n";
 
 /**
- * Looks at the markup of an XML document before it is read. The libraries that read and canonicalize it take time with the
- * square of what it has of some things; what no SAML message has is refused before they see it: document types, comments,
- * CDATA, processing instructions, and more than so many elements, levels and attributes. The work is linear in the text. Whether the document is well-formed is left to its reader.
+ * Checks markup in linear time before parsers that take quadratic time see it: refuses document types, comments, CDATA,
+ * processing instructions, and too many elements, levels or attributes. Does not check well-formedness.
  * @throws {InvalidResponse}
  */
 export function checkMarkup(text: string): void {
@@ -57,13 +52,13 @@ function atMost(found: number, most: number, who: string, what: string): void {
   if (found > most) throw new InvalidResponse(`${who} more than ${most} ${what}`);
 }
 
-/** What begins with `<!`. */
+/** Names the construct that begins with `<!`. */
 function kindOf(text: string, at: number): string {
   if (text.startsWith("<!--", at)) return text.includes("<!DOCTYPE", at) ? "document type" : "comment";
   return text.startsWith("<![CDATA[", at) ? "CDATA section" : "document type";
 }
 
-/** Where a start tag ends, and how many attributes it has. @throws {InvalidResponse} If it does not end. */
+/** Finds the end of a start tag and counts its attributes. @throws {InvalidResponse} */
 function endOfTag(text: string, begin: number): { end: number; attributes: number; isEmpty: boolean } {
   let attributes = 0;
   for (let at = begin + 1; at < text.length; at++) {

@@ -18,13 +18,13 @@ export const SHELLS: ReadonlyMap<string, MakeCompletion> = new Map([
 export function completion(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: "completion",
-    summary: "Print a script that completes this program's commands in a shell",
+    summary: "Print a shell completion script",
     details: [
       "bash: authserver completion bash > /usr/share/bash-completion/completions/authserver\n" +
       "zsh:  authserver completion zsh > /usr/share/zsh/vendor-completions/_authserver\n" +
       "fish: authserver completion fish > /usr/share/fish/vendor_completions.d/authserver.fish",
     ],
-    examples: { "source <(authserver completion bash)": "For this shell alone, to try it" },
+    examples: { "source <(authserver completion bash)": "Enables completion in the current shell" },
     operands: { shell: "bash, zsh or fish" },
     options: {},
     json: { "shell": "As given", "script": "The script" },

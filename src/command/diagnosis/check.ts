@@ -18,44 +18,43 @@ import { type TrustedCertificate, trustedCertificates } from "./trusted_certific
 /** Command `authserver check`: reports whether the service would start, and doubtful settings. */
 export const check = defineCommand({
   name: "check",
-  summary: "Read the configuration and all files it names, and say what is wrong",
+  summary: "Check the configuration and all files that it names",
   details: [
-    "All files are read, the places that the service writes to and listens on are tried, and all findings shown in one pass, each with what to do about it. For root it judges as the account that the service runs as, the user of the installed unit or else the owner of the configuration's folder, by owners and modes of the files.",
-    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --strict there are warnings, or with --online some other system is not as it should be.",
+    "Reads all files, tests the paths that the service writes to and the ports that it listens on, and shows all findings with remedies. If root runs it, it checks owners and modes of the files for the account of the service: the user of the installed unit, else the owner of the configuration's folder.",
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not start, or there are warnings (with --strict), or another system failed its test (with --online).",
   ],
   examples: {
-    "authserver check": "Would the service start?",
-    "authserver check --online":
-      "Do daemons and identity providers answer, with certificates that are trusted?",
+    "authserver check": "Tests whether the service would start",
+    "authserver check --online": "Also tests connections and certificates of daemons and identity providers",
   },
   operands: {},
   options: {
-    online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
-    strict: { help: "Take every warning for an error" },
-    permissions: { help: "Print what the service's workers will be allowed to do" },
+    online: { help: "Test the connection to each daemon, identity provider and XUUDB" },
+    strict: { help: "Treat warnings as errors" },
+    permissions: { help: "Print the permissions of the service's workers" },
   },
   json: {
     "ok": "Whether the exit status is 0",
-    "judgedAs?": "The account that the service runs as, if another one ran this command",
-    "diagnostics[]": "What was found, in the order of the files",
+    "judgedAs?": "Account of the service, if another account ran this command",
+    "diagnostics[]": "Findings, in the order of the files",
     "diagnostics[].severity?": "error or warning",
     "diagnostics[].file?": "Where it is",
     "diagnostics[].line?": "Counted from 1",
     "diagnostics[].key?": "The key or entry",
-    "diagnostics[].found?": "What was found; missing where it may be secret",
+    "diagnostics[].found?": "Found value; missing if it may be secret",
     "diagnostics[].expected?": "What was expected",
     "diagnostics[].fix?": "What to do",
-    "trusted[].of": "Whose truststore: all, clients, providers, or daemons of a server",
-    "trusted[].certificate": "Subject of a certificate in it",
-    "trusted[].permits": "What being there permits it",
-    "logins[].server": "A server that requires something of logins",
-    "logins[].requires": "What it requires, in words",
-    "permissions.*?": "With --permissions: what each part of the service may do, by kind; false is nothing",
+    "trusted[].of": "Truststore: all, clients, providers, or daemons of a server",
+    "trusted[].certificate": "Subject of a trusted certificate",
+    "trusted[].permits": "Rights of this certificate",
+    "logins[].server": "Server with requirements for logins",
+    "logins[].requires": "Requirements as text",
+    "permissions.*?": "With --permissions: permissions of each worker, by kind; false is no permission",
     "online[].system?": "With --online: a daemon, identity provider or XUUDB",
     "online[].address?": "host:port",
-    "online[].ok?": "Whether it is as it should be",
+    "online[].ok?": "Whether the test succeeded",
     "online[].found?": "What was found",
-    "online[].fix?": "What to do, where that is known",
+    "online[].fix?": "Suggested remedy, if known",
   },
 }, async (given, io) => {
   const file = await configFile(given);
@@ -92,7 +91,7 @@ export const check = defineCommand({
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
-    account ? `Judged as the account ${account.name}, which the service runs as.\n` : "",
+    account ? `Checked as the service account ${account.name}.\n` : "",
     trustedText(trusted),
     ...logins.map(({ server, requires }) => `${printable(`logins   ${server}: ${requires}`)}\n`),
     permissions ? permissionsText(permissions) : "",
@@ -132,13 +131,13 @@ async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
   return await checkOnline(snapshot, { log: SILENT, clock: Date.now });
 }
 
-const NOT_STRICTLY = "The service would start, but not without warnings";
+const NOT_STRICTLY = "The service would start, but with warnings";
 
 function result(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;
   if (!starts) return "The service would not start";
   return failed === 0
-    ? "The configuration is usable"
+    ? "The configuration is valid"
     : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
 }
 

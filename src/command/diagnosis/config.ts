@@ -17,19 +17,19 @@ interface Shown {
 
 const show = defineCommand({
   name: "config show",
-  summary: "Show the values that hold, with file and line or whether they are defaults",
+  summary: "Show the effective values, with file and line, or default",
   details: [
-    "Secrets are shown as ***. Works with and without a running service, and shows the files as they are now.",
-    "Exit status 1: there are errors, see authserver check; what could be read is shown all the same.",
+    "The command shows secrets as ***. It reads the current files and needs no running service.",
+    "Exit status 1: the configuration has errors, see authserver check. The command still shows the readable values.",
   ],
   operands: {},
   options: {
-    all: { help: "Show also keys that are not set and have no default" },
+    all: { help: "Also show unset keys without a default" },
   },
   json: {
     "[].key": "The key",
-    "[].section": "Title of its section in the reference",
-    "[].value": "Its value as text, *** for a secret; null if it is not set and has no default",
+    "[].section": "Title of the section in the reference",
+    "[].value": "Value as text, *** for a secret; null if not set and without default",
     "[].source": "File and line, or default",
   },
 }, async (given, io) => {
@@ -47,10 +47,10 @@ const show = defineCommand({
 /** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
-  summary: "Show the configuration that holds",
+  summary: "Show the effective configuration",
   examples: {
-    "authserver config show": "Each value, from which line it is or that it is the default",
-    "authserver config show --json": "The same for a program; secrets are left out",
+    "authserver config show": "Shows each value and its source: file and line, or default",
+    "authserver config show --json": "Prints the same as JSON, without secrets",
   },
   commands: [show],
 });

@@ -142,10 +142,17 @@ const OF_KEYS: readonly Rule[] = [
   ],
   [/for tests only/, (diagnostic) => `remove ${place(diagnostic)}, or set ${diagnostic.key}=true`],
   [
-    /not encrypted|others can read|can answer in place|others .*read and change/,
+    /not encrypted|others can read|can impersonate the server|others .*read and change/,
     (diagnostic) => write("an address that begins with https://", diagnostic),
   ],
   [/is no limit to the Java service/, (diagnostic) => write("milliseconds, at least 1", diagnostic)],
+  [
+    /\bholds?$/,
+    (diagnostic) =>
+      diagnostic.line === undefined
+        ? `add ${diagnostic.key}=<value> to ${diagnostic.file}`
+        : `remove ${place(diagnostic)}, or correct its value`,
+  ],
 ];
 
 const OF_EXPECTED: readonly Rule[] = [

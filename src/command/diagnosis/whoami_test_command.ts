@@ -20,43 +20,41 @@ import { signToken } from "./ssh/sign_token.ts";
 
 /** Members of `Explanation`. */
 const EXPLANATION_MEMBERS = {
-  "authenticators[]":
-    "Methods of authentication in the order they are asked; none if authentication was left out",
-  "authenticators[].authenticator?": "Name of the method",
-  "authenticators[].outcome?":
-    "accepted, refused, skipped (not its kind of credentials), failed or not asked",
-  "authenticators[].reason?": "Why it refused or failed",
+  "authenticators[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
+  "authenticators[].authenticator?": "Name of the authenticator",
+  "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
+  "authenticators[].reason?": "Reason of a refusal or failure",
   "caller.dn?": "Distinguished name of the user",
-  "caller.method?": "Method that recognised them; ASSUMED if authentication was left out",
-  "caller.*?": "What else authentication knows: login, uid, role, groups, the token",
-  "sources[].source?": "An attribute source, in the order they are asked",
-  "sources[].entry.file?": "Where the entry is that is about this user",
+  "caller.method?": "Authenticator that accepted the user; ASSUMED if authentication was skipped",
+  "caller.*?": "Further results of authentication: login, uid, role, groups, token",
+  "sources[].source?": "Attribute source, in the order of evaluation",
+  "sources[].entry.file?": "File with the entry for this user",
   "sources[].entry.line?": "Counted from 1",
   "sources[].entry.key?": "Name or pattern, as written",
   "sources[].attributes.*[]?": "Values by attribute, the default first",
-  "sources[].failure?": "Why it gave no answer",
-  "sources[].elsewhere?": "true: the answer holds where the account that authentication found is not proven",
-  "user.*?": "What the answers come to: role, uid, group, and what else is available",
-  "mayAsk?": "Whether the role may ask for sessions",
-  "servers[].server?": "A logical server, and what a session there would be",
-  "servers[].refusal?": "Why there would be none",
-  "servers[].requires?": "What it requires of logins; missing if every login will do",
+  "sources[].failure?": "Reason why the source gave no answer",
+  "sources[].elsewhere?": "true: applies to servers where the account from authentication is not proven",
+  "user.*?": "Combined attributes: role, uid, group, and further available values",
+  "mayAsk?": "Whether the role may open sessions",
+  "servers[].server?": "Logical server; the other members describe a session there",
+  "servers[].refusal?": "Reason to refuse a session",
+  "servers[].requires?": "Requirements for logins; missing if every login is sufficient",
   "servers[].uid?": "Unix account",
   "servers[].gid?": "Unix group",
-  "servers[].availableGroups[]?": "Groups that the user may ask for",
+  "servers[].availableGroups[]?": "Groups that the user may request",
   "servers[].rateLimit?": "Bytes per second; missing if there is no limit",
-  "servers[].reservationLimit?": "How much of it reservations are the cause of",
-  "servers[].includes?": "Patterns of the only paths that can be reached",
-  "servers[].excludes?": "Patterns of paths that cannot",
+  "servers[].reservationLimit?": "Limit that reservations cause",
+  "servers[].includes?": "Patterns of allowed paths; all others are forbidden",
+  "servers[].excludes?": "Patterns of forbidden paths",
   "servers[].reservations[]?": "Reservations that name the account",
   "bans[].user?":
-    "Of the running service: a ban or waiting time that concerns the user; bans is missing if none answers",
-  "bans[].address?": "IP address; of IPv6 a /64",
-  "bans[].names[]?": "Of a ban by hand: distinguished names of the user",
-  "bans[].reason": "passwords, tokens or operator (by hand)",
-  "bans[].failures": "Failed logins that were counted",
+    "Bans and throttling of the user by the running service; bans is missing if the service does not answer",
+  "bans[].address?": "IP address; for IPv6 a /64",
+  "bans[].names[]?": "Distinguished names of the user; only for bans by an operator",
+  "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
+  "bans[].failures": "Number of failed logins",
   "bans[].until": "Time of the end, in milliseconds since 1970",
-  "refusal?": "The first reason why no session would be opened; missing if one would",
+  "refusal?": "First reason to refuse a session; missing if a session is possible",
 } as const;
 
 /** Milliseconds to wait for the bans of the running service. */
@@ -65,27 +63,28 @@ const BANS_MS = 5000;
 /** Command `authserver whoami-test`: explains whether a user can sign in. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
-  summary: "Explain step by step what the service makes of a user",
+  summary: "Explain how the service authenticates and authorises a user",
   details: [
-    "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run; where it does, its bans and waiting times count. Opens no session, and failures do not count as failed logins.",
-    "Without --key, --certificate, --password and --token authentication is left out: the user is then a distinguished name, or a user name of a password or keys file.",
-    "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
+    "Uses the configuration and files of the service, and asks identity providers, attribute sources and daemons. The service need not run; if it runs, its bans and throttling apply. The command opens no session, and its failures do not count as failed logins.",
+    "Without --key, --certificate, --password or --token, the command skips authentication: the user is then a distinguished name, or a user name from a password or keys file.",
+    "Exit status 0: a session is possible on the server (--server) or on at least one server; 1: no session is possible.",
   ],
   examples: {
-    "authserver whoami-test 'CN=Ann Example, O=Site'": "Account, groups and limits of a name on each server",
-    "authserver whoami-test ann": "The same of whoever signs in by this name",
+    "authserver whoami-test 'CN=Ann Example, O=Site'":
+      "Shows account, groups and limits of a user on each server",
+    "authserver whoami-test ann": "Does the same for a user name",
     "authserver whoami-test ann --password --server HPC":
-      "Whether a user gets in with a password, and why not",
+      "Tests a login with a password, and explains a failure",
   },
-  operands: { user: "User name, or distinguished name; not looked at with --token" },
+  operands: { user: "User name or distinguished name; ignored with --token" },
   options: {
     ...SERVICE_OPTIONS,
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
-    password: { help: "Sign in with a password, which is asked for" },
+    password: { help: "Sign in with a password (prompt)" },
     token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
-    certificate: { value: "FILE", help: "Take the key of this OpenSSH certificate to be proved" },
-    from: { value: "ADDRESS", default: "127.0.0.1", help: "Address the user comes from" },
-    server: { value: "NAME", help: "The server that counts" },
+    certificate: { value: "FILE", help: "Simulate a login with the key of this OpenSSH certificate" },
+    from: { value: "ADDRESS", default: "127.0.0.1", help: "Client address of the user" },
+    server: { value: "NAME", help: "Server for the exit status" },
   },
   json: EXPLANATION_MEMBERS,
 }, async (given, io) => {
@@ -180,7 +179,7 @@ async function credentialsOf(
     case "certificate":
       return { login: user, certificate: await readText(proof.file, "certificate") };
     case "password": {
-      if (user.includes(":")) throw new CommandFailed("No user name has a colon in it");
+      if (user.includes(":")) throw new CommandFailed("A user name cannot contain a colon");
       const password = await secret("Password: ", io);
       return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
     }

@@ -21,20 +21,20 @@ import { openSharedDatabase, optionsOf } from "./shared_database.ts";
 const migrate = defineCommand({
   name: "database migrate",
   summary:
-    "Bring the tables in PostgreSQL to what this version needs; services of the last version go on meanwhile",
+    "Create or migrate the PostgreSQL tables for this version; services of the previous version keep running",
   details: [
-    "Makes the tables in a new database, in the schema authserver. What is done, is done as a whole, and only once",
-    "however often it is run. The user of the configuration gets the right to use the tables, not to change them.",
+    "Creates the tables of a new database in the schema authserver. The migration is one transaction and runs once,",
+    "however often you start it. The configured database user may use the tables but not alter them.",
   ],
   operands: {},
   options: {
     user: {
       value: "NAME",
-      help: "Account of the database that owns the tables; without it, that of the configuration",
+      help: "Database user that owns the tables. If not given, the configured user",
     },
-    stdin: { help: "Read its password from standard input, instead of asking for it" },
+    stdin: { help: "Read the password from standard input instead of a prompt" },
   },
-  json: { "from": "Version of the tables before; 0 is none", "to": "Version now" },
+  json: { "from": "Previous version of the tables; 0 is no tables", "to": "Current version" },
 }, async (given, io) => {
   const { config, database } = await chosen(given);
   const options = await optionsOf(config, database);
@@ -42,32 +42,32 @@ const migrate = defineCommand({
   const { migrateDatabase } = await import("../../store/postgres/postgres_migration.ts");
   const { from, to } = await explained(() => migrateDatabase({ ...options, login }, database.user));
   const text = from === to
-    ? `The tables have version ${to} already\n`
-    : `The tables have version ${to}, before: ${from}\n`;
+    ? `The tables already have version ${to}\n`
+    : `Migrated the tables from version ${from} to ${to}\n`;
   tell(given, io, { value: { from, to }, text });
   return 0;
 });
 
 const importAll = defineCommand({
   name: "database import",
-  summary: "Copy shares, tokens, certificates from persistence.directory, and reservations, into PostgreSQL",
+  summary: "Copy shares, tokens, certificates and reservations from files into PostgreSQL",
   details: [
-    "Stop the service that uses the folder first: what it does afterwards is not copied. What is there already stays as",
-    "it is, so that it can be run again after it was interrupted. The files stay where they are. What lasts longer than a",
-    "second is told while it goes on, with the time that is left.",
-    "Reservations that are not over come from the files of the servers; they count as soon as reservations.file is gone.",
+    "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can",
+    "repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it",
+    "takes longer than a second.",
+    "It copies reservations that are not over from the servers' files. They apply after you remove reservations.file.",
   ],
   operands: {},
   options: {
-    directory: { value: "FOLDER", help: "The folder; without it persistence.directory" },
+    directory: { value: "FOLDER", help: "Folder to copy from. If not given, persistence.directory" },
   },
   json: {
     "shares.added": "Shares that were copied",
-    "shares.present": "Shares that were there already",
-    "records.added": "Tokens, certificates and the like that were copied",
-    "records.present": "Those that were there already",
-    "reservations.added": "Reservations that were copied",
-    "reservations.present": "Those that were there already",
+    "shares.present": "Shares that existed already",
+    "records.added": "Copied tokens, certificates and other records",
+    "records.present": "Those that existed already",
+    "reservations.added": "Copied reservations",
+    "reservations.present": "Those that existed already",
   },
 }, async (given, io) => {
   const { file, config, database } = await chosen(given);
@@ -92,7 +92,7 @@ const importAll = defineCommand({
         told(reservations)
       }\n${
         reservationFiles.map(({ server }) =>
-          `Take out authservice.server.${server}.reservations.file, so that those in the database count\n`
+          `Remove authservice.server.${server}.reservations.file so that the service uses the reservations in the database\n`
         ).join("")
       }`,
     });
@@ -105,9 +105,10 @@ const importAll = defineCommand({
 /** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
-  summary: "Make or renew the tables in PostgreSQL, or copy into them what a single service has kept",
+  summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
   examples: {
-    "authserver database migrate --user authserver_owner": "Makes the tables, or brings them to this version",
+    "authserver database migrate --user authserver_owner":
+      "Creates the tables, or migrates them to this version",
     "sudo -u authserver authserver database import": "Takes over what was kept in SQLite",
   },
   commands: [migrate, importAll],
@@ -137,7 +138,7 @@ async function loginOf(
     ? (await io.readInput()).replace(/\r?\n$/, "")
     : await io.askSecret(`Password of ${user}: `);
   if (typed === undefined) {
-    throw new WrongUsage("There is no terminal to ask for the password at, expected --stdin");
+    throw new WrongUsage("No terminal to prompt for the password, expected --stdin");
   }
   return { ...configured, user, password: typed };
 }
@@ -166,7 +167,7 @@ async function copyReservations(
   const now = Date.now();
   for (const { server, file, zone } of files) {
     const { reservations, diagnostics } = await new FileReservationStore({ file, zone, now }).list();
-    for (const diagnostic of diagnostics) io.stderr(`left out: ${formatDiagnostic(diagnostic)}\n`);
+    for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
     const { added, present } = await new DatabaseReservationStore(to, server, { zone, now })
       .copy(reservations.filter(({ to }) => now < to));
     all.added += added;
@@ -175,6 +176,9 @@ async function copyReservations(
   return all;
 }
 
+/** Plans for checking foreign keys, made while a table is nearly empty, scan all of it once it has grown. */
+const FORGET_PLANS = "DISCARD PLANS";
+
 async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
@@ -182,7 +186,8 @@ async function copyAll(directory: string | undefined, to: Database, io: CommandI
   const records = { name: "record", key: ["kind", "key"] } as const;
   const copy = (what: string, table: CopiedTable) => async (from: Database) => {
     const count = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
-    return await copyRows(from, to, table, copyProgress(io, what, Number(count?.["n"])));
+    const progress = copyProgress(io, what, Number(count?.["n"]));
+    return await copyRows(from, to, table, { progress, first: FORGET_PLANS });
   };
   const shares = async (from: Database) => {
     const result = await copy("Shares", shareTable)(from);
@@ -216,7 +221,7 @@ async function copied(
 }
 
 function told({ added, present }: Copied): string {
-  return `${added} copied, ${present} there already`;
+  return `${added} copied, ${present} existed already`;
 }
 
 /** Rethrows database errors as {@link CommandFailed}. */

@@ -4,11 +4,11 @@ import type { Imported } from "../../sharing/administration.ts";
 
 /** Output of a share import with `--json`. */
 export const IMPORTED = {
-  "added": "Number of shares that were taken",
-  "present[]": "Ids that were there already",
-  "ended": "Number of shares that had expired and were left out",
-  "refused": "Number of shares that cannot be taken",
-  "diagnostics[]?": "Why not, a line each",
+  "added": "Number of imported shares",
+  "present[]": "Ids of shares that existed already",
+  "ended": "Number of skipped expired shares",
+  "refused": "Number of rejected shares",
+  "diagnostics[]?": "Reasons for the rejections, one per line",
 } as const;
 
 /** Returns the report of a share import. */

@@ -9,37 +9,38 @@ import type { SampleFile } from "./installation/sample_file.ts";
 /** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
-  summary: "Write a configuration to start from; with --system all that systemd needs, with --try run it",
+  summary:
+    "Write an initial configuration; with --system also the files for systemd; with --try also start the service",
   details: [
-    "Without --system: container.properties, startup.properties, users.txt, ssh-keys.txt and mapfile.json in the folder conf; in bin the scripts that start and stop the service and say whether it runs.",
-    "With --system: these in /etc/authserver, with paths of the system; the systemd unit and its user and folders; settings of logrotate and fail2ban. What the Debian package brings, this need not write.",
-    "With --try: a configuration that works at once, on the loopback interface alone, with a user and with certificates that end after 30 days; then the service runs until it is told to stop. The folder must not have a configuration yet.",
-    "Files that are there already stay as they are.",
+    "Without --system: writes container.properties, startup.properties, users.txt, ssh-keys.txt and mapfile.json to conf/, and the start, stop and status scripts to bin/.",
+    "With --system: writes these files to /etc/authserver with system paths, the systemd unit with its user and folders, and settings for logrotate and fail2ban. The Debian package contains these files already.",
+    "With --try: writes a working configuration for the loopback interface with a user and certificates valid for 30 days, then runs the service until you stop it. The folder must not contain a configuration.",
+    "Existing files stay unchanged.",
   ],
   examples: {
-    "authserver init --try": "From an empty folder to a service that answers",
-    "authserver init --system": "What an installation with systemd needs, as root",
+    "authserver init --try": "Sets up and starts a trial service in an empty folder",
+    "authserver init --system": "Writes the files of a systemd installation, as root",
   },
   operands: {},
   options: {
-    system: { help: "Write to the places of the system, as root" },
+    system: { help: "Write to the system directories, as root" },
     ...FOLDER_OPTIONS,
     directory: {
       value: "DIR",
-      help: "Folder to write to, without it the working directory; with --system the root of the system (/)",
+      help: "Folder to write to (default: the working directory; with --system: /)",
     },
     "scripts-prefix": PREFIX_OPTION,
-    try: { help: "Make throw-away certificates and a user, and start the service" },
+    try: { help: "Create temporary certificates and a user, and start the service" },
     port: { value: "PORT", help: "Port to listen on, with --try (default: 9000)" },
   },
   json: {
     "files[].path": "A file",
-    "files[].written": "Whether it was written; if not, it was there and stays as it is",
-    "next[]?": "What to do next, a line each; missing with --try",
-    "user?": "With --try: the user who was made",
+    "files[].written": "Whether the file was written; false: it exists and stays unchanged",
+    "next[]?": "Next steps; missing with --try",
+    "user?": "With --try: the created user",
     "password?": "Their password",
-    "url?": "Where the service answers, which now runs and prints what authserver serve --json does",
-    "authority?": "File with the certificate of its authority",
+    "url?": "URL of the running service, which prints the output of authserver serve --json",
+    "authority?": "File with the certificate of the authority",
   },
 }, async (given, io) => {
   if (given.flag("try")) return await tryOut(given, io);
@@ -84,7 +85,7 @@ async function tryOut(
   for (const { path } of site.files) {
     if (!await isThere(join(folder, path))) continue;
     throw new CommandFailed(
-      `${join(folder, path)} is there already, expected a folder without a configuration`,
+      `${join(folder, path)} exists already, expected a folder without a configuration`,
     );
   }
   const files = await writeFiles(folder, site.files);

@@ -26,14 +26,14 @@ import { weakness } from "../weak_password.ts";
 
 const NAME = "users.txt";
 const FILE = {
-  help: `Password file; without it the one that the configuration names, or else ${placesOf(NAME)}`,
+  help: `Password file. If not given, the configured one, or else ${placesOf(NAME)}`,
   value: "FILE",
 };
-const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
-const MD5 = { help: "Write the old form (MD5), for services that know no other" };
-const FORCE = { help: "Take a password that is short or common" };
+const STDIN = { help: "Read the password from the first line of standard input instead of a prompt" };
+const MD5 = { help: "Write the old format (MD5), for services that support no other" };
+const FORCE = { help: "Accept a short or common password" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
-const CHANGED = { "file": "The password file that was changed", "user": "As given" };
+const CHANGED = { "file": "Changed password file", "user": "As given" };
 const USER = { user: "User name" };
 
 /** Bytes of UTF-8 that fit the request header of every client. */
@@ -49,7 +49,7 @@ interface Target {
 const add = defineCommand(
   {
     name: "passwd add",
-    summary: "Add a user to the password file, which is made if there is none",
+    summary: "Add a user to the password file; creates the file if necessary",
     operands: USER,
     options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
     json: CHANGED,
@@ -77,7 +77,7 @@ const change = defineCommand(
     operands: USER,
     options: {
       file: FILE,
-      dn: { ...DN, help: `${DN.help}; without it the name stays` },
+      dn: { ...DN, help: `${DN.help}; if not given, the name stays` },
       stdin: STDIN,
       md5: MD5,
       force: FORCE,
@@ -100,7 +100,7 @@ const change = defineCommand(
 const verify = defineCommand(
   {
     name: "passwd verify",
-    summary: "Check a password, as the service would; exit status 1 if it is wrong",
+    summary: "Check a password as the service does; exit status 1 if it is wrong",
     operands: USER,
     options: { file: FILE, stdin: STDIN },
     json: { "user": "As given", "dn": "Distinguished name of the user" },
@@ -119,7 +119,7 @@ const verify = defineCommand(
     if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
     tell(given, io, {
       value: { user, dn: line.dn },
-      text: `The password is right, ${user} is ${line.dn}\n`,
+      text: `The password is correct; ${user} is ${line.dn}\n`,
     });
     return 0;
   },
@@ -148,13 +148,13 @@ const remove = defineCommand(
 const list = defineCommand(
   {
     name: "passwd list",
-    summary: "List the users in the password file with the kind of their hash and their distinguished name",
+    summary: "List the users of the password file with hash type and distinguished name",
     operands: {},
     options: { file: FILE },
     json: {
       "file": "The password file",
       "users[].user": "User name",
-      "users[].hash?": "Kind of the hash: scrypt or md5; missing if the user is disabled",
+      "users[].hash?": "Hash type: scrypt or md5; missing if the user is disabled",
       "users[].dn?": "Distinguished name; missing if the user is disabled",
     },
   },
@@ -184,13 +184,13 @@ export const passwd: Command = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",
   details: [
-    "A new password has 12 characters at least and is none of the first that everybody tries, or --force is given.",
-    "New passwords are stored with scrypt. The service reads a changed file by itself, within two seconds.",
+    "A new password needs at least 12 characters and must not be a common password. --force overrides these rules.",
+    "The command stores new passwords with scrypt. The service reloads the changed file within two seconds.",
   ],
   examples: {
-    'authserver passwd add ann --dn "CN=Ann Example, O=Example"': "Asks for the password, twice",
-    "authserver passwd change ann --stdin < new-password": "Takes it from a file, for programs",
-    "authserver passwd verify ann": "Is it this password, as far as the service is concerned?",
+    'authserver passwd add ann --dn "CN=Ann Example, O=Example"': "Prompts for the password twice",
+    "authserver passwd change ann --stdin < new-password": "Reads the password from a file",
+    "authserver passwd verify ann": "Checks whether the password is correct",
   },
   commands: [add, change, verify, remove, list],
 });
@@ -239,7 +239,7 @@ function checkName(dn: string): void {
 
 function refuseKnown(text: string | undefined, file: string, user: string): void {
   if (text === undefined || lineFor(text, user) === undefined) return;
-  throw new CommandFailed(`${file} has a user ${user} already, see authserver passwd change`);
+  throw new CommandFailed(`${file} has a user ${user} already; use authserver passwd change`);
 }
 
 function requireLine(text: string | undefined, file: string, user: string): string {
@@ -273,10 +273,10 @@ async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user"
   }
   const weak = given.flag("force") ? undefined : weakness(password);
   if (weak !== undefined) {
-    throw new CommandFailed(`The password is easily guessed: ${weak}; --force takes it all the same`);
+    throw new CommandFailed(`The password is easily guessed: ${weak}; use --force to accept it`);
   }
   if (!fromInput && await ask(io, "The same again: ") !== password) {
-    throw new CommandFailed("The two are not the same, nothing was changed");
+    throw new CommandFailed("The passwords differ; nothing was changed");
   }
   return password;
 }
@@ -289,7 +289,7 @@ async function passwordFromInput(io: CommandIo): Promise<string> {
 async function ask(io: CommandIo, question: string): Promise<string> {
   const answer = await io.askSecret(question);
   if (answer === undefined) {
-    throw new WrongUsage("There is no terminal to ask for the password at, expected --stdin");
+    throw new WrongUsage("No terminal to prompt for the password, expected --stdin");
   }
   return answer;
 }

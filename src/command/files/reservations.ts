@@ -20,25 +20,25 @@ import { openSharedDatabase } from "./shared_database.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
-  server: { value: "NAME", help: "Logical server; needed where several have reservations" },
+  server: { value: "NAME", help: "Logical server; required if several servers have reservations" },
 } as const;
 
 const MEMBERS = {
   "name": "Name",
-  "from": "Start, as 2026-01-05T20:00:00.000Z",
+  "from": "Start, in the form 2026-01-05T20:00:00.000Z",
   "to": "End",
-  "uids[]": "Unix accounts that are not limited meanwhile",
-  "rateLimit": "Limit of all others in bytes per second; 0 is none",
+  "uids[]": "Unix accounts that the reservation does not limit",
+  "rateLimit": "Limit for everyone else in bytes per second; 0 is no limit",
   "limitText": "The same as written",
 } as const;
 
-const FILE = "The file that was changed; absent: the database that instances share was";
+const FILE = "Changed file; missing if the reservation is in the shared database";
 
 const NAME = { name: "Name of the reservation" };
 
 const list = defineCommand({
   name: "reservations list",
-  summary: "List the reservations of a server, those that are over too",
+  summary: "List the reservations of a server, including past ones",
   operands: {},
   options: OPTIONS,
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
@@ -47,7 +47,7 @@ const list = defineCommand({
     ...await store.list(),
     context,
   }));
-  for (const diagnostic of diagnostics) io.stderr(`left out: ${formatDiagnostic(diagnostic)}\n`);
+  for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
   tell(given, io, {
     value: reservations.map(toJson),
     text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
@@ -57,18 +57,22 @@ const list = defineCommand({
 
 const add = defineCommand({
   name: "reservations add",
-  summary: "Add a reservation; the service takes it over within two seconds",
+  summary: "Add a reservation; the service applies it within two seconds",
   details: [
     "Times are 2026-01-05 20:00 or 20:00 in the time zone of the server, or 2026-01-05T20:00:00+0100.",
-    "The file is made if there is none. Without reservations.file it is in the database, for all instances.",
+    "The command creates the file if necessary. Without reservations.file, the reservation is stored in the database, for all instances.",
   ],
   operands: NAME,
   options: {
     ...OPTIONS,
     from: { value: "TIME", help: "Start" },
     to: { value: "TIME", help: "End" },
-    uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
-    limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
+    uids: { value: "NAMES", help: "Unix accounts that the reservation does not limit, separated by commas" },
+    limit: {
+      value: "RATE",
+      help: "Limit for everyone else in bytes per second, with K, M or G",
+      default: "10m",
+    },
   },
   json: { "file?": FILE, ...MEMBERS },
 }, async (given, io) => {
@@ -93,7 +97,7 @@ const add = defineCommand({
 
 const remove = defineCommand({
   name: "reservations remove",
-  summary: "Remove the reservations of a name",
+  summary: "Remove the reservations with a name",
   operands: NAME,
   options: OPTIONS,
   json: { "file?": FILE, "name": "As given" },
@@ -116,7 +120,7 @@ export const reservations: Command = defineCommands({
   examples: {
     "authserver reservations add course --from 9:00 --to 17:00 --uids ann":
       "Only Ann transfers at full speed today",
-    "authserver reservations list": "Those to come, those in force, and those that are over",
+    "authserver reservations list": "Lists future, current and past reservations",
   },
   commands: [list, add, remove],
 });
@@ -137,7 +141,7 @@ async function withReservations<T>(
   const { database: chosen } = config.sharing;
   try {
     if (file !== undefined) return await work(new FileReservationStore({ ...context, file }), context);
-    if (chosen === undefined) throw new CommandFailed("There is neither file nor database");
+    if (chosen === undefined) throw new CommandFailed("No file and no database is configured");
     const database = await openSharedDatabase(config, chosen);
     try {
       return await work(new DatabaseReservationStore(database, server, context), context);

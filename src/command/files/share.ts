@@ -10,27 +10,30 @@ import { readText } from "../../model/edit_file.ts";
 import { withShareDatabase } from "./share_database.ts";
 import { textTable } from "../text_table.ts";
 
-const SERVER = { value: "NAME", help: "Logical server; needed where an id is on several" };
+const SERVER = {
+  value: "NAME",
+  help: "Logical server; required if several servers have a share with this id",
+};
 /** Members of an entry that `share import` reads. */
 const MEMBERS = {
   "server": "Logical server",
   "id": "Id, the last part of the link",
   "path": "Path on the server",
-  "isDirectory": "Whether it is a directory",
+  "isDirectory": "Whether the share is a directory",
   "ownerID": "Distinguished name of the owner",
-  "uid": "Unix account under which it is read",
+  "uid": "Unix account that accesses the files",
   "gid?": "Unix group",
-  "targetID": "Distinguished name of whom it is for, or group: and a Unix group",
-  "access": "READ, WRITE, MODIFY or DROP (uploads alone)",
-  "oneTime": "Whether it ends with its first use",
-  "usesLeft?": "How often it can be used; missing if that is not limited",
-  "expires": "End in seconds since 1970; 0 is never",
+  "targetID": "Recipient: a distinguished name, or group: and a Unix group",
+  "access": "READ, WRITE, MODIFY or DROP (upload only)",
+  "oneTime": "Whether the share ends after its first use",
+  "usesLeft?": "Remaining uses; missing if not limited",
+  "expires": "Expiry in seconds since 1970; 0 is never",
   "accessCount": "How often it was used",
-  "sources[]?": "Addresses and ranges that it can be used from; missing if anywhere",
-  "note?": "What those who use it are told",
-  "password?": "Hash of the password that is asked of those who use it",
-  "maxFiles?": "Files that can be brought, with DROP",
-  "maxBytes?": "Bytes that can be brought, with DROP",
+  "sources[]?": "Client addresses and ranges that may use the share; missing if not limited",
+  "note?": "Note for the recipient",
+  "password?": "Hash of the password of the link",
+  "maxFiles?": "Maximum number of uploaded files, with DROP",
+  "maxBytes?": "Maximum size of all uploads in bytes, with DROP",
 } as const;
 
 const ID = { id: "Id of the share, the last part of its link" };
@@ -91,7 +94,7 @@ const show = defineCommand({
 
 const remove = defineCommand({
   name: "share remove",
-  summary: "End a share; transfers under way go on",
+  summary: "End a share; running transfers continue",
   operands: ID,
   options: { server: SERVER },
   json: MEMBERS,
@@ -107,13 +110,13 @@ const remove = defineCommand({
 
 const chown = defineCommand({
   name: "share chown",
-  summary: "Give a share to another owner, under their account",
+  summary: "Transfer a share to another owner and their account",
   operands: ID,
   options: {
     server: SERVER,
     owner: { value: "DN", help: "Distinguished name of the new owner" },
     uid: { value: "NAME", help: "Unix account of the new owner on the server" },
-    gid: { value: "NAME", help: "Unix group; without it the account's own" },
+    gid: { value: "NAME", help: "Unix group. If not given, the primary group of the account" },
   },
   json: MEMBERS,
 }, (given, io) => {
@@ -132,18 +135,18 @@ const chown = defineCommand({
 
 const importShares = defineCommand({
   name: "share import",
-  summary: "Take shares from a dump: without --partial all of it, or nothing if anything in it is wrong",
+  summary: "Import shares from a dump; without --partial all of them, or nothing if the dump has an error",
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
     "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
     "accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group:",
-    "and a Unix group. Shares whose id is there already stay as they are; those that have ended are left out. The dump of",
-    "a table of the Java service, also in SQL, is for all servers with sharing unless one is named.",
+    "and a Unix group. Existing shares with the same id stay unchanged; expired shares are skipped. A dump of a",
+    "table of the Java service, also as SQL, applies to all servers with sharing, unless --server is given.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: {
-    server: { ...SERVER, help: "Logical server of entries that name none" },
-    partial: { help: "Take what can be taken, and report the rest" },
+    server: { ...SERVER, help: "Logical server of entries without a server" },
+    partial: { help: "Import valid shares, and report the rest" },
   },
   json: IMPORTED,
 }, (given, io) =>
@@ -154,7 +157,7 @@ const importShares = defineCommand({
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
     const partial = given.flag("partial");
     const done = await administration.import(text, { file, servers, server, partial });
-    for (const id of done.present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
+    for (const id of done.present) io.stderr(`warning: share ${id} exists already and stays unchanged\n`);
     tell(given, io, importedReport(done));
     return 0;
   }, { create: true }));
@@ -163,9 +166,9 @@ const importShares = defineCommand({
 export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
-  details: ["Run these as the account that the service runs as."],
+  details: ["Run these commands as the account of the service."],
   examples: {
-    "sudo -u authserver authserver share list": "All shares, of a service that systemd starts",
+    "sudo -u authserver authserver share list": "Lists all shares of a service that systemd runs",
     "authserver share import shares.csv": "Takes shares over from the Java service",
   },
   commands: [list, show, remove, chown, importShares],
@@ -255,14 +258,14 @@ function details(share: Share, uses: readonly Use[]): string {
     ["For", share.target],
     ["From", sources.length === 0 ? "anywhere" : sources.join(", ")],
     ["Note", share.note ?? ""],
-    ["Password", share.password === undefined ? "none" : "asked for"],
-    ["Brought", share.access === "DROP" ? broughtText(share) : "nothing can be"],
+    ["Password", share.password === undefined ? "none" : "required"],
+    ["Uploaded", share.access === "DROP" ? broughtText(share) : "not possible"],
     ["Created", time(share.created)],
     ["Ends", expires === 0 ? "never" : time(expires * 1000)],
     ["Uses", `${share.accessCount}${usesLeft === undefined ? "" : `, ${usesLeft} left`}`],
   ];
   const lines = uses.map(({ at, kind, who, address, path, bytes, complete }) => {
-    const outcome = bytes === undefined ? "" : ` ${bytes} bytes${complete ? "" : ", broken off"}`;
+    const outcome = bytes === undefined ? "" : ` ${bytes} bytes${complete ? "" : ", interrupted"}`;
     return `${printable(`${time(at)} ${kind} ${who} from ${address} ${path}${outcome}`)}\n`;
   });
   return [textTable(facts), ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");

@@ -77,7 +77,7 @@ function jsonOf({ json }: CommandSpec): string {
   );
   return members.length === 0
     ? ""
-    : `.PP\nMembers of what \\-\\-json prints (? is not always there):\n${members.join("")}`;
+    : `.PP\nMembers of the output of \\-\\-json (? marks optional members):\n${members.join("")}`;
 }
 
 function option([name, spec]: [string, OptionSpec]): string {

@@ -13,7 +13,7 @@ import { SURROUNDINGS } from "../surroundings.ts";
 export const SERVICE_OPTIONS = {
   socket: {
     value: "PATH",
-    help: "Control socket of the service; without it, the configuration says where it is",
+    help: "Control socket of the service. If not given, taken from the configuration",
   },
 } as const;
 

@@ -11,23 +11,23 @@ import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
 const SUBJECT_OPTIONS = {
-  user: { value: "NAME", help: "User name as it is typed at sign-in, account, or distinguished name" },
-  address: { value: "ADDRESS", help: "IP address; of IPv6 its /64" },
+  user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
+  address: { value: "ADDRESS", help: "IP address; for IPv6, the ban covers its /64" },
 } as const;
 
 const list = defineCommand({
   name: "ban list",
-  summary: "List who has to wait, because of failed logins or by hand",
+  summary: "List banned and throttled users and addresses",
   operands: {},
   options: SERVICE_OPTIONS,
   json: {
     "bans[].user?": "User name, account or distinguished name",
-    "bans[].address?": "IP address; of IPv6 a /64",
-    "bans[].names[]?": "Of a ban by hand: distinguished names of the user",
-    "bans[].reason": "passwords, tokens or operator (by hand)",
-    "bans[].failures": "Failed logins that were counted",
-    "bans[].until": "Time of the end, as 2026-01-05T09:15:00.123Z",
-    "total": "Number of bans; more than are listed, if they are very many",
+    "bans[].address?": "IP address; for IPv6 a /64",
+    "bans[].names[]?": "Distinguished names of the user; only for bans by an operator",
+    "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
+    "bans[].failures": "Number of failed logins",
+    "bans[].until": "End, in the form 2026-01-05T09:15:00.123Z",
+    "total": "Number of bans; can exceed the number of listed bans",
   },
 }, async (given, io) => {
   const answer = await requireRunning(given, { command: "ban list" });
@@ -52,28 +52,28 @@ function banTable(answer: unknown): string {
 
 const add = defineCommand({
   name: "ban add",
-  summary: "Keep a user, an address, or a user at an address out for some time",
+  summary: "Ban a user, an address, or a user at an address for some time",
   details: [
-    "An address is kept out with whatever it shows, from everything but /health/.",
-    "A user is kept out with all credentials that name them: by user name, account or distinguished name.",
-    "The ban outlives reloads of the configuration, but not a restart of the service. Where several instances share a\n" +
-    "database it holds on all of them, and outlives restarts too.",
-    "Exit status 3: the ban holds here, but instances that are named do not know of it yet. They learn of it as soon as\n" +
-    "the database connects them again.",
+    "A banned address gets no access with any credentials, except to /health/.",
+    "A banned user gets no access with any credentials that name them: user name, account or distinguished name.",
+    "A ban survives reloads of the configuration, but not a restart of the service. If instances share a database,\n" +
+    "the ban applies to all instances and survives restarts as well.",
+    "Exit status 3: the ban applies here, but the listed instances do not know it yet. They learn of it when they\n" +
+    "reconnect to the database.",
   ],
   operands: {},
   options: {
     ...SERVICE_OPTIONS,
     ...SUBJECT_OPTIONS,
-    for: { value: "TIME", help: "How long: a number and s, m, h or d", default: "1h" },
+    for: { value: "TIME", help: "Duration: a number and s, m, h or d", default: "1h" },
   },
   json: {
     "user?": "As given",
     "address?": "As given, in canonical form",
-    "until": "Time of the end, as 2026-01-05T09:15:00.123Z",
-    "names[]?": "Distinguished names of the user, by which other credentials name them",
-    "unaware[]?": "Instances of the service, host:port, that do not know of the ban yet",
-    "reversed?": "Nobody is known by the name, but somebody by this one, with its parts in the other order",
+    "until": "End, in the form 2026-01-05T09:15:00.123Z",
+    "names[]?": "Distinguished names of the user in other credentials",
+    "unaware[]?": "Instances (host:port) that do not know the ban yet",
+    "reversed?": "Known user whose name has the same parts in reverse order; the given name is unknown",
   },
 }, async (given, io) => {
   const subject = subjectIn(given);
@@ -94,8 +94,8 @@ const add = defineCommand({
   const reversed = textAt(answer, "reversed");
   if (reversed !== undefined) {
     io.stderr(
-      "Warning: nobody is known by this name, but somebody by the same parts in the other order, " +
-        `which is another name and not banned: ${reversed}\n`,
+      "Warning: this user is unknown. A user with the same name parts in reverse order exists, " +
+        `which is another name and is not banned: ${reversed}\n`,
     );
   }
   const unaware = listAt(answer, "unaware").map(String);
@@ -106,14 +106,14 @@ const add = defineCommand({
 
 const remove = defineCommand({
   name: "ban remove",
-  summary: "Let a user or an address in again, and forget their failed logins",
+  summary: "Remove the ban of a user or address, and clear their failed logins",
   details: [
-    "Exit status 1: there was nothing to remove.",
-    "With --user alone the user's waits at all addresses end, with --address alone those of all users there.",
+    "Exit status 1: nothing to remove.",
+    "--user alone clears throttling of the user at all addresses; --address alone clears all users at the address.",
   ],
   operands: {},
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
-  json: { "lifted": "Number of bans and of counts of failed logins that were removed" },
+  json: { "lifted": "Number of removed bans and failed-login counters" },
 }, async (given, io) => {
   const subject = subjectIn(given);
   const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
@@ -127,10 +127,10 @@ const remove = defineCommand({
 /** `authserver ban` */
 export const ban: Command = defineCommands({
   name: "ban",
-  summary: "Show, impose and lift bans of users and addresses",
+  summary: "List, add and remove bans of users and addresses",
   examples: {
-    "authserver ban add --address 192.0.2.7 --for 2h": "Keeps an address out for two hours",
-    "authserver ban remove --user ann": "Lets a user in again who mistyped too often",
+    "authserver ban add --address 192.0.2.7 --for 2h": "Bans an address for two hours",
+    "authserver ban remove --user ann": "Unlocks a user who mistyped too often",
   },
   commands: [list, add, remove],
 });

@@ -6,27 +6,27 @@ import { listAt, member, numberAt } from "./reply_value.ts";
 /** `authserver reload` */
 export const reload = defineCommand({
   name: "reload",
-  summary: "Have the running service read its configuration again, and wait until it has",
+  summary: "Reload the configuration of the running service, and wait for the result",
   details: [
-    "Exit status 0: the configuration is in use; 1: it is not, and the one before stays in use.",
+    "Exit status 0: the service uses the new configuration; 1: it keeps the previous one.",
     "Run it as the user of the service or as root.",
   ],
   examples: {
-    "authserver check && authserver reload": "Takes the configuration over if it is usable",
+    "authserver check && authserver reload": "Reloads the configuration if it is valid",
   },
   operands: {},
   options: SERVICE_OPTIONS,
-  json: { "generation": "How many configurations were in use since the start, this one counted" },
+  json: { "generation": "Number of configurations used since the start, including the current one" },
 }, async (given, io) => {
   const outcome = await requireRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
     const diagnostics = listAt(outcome, "diagnostics").map((diagnostic) => printable(String(diagnostic)));
-    throw new CommandFailed(["The configuration before stays in use", ...diagnostics].join("\n"));
+    throw new CommandFailed(["The previous configuration stays in use", ...diagnostics].join("\n"));
   }
   const generation = numberAt(outcome, "generation");
   tell(given, io, {
     value: { generation },
-    text: `The configuration is in use (generation ${generation})\n`,
+    text: `The service uses the new configuration (generation ${generation})\n`,
   });
   return 0;
 });

@@ -7,29 +7,29 @@ import { operator } from "./operator.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 
 const USER_OPTION = {
-  user: { value: "NAME", help: "User name as it is typed at sign-in, account, or distinguished name" },
+  user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
 } as const;
 
 const list = defineCommand({
   name: "token list",
-  summary: "List the tokens of a user that count",
+  summary: "List the active tokens of a user",
   operands: {},
   options: { ...SERVICE_OPTIONS, ...USER_OPTION },
   json: {
-    "tokens[].id": "Id, by which it can be taken back",
-    "tokens[].name?": "Name that the user gave it",
-    "tokens[].made": "Time when it was made, as 2026-01-05T09:15:00.000Z",
+    "tokens[].id": "Id of the token, for token revoke",
+    "tokens[].name?": "Name of the token",
+    "tokens[].made": "Time of creation, in the form 2026-01-05T09:15:00.000Z",
     "tokens[].ends": "Time of its end",
-    "tokens[].madeFrom?": "Address of who asked for it",
-    "tokens[].madeBy?": "Administrator who asked for it",
-    "tokens[].lastUsed?": "Day of its last use, in UTC",
-    "tokens[].lastUsedFrom?": "Address from which it came first on that day",
-    "tokens[].renewable": "Whether another one can be got with it",
-    "tokens[].limited": "Whether it is for this service only",
-    "tokens[].path[]?": "Directories that it is narrowed to",
-    "tokens[].activity?": "What may be done there: read, write or all",
-    "tokens[].server[]?": "Logical servers that it is narrowed to",
-    "tokens[].address?": "Addresses from which it can be used",
+    "tokens[].madeFrom?": "Client address of the request for the token",
+    "tokens[].madeBy?": "Administrator who requested the token",
+    "tokens[].lastUsed?": "Day of the last use, in UTC",
+    "tokens[].lastUsedFrom?": "First client address on that day",
+    "tokens[].renewable": "Whether the token is renewable",
+    "tokens[].limited": "Whether the token is for this service only",
+    "tokens[].path[]?": "Directories that the token is restricted to",
+    "tokens[].activity?": "Permitted actions: read, write or all",
+    "tokens[].server[]?": "Logical servers that the token is restricted to",
+    "tokens[].address?": "Client addresses that may use the token",
   },
 }, async (given, io) => {
   const answer = await requireRunning(given, { command: "token list", user: userIn(given) });
@@ -39,19 +39,22 @@ const list = defineCommand({
 
 const revoke = defineCommand({
   name: "token revoke",
-  summary: "Take back a token of a user, or all of them, at once and for all instances of the service",
+  summary: "Revoke a token of a user, or all tokens, immediately and on all instances",
   details: [
-    "What was got with the token ends with it; sessions and transfers under way go on.",
-    "All of a user's tokens are also those that are not listed. Keys and passwords go on counting.",
-    "Exit status 1: there was no such user or token.",
+    "Tokens obtained with the token are revoked as well. Open sessions and running transfers continue.",
+    "Without an id, tokens that are not listed are revoked too. Keys and passwords stay valid.",
+    "Exit status 1: the user or token does not exist.",
   ],
   operands: {},
   options: {
     ...SERVICE_OPTIONS,
     ...USER_OPTION,
-    id: { value: "ID", help: "Id of the token; without it, all of the user's are taken back" },
+    id: { value: "ID", help: "Id of the token. If not given, all tokens of the user are revoked" },
   },
-  json: { "ended": "How many tokens were in the list", "names[]": "Distinguished names of the user" },
+  json: {
+    "ended": "Number of listed tokens that were revoked",
+    "names[]": "Distinguished names of the user",
+  },
 }, async (given, io) => {
   const [user, id] = [userIn(given), given.text("id")];
   const request = { command: "token revoke", user, id, operator: await operator() } as const;
@@ -61,7 +64,7 @@ const revoke = defineCommand({
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);
   tell(given, io, {
     value: answer,
-    text: `User ${user}: ${counted(ended, "token", "tokens")} taken back\n`,
+    text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n`,
   });
   return 0;
 });
@@ -69,10 +72,10 @@ const revoke = defineCommand({
 /** `authserver token` */
 export const token: Command = defineCommands({
   name: "token",
-  summary: "List the tokens of a user, and take them back",
+  summary: "List and revoke the tokens of a user",
   examples: {
-    "authserver token list --user ann": "Which tokens there are, and from where they were used last",
-    "authserver token revoke --user ann": "Ends all of them, such as after a laptop was stolen",
+    "authserver token list --user ann": "Lists the tokens with the address of the last use",
+    "authserver token revoke --user ann": "Revokes all tokens, for example after a laptop was stolen",
   },
   commands: [list, revoke],
 });

@@ -7,18 +7,18 @@ import { textTable } from "../text_table.ts";
 
 const show = defineCommand({
   name: "user show",
-  summary: "Show what the transfer daemons say about a Unix account: home directory and SSH keys",
-  details: ["Exit status 1: no daemon knows the account, or none could be asked."],
+  summary: "Show the home directory and SSH keys of a Unix account, as the transfer daemons report them",
+  details: ["Exit status 1: no daemon knows the account, or no daemon answered."],
   operands: { uid: "Name of the Unix account" },
   options: SERVICE_OPTIONS,
   json: {
     "[].server": "Logical server",
-    "[].state": "known, unknown (no such account) or failed (no daemon could be asked)",
+    "[].state": "known, unknown (the account does not exist) or failed (no daemon answered)",
     "[].home?": "Home directory",
-    "[].keys[].type?": "Type of an SSH key, such as ssh-ed25519",
-    "[].keys[].fingerprint?": "Its fingerprint, as ssh-keygen -l shows it",
-    "[].keys[].reason?": "Why the key cannot be used",
-    "[].reason?": "Why no daemon could be asked",
+    "[].keys[].type?": "Type of an SSH key, for example ssh-ed25519",
+    "[].keys[].fingerprint?": "Fingerprint of the key, as ssh-keygen -l shows it",
+    "[].keys[].reason?": "Reason why the key is unusable",
+    "[].reason?": "Reason why no daemon answered",
   },
 }, async (given, io) => {
   const uid = given.operand("uid");
@@ -32,8 +32,8 @@ const show = defineCommand({
 /** `authserver user` */
 export const user: Command = defineCommands({
   name: "user",
-  summary: "Show what is known about a user",
-  examples: { "authserver user show ann": "Do daemons know the account, and which keys do they report?" },
+  summary: "Show information about a user",
+  examples: { "authserver user show ann": "Shows whether daemons know the account, and its keys" },
   commands: [show],
 });
 

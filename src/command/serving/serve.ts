@@ -13,12 +13,13 @@ export const serve = defineCommand({
   name: "serve",
   summary: "Run the service (the default command)",
   details: [
-    "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds; before that it goes on for container.drainSeconds.",
-    "SIGHUP reads the configuration again; so does a change of one of its files.",
+    "SIGTERM and SIGINT stop the service: it drains for container.drainSeconds, then lets running requests finish for at most 20 seconds.",
+    "SIGHUP and changes of configuration files reload the configuration.",
   ],
   examples: {
-    "authserver": "Serves from conf/container.properties, or else /etc/authserver/container.properties",
-    "authserver serve --config site/container.properties --name SITE-A": "One of several on a machine",
+    "authserver": "Uses conf/container.properties, or else /etc/authserver/container.properties",
+    "authserver serve --config site/container.properties --name SITE-A":
+      "Runs one of several services on a machine",
   },
   operands: {},
   options: {
@@ -27,13 +28,13 @@ export const serve = defineCommand({
       default: "AUTHSERVER",
       help: "Name of this service in the process list and in messages",
     },
-    json: { help: "Print JSON: an object for each line of log and messages" },
+    json: { help: "Print log lines and messages as one JSON object per line" },
   },
   json: {
     "time?": "Of a line of the log, as 2026-01-05T09:15:00.123Z",
     "level?": "Of a line of the log: debug, info, warn or error",
     "message": "What happened",
-    "*?": "Particulars of a line of the log",
+    "*?": "Other fields of a log line",
   },
 }, async (given, io) => {
   const file = await configFile(given);

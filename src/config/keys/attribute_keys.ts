@@ -1,7 +1,7 @@
 import { className, flag, list, oneOf, optional } from "../key.ts";
 import { section } from "../section.ts";
 
-/** How the answers of several sources become one (authentication.md 7.7). */
+/** Ways to combine sources (authentication.md 7.7). */
 export const COMBINING_POLICIES = [
   "MERGE_LAST_OVERRIDES",
   "MERGE",
@@ -9,21 +9,21 @@ export const COMBINING_POLICIES = [
   "FIRST_ACCESSIBLE",
 ] as const;
 
-/** What holds if several sources know a user (authentication.md 7.7). */
+/** Way to combine sources. */
 export type CombiningPolicy = typeof COMBINING_POLICIES[number];
 
-/** What several sources in a chain need. */
+/** Keys of a chain. */
 export const CHAIN = {
-  order: list({ help: "Names of the sources, in the order they are asked", default: [] }),
+  order: list({ help: "Names of the attribute sources, in the order of evaluation", default: [] }),
   policy: oneOf(COMBINING_POLICIES, {
     name: "combiningPolicy",
     help:
-      "What holds if several sources know the user: the last one's word, all together, or the first source's",
+      "How to combine the answers if several sources know the user: the last source overrides, all sources merge, or the first source wins",
     default: "MERGE_LAST_OVERRIDES",
   }),
 };
 
-/** Where users' accounts, groups and limits come from (specification 5; authentication.md 7.3). */
+/** Attribute sources (specification 5; authentication.md 7.3). */
 export const ATTRIBUTES = section({
   prefix: "container.security.attributes.",
   title: "Attribute sources",
@@ -32,7 +32,7 @@ export const ATTRIBUTES = section({
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
 
-/** The same for sources that are asked last, and whose account and groups always win. */
+/** Sources that run last and whose account and groups win. */
 export const DYNAMIC_ATTRIBUTES = section({
   prefix: "container.security.dynamicAttributes.",
   title: "Dynamic attribute sources",
@@ -41,14 +41,14 @@ export const DYNAMIC_ATTRIBUTES = section({
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
 
-/** What every source has that can be out of order. */
+/** Flag of every source that may fail. */
 export const OPTIONAL = flag({
-  help: "Go on without this source if it does not work; otherwise requests fail until it does",
+  help: "Continue without this source if it fails; otherwise requests fail until it works again",
   default: false,
   added: true,
 });
 
-/** What each source has, whatever its kind. */
+/** Keys of every source. */
 export const SOURCE = section({
   prefix: "container.security.attributes.<source>.",
   title: "One attribute source",
@@ -56,7 +56,7 @@ export const SOURCE = section({
   anyCase: true,
   keys: {
     class: optional(className({
-      help: "Class of the source; FILE and XUUDB have a default. The package does not matter",
+      help: "Class of the source; FILE and XUUDB have a default. The service ignores the Java package",
     })),
   },
 });

@@ -1,30 +1,30 @@
 import { className, flag, list, optional } from "../key.ts";
 import { section } from "../section.ts";
 
-/** Which methods authenticate users (specification 5; authentication.md 1.1). */
+/** Authenticators (specification 5; authentication.md 1.1). */
 export const AUTHENTICATION = section({
   prefix: "container.security.rest.authentication.",
   title: "Authentication",
   unknown: "error",
   keys: {
-    order: list({ help: "Names of the methods, in the order they are asked", default: [] }),
+    order: list({ help: "Names of the authenticators, in the order of evaluation", default: [] }),
     failOnMissingCredentials: flag({
       name: "failOnMissingAuthCredentials",
-      help: "Refuse callers without credentials; otherwise they see the public part",
+      help: "Reject callers without credentials; otherwise they see the public information",
       default: false,
     }),
   },
 });
 
-/** What each method has, whatever its kind. */
+/** Keys of every authenticator. */
 export const METHOD = section({
   prefix: "container.security.rest.authentication.<method>.",
-  title: "One method of authentication",
+  title: "One authenticator",
   unknown: "error",
   anyCase: true,
   keys: {
     class: optional(className({
-      help: "Class of the method; known names have a default. The package does not matter",
+      help: "Class of the authenticator; known names have a default. The service ignores the Java package",
     })),
   },
 });

@@ -9,23 +9,24 @@ export const CLIENT = section({
   keys: {
     hostnameChecking: oneOf(["NONE", "WARN", "FAIL"], {
       name: "serverHostnameChecking",
-      help: "What to do if a server's certificate is for another host; not applied to daemons",
+      help: "Reaction to a server certificate for another host name; does not apply to daemons",
       default: "FAIL",
     }),
     showCertificate: flag({
       name: "sslAuthnEnabled",
-      help: "Show the own certificate to an XUUDB that asks; for identity providers see doTLSAuthn",
+      help:
+        "Send the service's certificate to an XUUDB that asks for one; for identity providers see doTLSAuthn",
       default: true,
     }),
     publicRoots: flag({
       help:
-        "Trust the public authorities of the system besides the truststore, for identity providers; never for daemons",
+        "Trust the system's public certificate authorities in addition to the truststore, for identity providers only, never for daemons",
       default: false,
       added: true,
     }),
     connectTimeoutMs: integer({
       name: "http.connection.timeout",
-      help: "Longest wait for a connection",
+      help: "Connection timeout",
       default: 10_000,
       min: 100,
       zero: "no limit",
@@ -33,7 +34,7 @@ export const CLIENT = section({
     }),
     timeoutMs: integer({
       name: "http.socket.timeout",
-      help: "Longest wait for a complete answer",
+      help: "Timeout for a complete response",
       default: 20_000,
       min: 100,
       zero: "no limit",
@@ -41,34 +42,39 @@ export const CLIENT = section({
     }),
     idleTimeoutMs: integer({
       name: "http.idle.timeout",
-      help: "How long an unused connection stays open",
+      help: "Time until an idle connection is closed",
       default: 30_000,
       unit: "milliseconds",
     }),
     maxConnectionsPerHost: integer({
       name: "http.maxPerRoute",
       help:
-        "Most connections to one host; of those to an identity provider a third is kept for users who are known",
+        "Maximum number of connections to one host; for an identity provider, a third is reserved for known users",
       default: 6,
       min: 1,
     }),
-    maxConnections: integer({ name: "http.maxTotal", help: "Most connections in all", default: 20, min: 1 }),
+    maxConnections: integer({
+      name: "http.maxTotal",
+      help: "Maximum number of connections in total",
+      default: 20,
+      min: 1,
+    }),
     proxyHost: optional(host({
       name: "http.proxyHost",
-      help: "HTTP proxy through which systems with https:// addresses are reached, by CONNECT; never daemons",
+      help: "HTTP proxy (CONNECT) for systems with https:// addresses; never for daemons",
     })),
     proxyPort: optional(port({ name: "http.proxyPort", help: "Port of the proxy" })),
     proxyType: oneOf(["HTTP"], {
       name: "http.proxyType",
-      help: "How the proxy is spoken to",
+      help: "Protocol to the proxy",
       default: "HTTP",
     }),
-    proxyUser: optional(text({ name: "http.proxy.user", help: "User name at the proxy (Basic)" })),
-    proxyPassword: optional(secretText({ name: "http.proxy.password", help: "Password at the proxy" })),
+    proxyUser: optional(text({ name: "http.proxy.user", help: "User name for the proxy (Basic)" })),
+    proxyPassword: optional(secretText({ name: "http.proxy.password", help: "Password for the proxy" })),
     nonProxyHosts: list({
       name: "http.nonProxyHosts",
       help:
-        "Hosts that are reached without the proxy, as this machine always is: names with * and ?, domains (.example.org), addresses or ranges",
+        "Hosts to reach without the proxy: names with * and ?, domains (.example.org), addresses or ranges. This machine is always reached without it",
       default: [],
     }),
   },
@@ -78,14 +84,14 @@ export const CLIENT = section({
     httpPassword: "the service shows no credentials of its own",
     securitySessions: "no sessions are kept with other systems",
     digitalSigningEnabled: "requests are not signed",
-    messageLogging: "message contents are never logged",
-    maxWsCallRetries: "requests are not repeated",
-    wsCallRetryDelay: "requests are not repeated",
+    messageLogging: "the service never logs message contents",
+    maxWsCallRetries: "the service does not repeat requests",
+    wsCallRetryDelay: "the service does not repeat requests",
     sslEnabled: "addresses say whether a system is reached by https",
-    "http.maxRedirects": "redirects are never followed",
-    "http.allowCircularRedirects": "redirects are never followed",
-    "http.connection-close": "connections are kept while they are useful",
-    "http.allow-chunking": "requests are sent with their length",
-    "http.enable-retries": "requests are not repeated",
+    "http.maxRedirects": "the service never follows redirects",
+    "http.allowCircularRedirects": "the service never follows redirects",
+    "http.connection-close": "the service reuses connections",
+    "http.allow-chunking": "the service sends requests with Content-Length",
+    "http.enable-retries": "the service does not repeat requests",
   },
 });

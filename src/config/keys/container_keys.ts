@@ -11,26 +11,26 @@ export const CONTAINER = section({
       help: "Interface to listen on: a host name or address of this machine, or 0.0.0.0 for all",
       default: "localhost",
     }),
-    port: port({ help: "Port to listen on; 0 takes any free one", default: 7777, anyFree: true }),
+    port: port({ help: "Port to listen on; 0 selects a free port", default: 7777, anyFree: true }),
     name: text({
       name: "sitename",
-      help: "Name of the site, such as AUTH; not rest or health",
+      help: "Site name, for example AUTH; not rest or health",
       default: "DEMO-SITE",
     }),
     externalUrl: optional(url({
       name: "externalurl",
       help:
-        "URL under which users reach the service, if it is behind a gateway or NAT: https://<host>:<port>/<sitename>",
+        "URL at which users reach the service if it is behind a gateway or NAT: https://<host>:<port>/<sitename>",
       schemes: ["https", "http"],
     })),
     baseUrl: optional(text({
       name: "baseurl",
       help:
-        "Deprecated form of container.externalurl, with or without https://; all from /services on is cut off",
+        "Deprecated form of container.externalurl, with or without https://; the service ignores the part from /services on",
     })),
     drainSeconds: integer({
       help:
-        "How long the service goes on after it was told to stop, with 503 at GET /health/ready, so that load balancers go elsewhere",
+        "Time for which a stopping service still serves requests while GET /health/ready answers 503, so that load balancers switch to other instances",
       default: 0,
       max: 3600,
       unit: "seconds",
@@ -38,23 +38,23 @@ export const CONTAINER = section({
     }),
     liveReload: flag({
       name: "runtimeConfigurationUpdate",
-      help: "Take over changes of this file while running",
+      help: "Reload this file when it changes",
       default: true,
     }),
   },
   ignored: {
     onstartupSelftest:
-      "the log tells of every daemon that is down, and authserver check --online of all connections",
-    "onstartup*": "there are no start-up classes to load",
-    "messageLogging.*": "message contents are never logged",
-    "pools.*": "there are no thread pools",
-    "resources.*": "there are no thread pools",
-    "services.*": "there are no further services",
-    "wsrf.*": "there are no further services",
+      "the log reports every daemon that is down; authserver check --online tests all connections",
+    "onstartup*": "the service has no start-up classes",
+    "messageLogging.*": "the service never logs message contents",
+    "pools.*": "the service has no thread pools",
+    "resources.*": "the service has no thread pools",
+    "services.*": "the service has no further services",
+    "wsrf.*": "the service has no further services",
     "externalregistry.*": "the service does not register itself",
     "registry.*": "the service does not register itself",
-    "persistence.*": "there is no state but shares, see persistence.directory",
-    "deployment.*": "nothing is deployed at run time",
+    "persistence.*": "the service stores only shares, see persistence.directory",
+    "deployment.*": "the service deploys nothing at run time",
   },
 });
 
@@ -65,19 +65,19 @@ export const FEATURES = section({
   unknown: "warning",
   keys: {
     authServer: flag({ name: "AuthServer.enable", help: "Authenticate users for transfers", default: true }),
-    auth: flag({ name: "AuthServer.auth.enable", help: "Service /rest/auth", default: true }),
+    auth: flag({ name: "AuthServer.auth.enable", help: "Serve /rest/auth", default: true }),
     dataSharing: flag({ name: "DataSharing.enable", help: "Let users share data", default: true }),
-    share: flag({ name: "DataSharing.share.enable", help: "Service /rest/share", default: true }),
-    access: flag({ name: "DataSharing.access.enable", help: "Service /rest/access", default: true }),
+    share: flag({ name: "DataSharing.share.enable", help: "Serve /rest/share", default: true }),
+    access: flag({ name: "DataSharing.access.enable", help: "Serve /rest/access", default: true }),
     admin: flag({
       name: "Admin.enable",
-      help: "Let users with the role admin carry out actions of administrators",
+      help: "Enable the admin API for users with the role admin",
       default: true,
     }),
-    adminService: flag({ name: "Admin.admin.enable", help: "Service /rest/admin", default: true }),
+    adminService: flag({ name: "Admin.admin.enable", help: "Serve /rest/admin", default: true }),
   },
   ignored: {
-    "Registry.*": "there is no such feature",
+    "Registry.*": "this feature does not exist",
   },
 });
 
@@ -88,42 +88,43 @@ export const LOGGING = section({
   unknown: "error",
   keys: {
     level: oneOf(["debug", "info", "warn", "error"], {
-      help: "Least level that is written",
+      help: "Minimum level of log entries",
       default: "info",
       added: true,
     }),
     format: oneOf(["text", "json"], {
-      help: "How log lines are written: time, level, message and key=value, or as a JSON object each",
+      help: "Format of log lines: text (time, level, message, key=value) or one JSON object per line",
       default: "text",
       added: true,
     }),
     file: text({
-      help: "Log file, besides the console; with -, the console only",
+      help: "Log file in addition to the console; - logs to the console only",
       default: "logs/authserver.log",
       added: true,
     }),
   },
 });
 
-/** Decisions, and who they were about. */
+/** Audit log. */
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
   unknown: "error",
   keys: {
     file: optional(text({
-      help: "Audit file, a JSON object a line; without it audit.log beside the log file; with -, the console",
+      help:
+        "Audit file with one JSON object per line. If not set: audit.log next to the log file; -: the console",
       added: true,
     })),
     journal: flag({
-      help: "Audit lines to the journal of systemd, as authserver-audit, in place of a file",
+      help: "Send audit lines to the systemd journal, as authserver-audit, instead of a file",
       default: false,
       added: true,
     }),
   },
 });
 
-/** Where the operator's commands reach the service. */
+/** Control socket for commands. */
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",
@@ -131,7 +132,7 @@ export const CONTROL = section({
   keys: {
     socket: optional(text({
       help:
-        "Unix socket of authserver status and others; without it in $RUNTIME_DIRECTORY or beside the log file; with -, none",
+        "Unix socket for commands such as authserver status. If not set: in $RUNTIME_DIRECTORY or next to the log file; -: no socket",
       added: true,
     })),
   },
@@ -145,11 +146,11 @@ export const METRICS = section({
   keys: {
     port: optional(
       port({
-        help: "Port of the metrics page /metrics; 0 takes any free one, without it there is none",
+        help: "Port for /metrics; 0 selects a free port. If not set, the service exports no metrics",
         added: true,
         anyFree: true,
       }),
     ),
-    host: host({ help: "Interface of the metrics page", default: "127.0.0.1", added: true }),
+    host: host({ help: "Interface for /metrics", default: "127.0.0.1", added: true }),
   },
 });

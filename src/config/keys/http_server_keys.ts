@@ -9,23 +9,21 @@ export const HTTP_SERVER = section({
   keys: {
     requireClientCertificate: flag({
       name: "requireClientAuthn",
-      help: "Refuse clients without a trusted certificate (the Java service does so unless told not to)",
+      help: "Reject clients without a trusted certificate (default in the Java service)",
       default: false,
     }),
     requestClientCertificate: flag({
       name: "wantClientAuthn",
-      help:
-        "Ask clients for a certificate, if X509 is among the methods; one that is not trusted does not count",
+      help: "Request a client certificate if X509 is configured; the service ignores untrusted certificates",
       default: true,
     }),
     maxConnections: optional(integer({
       help:
-        "Most connections at a time; without it 4096, or what the limit of open files allows; 0 is up to 16384 of these",
+        "Maximum number of concurrent connections. If not set: 4096, or what the limit of open files allows; 0: up to 16384 within that limit",
     })),
     maxIdleMs: integer({
       name: "maxIdleTime",
-      help:
-        "After which a connection on which nothing moves is closed, up to half as much later; between requests, 60000 at most count",
+      help: "Idle timeout of a connection, enforced up to half as much later; at most 60000 between requests",
       default: 200_000,
       min: 1000,
       unit: "milliseconds",
@@ -33,61 +31,61 @@ export const HTTP_SERVER = section({
     proxyPeers: addressRanges({
       name: "proxyProtocol.trustedPeers",
       help:
-        "Load balancers that forward TCP: their connections must begin with a PROXY protocol header (version 1 or 2), and no others",
+        "Addresses of load balancers that forward TCP: their connections, and only theirs, must begin with a PROXY protocol header (version 1 or 2)",
       default: [],
       added: true,
     }),
     disabledProtocols: list({
-      help: "TLS versions that are refused; versions before TLSv1.2 always are",
+      help: "TLS versions to disable; versions before TLSv1.2 are always disabled",
       default: ["TLSv1.1", "TLSv1"],
     }),
     hsts: optional(flag({
       name: "enableHsts",
       help:
-        "Send Strict-Transport-Security, for subdomains too; unset, it is sent for the host alone, if there is no gateway",
+        "Send Strict-Transport-Security for the host and its subdomains. If not set, it covers the host only, and is sent only without a gateway",
     })),
     hstsMaxAge: integer({
-      help: "How long browsers keep to that",
+      help: "Value max-age of Strict-Transport-Security",
       default: 31_536_000,
       unit: "seconds",
       added: true,
     }),
     framePolicy: oneOf(["deny", "sameOrigin", "allowFrom", "allow"], {
       name: "xFrameOptions",
-      help: "Who may show our pages in a frame",
+      help: "Sites that may show the web pages in a frame",
       default: "deny",
     }),
     frameAllowed: text({
       name: "xFrameAllowed",
-      help: "Origin that may, with xFrameOptions=allowFrom",
+      help: "Allowed origin for xFrameOptions=allowFrom",
       default: "http://localhost",
     }),
-    cors: flag({ name: "enableCORS", help: "Answer scripts of other web sites", default: false }),
+    cors: flag({ name: "enableCORS", help: "Allow cross-origin requests (CORS)", default: false }),
     corsOrigins: list({
       name: "CORS_allowedOrigins",
-      help: "Origins of these web sites, or * for any",
+      help: "Allowed origins, or * for any",
       default: ["*"],
     }),
     corsHeaders: list({
       name: "CORS_allowedHeaders",
-      help: "Headers they may send, besides Authorization",
+      help: "Allowed request headers, in addition to Authorization",
       default: ["*"],
     }),
     corsMethods: list({
       name: "CORS_allowedMethods",
-      help: "Methods they may use",
+      help: "Allowed HTTP methods",
       default: ["GET", "PUT", "POST", "DELETE", "HEAD"],
     }),
     corsExposedHeaders: list({
       name: "CORS_exposedHeaders",
-      help: "Headers of answers they may read, besides ETag, Retry-After, X-Request-Id and Content-Range",
+      help: "Exposed response headers, in addition to ETag, Retry-After, X-Request-Id and Content-Range",
       default: ["Location", "Content-Type"],
     }),
   },
   ignored: {
     maxThreads: "there are no threads per request",
     minThreads: "there are no threads per request",
-    "gzip.*": "answers are not compressed",
+    "gzip.*": "the service does not compress responses",
     disabledCipherSuites: "only suites with forward secrecy and authenticated encryption are offered",
     fastRandom: "random numbers are always cryptographic",
     enableSNI: "there is one certificate for all names",

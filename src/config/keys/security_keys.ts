@@ -7,36 +7,39 @@ export const SECURITY = section({
   title: "Security",
   unknown: "error",
   keys: {
-    tls: flag({ name: "sslEnabled", help: "HTTPS; false is plain HTTP, for tests only", default: true }),
+    tls: flag({
+      name: "sslEnabled",
+      help: "Use HTTPS; false means plain HTTP, for tests only",
+      default: true,
+    }),
     accessControl: flag({
       name: "accesscontrol",
-      help: "Check what callers may do; false lets everybody do everything, for tests only",
+      help: "Enable access control; false allows everything to everyone, for tests only",
       default: true,
     }),
     pdp: optional(className({
       name: "accesscontrol.pdp",
-      help: "Class that decides about access; whatever it is, the built-in rules are used",
+      help: "Access control class; the service ignores it and uses its built-in rules",
     })),
     additionalServiceIdentifiers: items(text({
       name: "additionalServiceIdentifier",
-      help: "Further name of this service that SAML assertions may be meant for",
+      help: "Additional audience of this service in SAML assertions",
     })),
   },
   ignored: {
     "accesscontrol.pdpConfig":
-      "XACML policy files are not evaluated, the built-in rules equal the policy that the Java service came with",
-    "accesscontrol.*":
-      "access control is on or off for all services alike, see container.security.accesscontrol",
+      "the service does not evaluate XACML policies; its built-in rules equal the default policy of the Java service",
+    "accesscontrol.*": "access control is on or off for all services, see container.security.accesscontrol",
     sessionsEnabled: "security sessions are not issued, each request shows its credentials",
     sessionLifetime: "security sessions are not issued, each request shows its credentials",
     sessionsPerUser: "security sessions are not issued, each request shows its credentials",
-    "defaultVOs.*": "there are no virtual organisations",
+    "defaultVOs.*": "the service has no virtual organisations",
     signatures: "deprecated, requests are not signed",
-    "rest.enableMessageLogging": "message contents are never logged",
+    "rest.enableMessageLogging": "the service never logs message contents",
   },
 });
 
-/** A gateway in front of the service (authentication.md 9). */
+/** Gateway (authentication.md 9). */
 export const GATEWAY = section({
   prefix: "container.security.gateway.",
   title: "Gateway",
@@ -44,28 +47,27 @@ export const GATEWAY = section({
   keys: {
     enabled: flag({
       name: "enable",
-      help:
-        "There is a gateway in front; headers X-UNICORE-… count only if they come from one of trustedPeers",
+      help: "The service is behind a gateway; it accepts X-UNICORE-… headers only from trustedPeers",
       default: false,
     }),
     trustedPeers: addressRanges({
-      help: "Addresses of the gateway, as the service sees them",
+      help: "Client addresses of the gateway",
       default: [],
       added: true,
     }),
     certificate: optional(path({
       help:
-        "Certificate of the gateway, PEM or (name ends in .der) DER; it verifies the users' names the gateway signs",
+        "Certificate of the gateway, PEM or DER (file name ends in .der), to verify user names that the gateway signs",
     })),
   },
   ignored: {
     "wait*": "the service does not wait for the gateway",
-    "registration*": "the service does not register itself, add it to the gateway's connections file",
+    "registration*": "the service does not register itself; add it to the gateway's connections file",
     checkSignature: "deprecated, signatures are always checked",
   },
 });
 
-/** Tokens that this service issues, and those of others that it accepts (authentication.md 4). */
+/** Issued and accepted tokens (authentication.md 4). */
 export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",
@@ -73,40 +75,40 @@ export const ISSUED_TOKENS = section({
   keys: {
     lifetimeSeconds: integer({
       name: "lifetime",
-      help: "Lifetime of a token, unless its request names one",
+      help: "Default token lifetime",
       default: 300,
       min: 1,
       unit: "seconds",
     }),
     maxLifetimeSeconds: integer({
       name: "maxLifetime",
-      help: "Longest lifetime that may be requested",
+      help: "Maximum token lifetime",
       default: 86_400,
       min: 1,
       unit: "seconds",
       added: true,
     }),
     hmacSecret: optional(secretText({
-      help: "Accept HS256 tokens made with this secret; whoever has it can act as any user",
+      help: "Accept HS256 tokens signed with this secret; anyone who has the secret can act as any user",
       minBytes: 32,
     })),
     trustedIssuerCert: items(path({
       help:
-        "Certificate (PEM; RSA keys have 2048 to 4096 bits) of another service whose tokens count; it can act as any user",
+        "Certificate (PEM; RSA keys of 2048 to 4096 bits) of another service whose tokens are accepted; that service can act as any user",
     })),
-    trustedLocalIssuer: items(path({ help: "The same, by its name in the Java service's manual" })),
+    trustedLocalIssuer: items(path({ help: "The same, under the name in the manual of the Java service" })),
   },
 });
 
-/** People who sign in with a browser. */
+/** Browser sign-in. */
 export const BROWSERS = section({
   prefix: "container.security.browser.",
-  title: "Browsers that are signed in",
+  title: "Browser sessions",
   unknown: "error",
   keys: {
     idleSeconds: integer({
       name: "idleTime",
-      help: "A browser is signed out that has not been used for so long",
+      help: "Idle timeout of a browser session",
       default: 1800,
       min: 60,
       unit: "seconds",
@@ -114,7 +116,7 @@ export const BROWSERS = section({
     }),
     maxSeconds: integer({
       name: "maxTime",
-      help: "A browser is signed out that was signed in so long ago",
+      help: "Maximum lifetime of a browser session",
       default: 28_800,
       min: 60,
       unit: "seconds",
@@ -123,15 +125,15 @@ export const BROWSERS = section({
   },
 });
 
-/** How guessing of passwords is slowed down. */
+/** Login throttling. */
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",
   unknown: "error",
   keys: {
-    enabled: flag({ name: "enable", help: "Slow down guessing of passwords", default: true, added: true }),
+    enabled: flag({ name: "enable", help: "Enable login throttling", default: true, added: true }),
     maxFailures: integer({
-      help: "Failed logins within the window that cost nothing",
+      help: "Failed logins within the window that cause no delay",
       default: 5,
       min: 1,
       max: 10_000,
@@ -139,7 +141,7 @@ export const THROTTLING = section({
     }),
     windowSeconds: integer({
       name: "window",
-      help: "How long a failed login is remembered",
+      help: "Time for which a failed login counts",
       default: 600,
       min: 1,
       unit: "seconds",
@@ -147,7 +149,7 @@ export const THROTTLING = section({
     }),
     baseDelaySeconds: integer({
       name: "baseDelay",
-      help: "First wait; it doubles with each further failure",
+      help: "First delay; it doubles with each further failure",
       default: 5,
       min: 1,
       unit: "seconds",
@@ -155,7 +157,7 @@ export const THROTTLING = section({
     }),
     maxDelaySeconds: integer({
       name: "maxDelay",
-      help: "Longest wait",
+      help: "Maximum delay",
       default: 900,
       min: 1,
       unit: "seconds",

@@ -15,16 +15,16 @@ import {
 } from "../key.ts";
 import { section } from "../section.ts";
 
-/** Which daemons the service fronts (specification 2.1). */
+/** Logical servers (specification 2.1). */
 export const AUTHSERVICE = section({
   prefix: "authservice.",
   title: "Transfer servers",
   unknown: "error",
   keys: {
-    servers: list({ help: "Names of the logical servers; users see and use them", default: [] }),
+    servers: list({ help: "Names of the logical servers, as users see them", default: [] }),
     resolveClientNames: flag({
       help:
-        "Look up names of hosts that clients give as addresses to come from (-X, --client), by DNS alone; false drops them",
+        "Resolve host names that clients give as their own addresses (-X, --client), by DNS only; false ignores host names",
       default: false,
       added: true,
     }),
@@ -34,33 +34,33 @@ export const AUTHSERVICE = section({
 const INSTANCE_KEYS = {
   host: hosts({
     help:
-      "Address of the daemon's listen socket, as clients are to reach it; of several, with commas between, they take the first that answers",
+      "Address of the daemon's listen socket, as clients reach it. Clients try several addresses, separated by commas, and use the first that answers",
   }),
   port: unlessUnfit(
-    port({ help: "Port of the listen socket; without it, the daemon's word" }),
+    port({ help: "Port of the listen socket. If not set, the daemon reports it" }),
     "the daemon's word holds",
   ),
   commandHost: host({ help: "Address of the daemon's command socket" }),
   commandPort: port({ help: "Port of the command socket" }),
-  ssl: flag({ help: "TLS to the command socket; false is for tests only", default: true }),
+  ssl: flag({ help: "Use TLS to the command socket; false is for tests only", default: true }),
   expectedDn: optional(distinguishedName({
     name: "sslExpectedDN",
     help:
-      "Subject that the daemon's certificate must have; without it, any certificate of a trusted authority will do",
+      "Required subject of the daemon's certificate. If not set, the service accepts any certificate of a trusted authority",
     added: true,
   })),
   allowUnverifiable: flag({
     name: "allowUnverifiableCertificate",
     help:
-      "Take a certificate that proves nothing (X.509 version 1): whoever has seen it can pose as the daemon",
+      "Accept a daemon certificate that proves nothing (X.509 version 1): anyone who has seen it can impersonate the daemon",
     default: false,
     added: true,
   }),
 };
 
-/** What a logical server has, however many daemons. */
+/** Keys of every logical server. */
 export const LOGICAL_KEYS = {
-  description: text({ help: "What users read about the server", default: "n/a" }),
+  description: text({ help: "Description of the server for users", default: "n/a" }),
   reservations: flag({
     name: "reservations.enable",
     help: "Limit transfers by reservations",
@@ -69,37 +69,37 @@ export const LOGICAL_KEYS = {
   reservationsFile: optional(path({
     name: "reservations.file",
     help:
-      "JSON file with reservations; it may be written later. Without it they are in PostgreSQL, where that is chosen",
+      "JSON file with reservations; you can create it later. If not set, reservations are stored in PostgreSQL, if configured",
   })),
   reservationsTimeZone: optional(timeZone({
     name: "reservations.timezone",
-    help: "Zone of the times of reservations; without it, the zone of this machine",
+    help: "Time zone of reservations. If not set, the time zone of this machine",
     added: true,
   })),
   methods: list({
-    help: "Methods of authentication by which one must have logged in to use the server; without it, any",
+    help: "Authenticators that users must log in with to use the server. If not set, any authenticator",
     default: [],
     added: true,
   }),
   requiredAcr: list({
-    help: "Classes of authentication (acr): one must have logged in by one of them to use the server",
+    help: "Authentication context classes (acr), one of which the login must have to use the server",
     default: [],
     added: true,
   }),
   maxAuthAge: optional(integer({
-    help: "How long ago one may have logged in to use the server",
+    help: "Maximum age of the login to use the server",
     unit: "seconds",
     min: 1,
     added: true,
   })),
   networks: addressRanges({
-    help: "Addresses and ranges from which the server may be used; without it, from everywhere",
+    help: "Client addresses and ranges that may use the server. If not set, all addresses",
     default: [],
     added: true,
   }),
 };
 
-/** A logical server with one daemon. */
+/** Logical server with one daemon. */
 export const SINGLE_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "One transfer server",
@@ -108,7 +108,7 @@ export const SINGLE_SERVER = section({
   keys: { ...LOGICAL_KEYS, ...INSTANCE_KEYS },
 });
 
-/** A logical server with several daemons: what stays at the logical level. */
+/** Logical server with several daemons. */
 export const GROUPED_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "Group of transfer servers",

@@ -7,22 +7,25 @@ export const SHARE = section({
   title: "Data sharing",
   unknown: "error",
   keys: {
-    servers: list({ help: "Logical servers whose users may share data; without it, none", default: [] }),
-    allowWriteAccess: flag({ help: "Allow shares that others may write to", default: false }),
+    servers: list({
+      help: "Logical servers on which users may share data. If not set, no server",
+      default: [],
+    }),
+    allowWriteAccess: flag({ help: "Allow shares with write access", default: false }),
     clientAddresses: optional(hosts({
       name: "clientIP",
       help:
-        "Address from which the daemons see this service's own transfers, or several; without it, it is found out",
+        "Client address (or addresses) of this service's own transfers, as daemons see it. If not set, the service detects it",
     })),
     maxLifetimeSeconds: integer({
       name: "maxLifetime",
-      help: "Longest life of a share; 0 is no bound",
+      help: "Maximum lifetime of a share; 0 means no limit",
       default: 0,
       unit: "seconds",
       added: true,
     }),
     maxPerUser: integer({
-      help: "Most shares that a user may have on a server at once; 0 is no bound",
+      help: "Maximum number of shares per user and server; 0 means no limit",
       default: 1000,
       added: true,
     }),
@@ -34,13 +37,13 @@ export const SHARE = section({
   },
 });
 
-const ONE = "everything is kept in one database";
+const ONE = "the service uses one database for everything";
 
-const SQLITE = "shares are kept in a SQLite database in persistence.directory";
+const SQLITE = "the service keeps shares in a SQLite database in persistence.directory";
 
-const OURS = "the service deals with its database in its own way";
+const OURS = "the service manages its database itself";
 
-/** Where shares and records are kept. */
+/** Storage of shares and records. */
 export const PERSISTENCE = section({
   prefix: "persistence.",
   title: "Share store",
@@ -48,12 +51,11 @@ export const PERSISTENCE = section({
   keys: {
     directory: optional(path({
       help:
-        "Folder of shares and of what is known of tokens; without PostgreSQL, required if servers share data or certificates count",
+        "Folder for shares and the token registry. Without PostgreSQL it is required for data sharing and for OpenSSH certificates",
     })),
     kind: className({
       name: "class",
-      help:
-        "Where it is kept; PGSQLPersist, with any package before it, is PostgreSQL, and H2Persist the folder",
+      help: "Store: PGSQLPersist (with any package prefix) is PostgreSQL, H2Persist is the folder",
       default: "H2Persist",
     }),
   },
@@ -70,7 +72,7 @@ export const PERSISTENCE = section({
   },
 });
 
-/** What is read in the place of {@link POSTGRES} if that is not chosen: Java configurations have keys for each database. */
+/** Keys read instead of {@link POSTGRES} if it is not chosen: Java configurations have keys for each database. */
 export const NO_POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",
@@ -88,7 +90,7 @@ export const NO_POSTGRES = section({
   },
 });
 
-/** The database that several instances share; read only if it is chosen. */
+/** Shared database, if chosen. */
 export const POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",
@@ -96,17 +98,17 @@ export const POSTGRES = section({
   keys: {
     hosts: hosts({
       name: "host",
-      help: "Server of the database, or several with commas between; that which takes changes is used",
+      help: "Database host, or several separated by commas; the service uses the one that accepts writes",
       default: "localhost",
     }),
     ports: ports({
       name: "port",
-      help: "Port of the database; one for all servers, or one for each",
+      help: "Database port: one for all hosts, or one for each",
       default: [5432],
     }),
-    database: text({ help: "Name of the database" }),
-    user: text({ help: "Account of the database" }),
-    password: secretText({ help: "Password of that account; empty where none is asked for", default: "" }),
+    database: text({ help: "Database name" }),
+    user: text({ help: "Database user" }),
+    password: secretText({ help: "Password of the database user; empty if not required", default: "" }),
     digestSecret: optional(secretText({
       help:
         "Key of the digests that stand for names and addresses of failed logins; all instances have the same one. Default: the password",
@@ -116,14 +118,14 @@ export const POSTGRES = section({
     connections: integer({
       name: "max_connections",
       help:
-        "Connections to the database at a time, of which one listens; 1 is as 2, a reload needs twice as many",
+        "Maximum number of database connections, including one that listens for notifications; at least 2 are used. A reload needs twice as many",
       default: 8,
       min: 1,
       max: 1000,
     }),
     timeoutMs: integer({
       name: "statementTimeout",
-      help: "Longest time for one piece of work on the database, the way there and all tries included",
+      help: "Timeout for one database operation, including connection and retries",
       default: 2000,
       min: 100,
       max: 60_000,
@@ -133,37 +135,36 @@ export const POSTGRES = section({
     outageGraceSeconds: integer({
       name: "outage.grace",
       help:
-        "How long all tokens of the service's own count while the database is away; then only short ones do",
+        "Time for which all tokens of the service stay valid while the database is down; after that, only short tokens do",
       default: 60,
       unit: "seconds",
       added: true,
     }),
     outageTokenSeconds: integer({
       name: "outage.tokenLifetime",
-      help: "Longest life of tokens that count then, from the first of their line to their end",
+      help: "Maximum lifetime of these short tokens, from the first token of the token family to the end",
       default: 300,
       unit: "seconds",
       added: true,
     }),
     tls: flag({
       name: "pgsql.useSSL",
-      help: "Whether connections to the database are encrypted, and its certificate is checked",
+      help: "TLS mode: whether to encrypt database connections and check the certificate",
       default: true,
     }),
     authorities: optional(path({
       name: "pgsql.ssl.rootcert",
-      help:
-        "PEM file of the authorities that count for the database; without it, the truststore of the service",
+      help: "PEM file of the trusted authorities for the database. If not set, the truststore of the service",
       added: true,
     })),
     certificate: optional(path({
       name: "pgsql.ssl.cert",
-      help: "PEM file of a certificate to log in with, followed by the rest of its chain",
+      help: "PEM file with the client certificate, followed by the rest of its chain",
       added: true,
     })),
     key: optional(path({
       name: "pgsql.ssl.key",
-      help: "PEM file of the private key of that certificate, which is not locked",
+      help: "PEM file with the unencrypted private key of the client certificate",
       added: true,
     })),
   },

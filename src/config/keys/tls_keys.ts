@@ -9,38 +9,40 @@ export const CREDENTIAL = section({
   keys: {
     path: path({ help: "Key store (PKCS#12) or certificate (PEM, DER)" }),
     format: optional(oneOf(["pem", "pkcs12", "der", "jks"], {
-      help: "Format of the file; found out if absent. JKS must be converted",
+      help: "Format of the file. If not set, the service detects it. JKS must be converted",
     })),
     password: optional(
       secretText({ help: "Password of the key store, or of the private key in PEM or DER form" }),
     ),
-    keyPath: optional(path({ help: "Private key, if it is in a file of its own" })),
+    keyPath: optional(path({ help: "Private key, if it is in a separate file" })),
     keyPassword: optional(
-      secretText({ help: "Password of the key in the key store; must equal the store's" }),
+      secretText({ help: "Password of the key in the key store; must equal the password of the store" }),
     ),
     keyAlias: optional(
       text({ help: "Name of the key in the key store; only stores with one key are supported" }),
     ),
-    reloadOnChange: flag({ help: "Take over a renewed certificate while running", default: true }),
+    reloadOnChange: flag({ help: "Reload a renewed certificate automatically", default: true }),
   },
 });
 
 const TRUST_KEYS = {
   type: optional(oneOf(["keystore", "directory", "openssl", "java_default"], {
-    help: "Where trusted certificates come from; found out if absent. java_default is not possible here",
+    help: "Type of the truststore. If not set, the service detects it. java_default is not supported",
   })),
   updateInterval: integer({
-    help: "Time between two looks for new certificates; negative is never",
+    help: "Interval between checks for new certificates; negative disables the checks",
     default: 600,
     min: -1_000_000,
     unit: "seconds",
   }),
-  directoryLocations: items(path({ help: "Certificate file, or files by a pattern such as conf/ca/*.pem" })),
+  directoryLocations: items(path({ help: "Certificate file, or a pattern such as conf/ca/*.pem" })),
   directoryEncoding: oneOf(["PEM", "DER"], { help: "Encoding of these files", default: "PEM" }),
   keystorePath: optional(path({ help: "Key store (PKCS#12) with trusted certificates" })),
-  keystorePassword: optional(secretText({ help: "Its password" })),
+  keystorePassword: optional(secretText({ help: "Password of the key store" })),
   keystoreFormat: optional(
-    oneOf(["pkcs12", "jks"], { help: "Its format; found out if absent. JKS must be converted" }),
+    oneOf(["pkcs12", "jks"], {
+      help: "Format of the key store. If not set, the service detects it. JKS must be converted",
+    }),
   ),
   opensslPath: path({
     help: "Folder with certificates named by hash, such as 1a2b3c4d.0",
@@ -48,17 +50,20 @@ const TRUST_KEYS = {
   }),
   crlMode: oneOf(["IF_VALID", "REQUIRE", "IGNORE"], {
     help:
-      "Hold certificates of clients and daemons against revocation lists where there are valid ones, always, or never",
+      "Check certificates of clients and daemons against revocation lists: if a valid list exists, always, or never",
     default: "IF_VALID",
   }),
   crlLocations: items(
-    text({ help: "File with revocation lists (PEM or DER), or files by a pattern such as conf/crl/*.pem" }),
+    text({ help: "File with revocation lists (PEM or DER), or a pattern such as conf/crl/*.pem" }),
   ),
   ocspMode: oneOf(["IF_AVAILABLE", "REQUIRE", "IGNORE"], {
-    help: "OCSP responders are not asked: REQUIRE is refused",
+    help: "The service does not support OCSP and rejects REQUIRE",
     default: "IF_AVAILABLE",
   }),
-  allowProxy: oneOf(["ALLOW", "DENY"], { help: "Proxy certificates are never accepted", default: "DENY" }),
+  allowProxy: oneOf(["ALLOW", "DENY"], {
+    help: "The service never accepts proxy certificates",
+    default: "DENY",
+  }),
 };
 
 const TRUST_IGNORED = {
@@ -69,20 +74,20 @@ const TRUST_IGNORED = {
   crlUpdateInterval: "see updateInterval",
   crlConnectionTimeout: "revocation lists are read from files only",
   crlDiskCachePath: "revocation lists are read from files only",
-  "ocsp*": "OCSP responders are not asked",
-  "revocation*": "revocation lists are all that is checked",
+  "ocsp*": "the service does not support OCSP",
+  "revocation*": "the service checks revocation lists only",
 };
 
 /** Trusted certificates (specification 1; rest-api.md 3.5). */
 export const TRUSTSTORE = section({
   prefix: "container.security.truststore.",
-  title: "Trusted certificates, of all whose are not kept apart",
+  title: "Trusted certificates (default)",
   unknown: "error",
   keys: TRUST_KEYS,
   ignored: TRUST_IGNORED,
 });
 
-/** Who is trusted to name clients, if not the common truststore. */
+/** Truststore for clients. Default: the common one. */
 export const CLIENT_TRUSTSTORE = section({
   prefix: "container.security.clientTruststore.",
   title: "Trusted certificates of clients",
@@ -91,7 +96,7 @@ export const CLIENT_TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** The same of identity providers and XUUDB servers. */
+/** Truststore for identity providers and XUUDB. */
 export const PROVIDER_TRUSTSTORE = section({
   prefix: "container.security.providerTruststore.",
   title: "Trusted certificates of identity providers",
@@ -100,7 +105,7 @@ export const PROVIDER_TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** The same of the daemons of one server. */
+/** Truststore for the daemons of one server. */
 export const SERVER_TRUSTSTORE = section({
   prefix: "authservice.server.<server>.truststore.",
   title: "Trusted certificates of the daemons of a server",

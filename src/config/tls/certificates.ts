@@ -4,10 +4,10 @@ import { UnusableStore } from "./unusable_store.ts";
 
 const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 
-/** The certificates of a PEM text, in order; whatever else is there is passed over. */
+/** Returns a PEM text's certificates in order, ignoring other blocks. */
 export function certificatesOfPem(text: string): X509Certificate[] {
   return pemBlocks(text).filter(({ label }) => LABELS.has(label)).map(({ label, text: block }) => {
-    // A trusted certificate has OpenSSL's own data behind it, which is no part of X.509.
+    // OpenSSL appends its own data to trusted certificates.
     if (label.startsWith("TRUSTED")) {
       throw new UnusableStore("expected plain certificates, not OpenSSL's TRUSTED CERTIFICATE");
     }
@@ -15,7 +15,7 @@ export function certificatesOfPem(text: string): X509Certificate[] {
   }).toArray();
 }
 
-/** One certificate in DER form. */
+/** Parses a DER certificate. */
 export function certificateOfDer(der: Uint8Array): X509Certificate {
   return parse(() => der);
 }
@@ -28,12 +28,12 @@ function parse(der: () => Uint8Array): X509Certificate {
   }
 }
 
-/** Whether bytes are the text of a PEM file. */
+/** Reports whether bytes are PEM. */
 export function isPem(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes).includes("-----BEGIN ");
 }
 
-/** Subject on one line, for messages; the alternative names of a certificate without one. */
+/** Returns the subject on one line, or alternative names, for messages. */
 export function subjectOf({ subject, subjectAltName }: X509Certificate): string {
   return (subject ?? subjectAltName ?? "a nameless one").split("\n").reverse().join(", ");
 }

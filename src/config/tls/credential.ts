@@ -5,20 +5,19 @@ import { isJavaKeyStore, openKeyStore, refuseJavaKeyStore } from "./key_store.ts
 import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
-/** A certificate with its chain, and its private key. */
+/** Certificate with chain and private key. */
 export interface Credential {
   readonly key: KeyObject;
-  /** The one of the key first. */
+  /** Leaf first. */
   readonly certificates: readonly X509Certificate[];
 }
 
 const PASSWORD_KEY = "container.security.credential.password";
 
 /**
- * Takes certificate and key out of the configured files. The format is found out by looking at them, so that neither
- * file name nor `format` can be at odds with the content (rest-api.md 3.5 goes by name).
- * @param files Content of `path`, and of `keyPath` if that is configured.
- * @throws {UnusableStore} If they cannot be used.
+ * Reads certificate and key, detecting the format by content (rest-api.md 3.5 goes by name).
+ * @param files Content of `path`, and of `keyPath` if configured.
+ * @throws {UnusableStore}
  */
 export function readCredentialFiles(
   { path, format, password, keyPassword }: CredentialConfig,

@@ -1,16 +1,16 @@
 import { join, parse } from "node:path";
 import { matchesWildcards } from "../../model/wildcards.ts";
 
-/** Whether a path is a pattern: has `*` or `?` in it. */
+/** Reports whether a path contains `*` or `?`. */
 export function isPattern(path: string): boolean {
   return /[*?]/.test(path);
 }
 
 /**
- * Files that fit a pattern, sorted. `*` is any text without slash and `?` one letter, in every part of the path; names
- * that begin with a dot have to be meant.
+ * Returns matching files, sorted. `*` matches any text without slash, `?` one letter, in every part; dot files need an
+ * explicit dot.
  * @param pattern Absolute.
- * @returns `folders`: those that were looked through. Ones that do not exist or cannot be read hold no files.
+ * @returns `folders`: searched folders; missing or unreadable ones are empty.
  */
 export async function filesLike(
   pattern: string,

@@ -3,20 +3,20 @@ import { type Pkcs12Content, readPkcs12, WrongPassword } from "./pkcs12_certific
 import { privateKeyOfDer } from "./private_key.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
-/** Content of a PKCS#12 key store with a key. */
+/** PKCS#12 content with a key. */
 interface KeyStoreContent {
   readonly key: KeyObject;
-  /** That of the key first. */
+  /** Leaf first. */
   readonly certificates: readonly X509Certificate[];
 }
 
-/** Whether bytes are a Java key store (JKS or JCEKS). */
+/** Reports whether bytes are a Java key store (JKS or JCEKS). */
 export function isJavaKeyStore(bytes: Uint8Array): boolean {
   const magic = [...bytes.subarray(0, 4)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return magic === "feedfeed" || magic === "cececece";
 }
 
-/** How a Java key store becomes one that is read here: the new file, and the command that makes it. */
+/** Returns the file and command to convert a Java key store. */
 export function conversionOf(path: string): { readonly target: string; readonly command: string } {
   const target = `${path.replace(/\.(?:jks|jceks|keystore)$/i, "")}.p12`;
   const command =
@@ -24,16 +24,13 @@ export function conversionOf(path: string): { readonly target: string; readonly 
   return { target, command };
 }
 
-/** @throws {UnusableStore} Always: these stores are read by Java only; the message tells how to convert one. */
+/** @throws {UnusableStore} Always; the message has the conversion command. */
 export function refuseJavaKeyStore(path: string): never {
   const { command } = conversionOf(path);
   throw new UnusableStore(`expected PKCS#12, this is a Java key store; convert it: ${command}`);
 }
 
-/**
- * Opens a PKCS#12 key store, also one with the old RC2 and 3DES encryption (design note 7).
- * @throws {UnusableStore} If the password is wrong, or there is no key in it.
- */
+/** Opens a PKCS#12 store, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
 export function openKeyStore(pfx: Uint8Array, password: string | undefined): KeyStoreContent {
   const { certificates, keys: [der] } = read(pfx, password);
   if (der === undefined) {

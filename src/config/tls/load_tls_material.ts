@@ -11,21 +11,18 @@ import { loadTruststore } from "./truststore.ts";
 import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
-/** What was loaded, and everything wrong or doubtful about it. */
+/** Loaded material with diagnostics. */
 interface LoadedTlsMaterial {
-  /** Absent if there are errors, or no credential is configured. */
+  /** Absent after errors or without a credential. */
   readonly material?: TlsMaterial;
   readonly diagnostics: readonly Diagnostic[];
-  /** Absolute paths of the files of own certificate and key; load again if one of them changes. */
+  /** Watch these, absolute. */
   readonly credentialFiles: readonly string[];
-  /** The same of trusted certificates, and folders that were searched for them. */
+  /** Watch these files and searched folders. */
   readonly truststoreFiles: readonly string[];
 }
 
-/**
- * Reads own certificate and key, and the trusted certificates: PKCS#12, PEM or DER, plain or encrypted.
- * @param now Milliseconds since the epoch, for the certificates' dates.
- */
+/** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
   { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
     Pick<
@@ -122,12 +119,12 @@ async function loadCredential(
   }
 }
 
-/** @throws {UnusableStore} If the runtime cannot read the public key: tokens of ours could not be checked. */
+/** @throws {UnusableStore} If issued tokens could not be verified with the key. */
 function requireUsableKey(own: X509Certificate): void {
   if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
 }
 
-/** Whether every user of this machine can read a file. */
+/** Reports whether every local user can read a file. */
 async function isPublic(path: string): Promise<boolean> {
   const { mode } = await Deno.stat(path);
   return mode !== null && (mode & 0o004) !== 0;

@@ -1,8 +1,8 @@
-/** A block of a PEM text (RFC 7468). */
+/** PEM block (RFC 7468). */
 interface PemBlock {
-  /** What stands behind `BEGIN`, such as `CERTIFICATE`. */
+  /** Such as `CERTIFICATE`. */
   readonly label: string;
-  /** The whole block with its first and last line. */
+  /** With first and last line. */
   readonly text: string;
 }
 
@@ -10,17 +10,14 @@ const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const DASHES = "-----";
 
-/**
- * The blocks of a PEM text, in order; whatever stands between them is passed over, and so is a beginning whose next end
- * has another label. Reads the text once.
- */
+/** Yields PEM blocks in order in one pass, ignoring other text and blocks with mismatched labels. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
   let end = -1;
   for (let at = text.indexOf(BEGIN); at >= 0; at = text.indexOf(BEGIN, at)) {
     const start = at;
     at += BEGIN.length;
     const stop = text.indexOf(DASHES, at);
-    // Many beginnings may have one end.
+    // Keep the end for several beginnings, to stay linear.
     if (end < at) end = text.indexOf(END, at);
     if (stop < 0 || end < 0) return;
     const label = text.slice(at, stop);

@@ -14,7 +14,7 @@ const CERTIFICATE_BAG = "1.2.840.113549.1.12.10.1.3";
 const PBES2 = "1.2.840.113549.1.5.13";
 const PBKDF2 = "1.2.840.113549.1.5.12";
 
-/** More rounds than any tool uses; a store that asks for them would hold up the service. */
+/** More than any tool uses; bounds the work. */
 const MAX_ITERATIONS = 1_000_000;
 
 const DIGESTS: ReadonlyMap<string, string> = new Map([
@@ -31,14 +31,14 @@ const PSEUDO_RANDOM_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ["1.2.840.113549.2.11", "sha512"],
 ]);
 
-/** Not AES with 192 bits: the runtime does not have it, and no tool chooses it by itself. */
+/** Without AES-192, which the runtime lacks and no tool chooses. */
 const CIPHERS: ReadonlyMap<string, { readonly name: string; readonly keyBytes: number }> = new Map([
   ["2.16.840.1.101.3.4.1.2", { name: "aes-128-cbc", keyBytes: 16 }],
   ["2.16.840.1.101.3.4.1.42", { name: "aes-256-cbc", keyBytes: 32 }],
   ["1.2.840.113549.3.7", { name: "des-ede3-cbc", keyBytes: 24 }],
 ]);
 
-/** Old password-based encryption of PKCS#12 (RFC 7292, C), all with SHA-1. */
+/** Legacy ciphers (RFC 7292, C), all with SHA-1. */
 const OLD_CIPHERS: ReadonlyMap<string, { readonly name: "rc2" | "des-ede3-cbc"; readonly keyBytes: number }> =
   new Map(
     [
@@ -48,30 +48,26 @@ const OLD_CIPHERS: ReadonlyMap<string, { readonly name: "rc2" | "des-ede3-cbc"; 
     ],
   );
 
-/** The password is not that of the store; or the file is damaged, which looks alike. */
+/** Wrong password, or a damaged store, which looks the same. */
 export class WrongPassword extends UnusableStore {
   constructor(options?: ErrorOptions) {
     super("expected the right password of the key store, or the file is damaged", options);
   }
 }
 
-/** What is in a PKCS#12 store, in its order. */
+/** Content of a PKCS#12 store. */
 export interface Pkcs12Content {
   readonly certificates: readonly X509Certificate[];
-  /** Private keys as PKCS#8 in DER form. */
+  /** PKCS#8 in DER. */
   readonly keys: readonly Uint8Array[];
 }
 
-/**
- * Reads a PKCS#12 store, with or without keys, integrity check and encryption, old or new (RFC 7292). The TLS library
- * reads few of them.
- * @throws {UnusableStore} If it is none, or the password is wrong.
- */
+/** Parses any PKCS#12 store (RFC 7292); the TLS library supports few of them. @throws {UnusableStore} */
 export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
   try {
     return readStore(pfx, password);
   } catch (cause) {
-    // What "no password" is differs: an empty one for most, none at all for others.
+    // "No password" is an empty one for most stores, and absent for others.
     if (password === "" && cause instanceof WrongPassword) return readStore(pfx, undefined);
     if (!(cause instanceof InvalidDer)) throw cause;
     throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one", { cause });
@@ -99,10 +95,7 @@ function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content
   };
 }
 
-/**
- * All certificates of a PKCS#12 store.
- * @throws {UnusableStore} If it is none, the password is wrong, or there are no certificates.
- */
+/** Returns all certificates. @throws {UnusableStore} Also if there are none. */
 export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
   const { certificates } = readPkcs12(pfx, password);
   if (certificates.length === 0) throw new UnusableStore("expected certificates in the key store");
@@ -117,7 +110,7 @@ function valueOf(bag: DerElement): DerElement {
   return bag.child(1).child(0);
 }
 
-/** ContentInfo with plain data. */
+/** Reads ContentInfo with plain data. */
 function contentOf(info: DerElement, type: string): Uint8Array {
   if (info.child(0).objectId() !== type) throw unsupported("content");
   return info.child(1).child(0).octets();
@@ -142,7 +135,7 @@ function checkMac(mac: DerElement, content: Uint8Array, password: string | undef
   }
 }
 
-/** Content of one part of the store; `undefined` if it is of a kind that holds no certificates for us. */
+/** Decrypts one part; `undefined` for irrelevant kinds. */
 function decryptPart(part: DerElement, password: string | undefined): Uint8Array | undefined {
   const type = part.child(0).objectId();
   if (type === DATA) return contentOf(part, DATA);
@@ -152,7 +145,7 @@ function decryptPart(part: DerElement, password: string | undefined): Uint8Array
   return decrypt(algorithm, data, password);
 }
 
-/** EncryptedPrivateKeyInfo (RFC 5958, 3). */
+/** Decrypts EncryptedPrivateKeyInfo (RFC 5958, 3). */
 function decryptKey(info: DerElement, password: string | undefined): Uint8Array {
   return decrypt(info.child(0), info.child(1), password);
 }
@@ -185,7 +178,7 @@ function decryptPbes2(
   const chosen = options.find(({ tag }) => tag === 0x30)?.child(0).objectId();
   const digest = chosen === undefined ? "sha1" : PSEUDO_RANDOM_FUNCTIONS.get(chosen);
   if (digest === undefined) throw unsupported("encryption");
-  // For PBKDF2 an empty password and none are the same.
+  // PBKDF2 treats an empty and an absent password alike.
   const key = pbkdf2Sync(password ?? "", salt.octets(), bounded(count.integer()), cipher.keyBytes, digest);
   return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
 }

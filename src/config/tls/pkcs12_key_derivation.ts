@@ -1,18 +1,17 @@
 import { createHash } from "node:crypto";
 
-/** What derived bytes are for (RFC 7292, B.3). */
+/** Purpose of derived bytes (RFC 7292, B.3). */
 type Purpose = "key" | "iv" | "mac";
 
 const IDS: Readonly<Record<Purpose, number>> = { key: 1, iv: 2, mac: 3 };
 
-/** Block size of a digest in bytes. */
 function blockSize(digest: string): number {
   return digest === "sha384" || digest === "sha512" ? 128 : 64;
 }
 
 /**
- * Makes key material from a password as PKCS#12 does (RFC 7292, B.2).
- * @param password `undefined`: not one byte, where an empty one has the zero at its end (B.1).
+ * Derives key material (RFC 7292, B.2).
+ * @param password `undefined`: no bytes; empty: the terminating zero only (B.1).
  * @param length In bytes.
  */
 export function derivePkcs12(
@@ -41,7 +40,7 @@ export function derivePkcs12(
   return result.subarray(0, length);
 }
 
-/** UTF-16, big endian, with a zero at the end. */
+/** Encodes UTF-16BE with a terminating zero. */
 function bmpString(text: string): Uint8Array {
   const bytes = new Uint8Array(2 * text.length + 2);
   const view = new DataView(bytes.buffer);
@@ -49,13 +48,13 @@ function bmpString(text: string): Uint8Array {
   return bytes;
 }
 
-/** As often as needed to fill whole blocks; nothing stays nothing. */
+/** Repeats bytes to fill whole blocks; empty stays empty. */
 function repeat(bytes: Uint8Array, block: number): Uint8Array {
   const result = new Uint8Array(Math.ceil(bytes.length / block) * block);
   return result.map((_, index) => bytes[index % bytes.length] ?? 0);
 }
 
-/** Adds the summand and 1 to each block, as numbers. */
+/** Adds the summand plus 1 to each block, as big integers. */
 function addToBlocks(input: Uint8Array, summand: Uint8Array, block: number): Uint8Array<ArrayBuffer> {
   const result = Uint8Array.from(input);
   for (let start = 0; start < result.length; start += block) {

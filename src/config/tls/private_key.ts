@@ -3,7 +3,7 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { pemBlocks } from "./pem.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
-/** Whether a PEM text holds a private key. */
+/** Reports whether a PEM text contains a private key. */
 export function hasPrivateKey(pem: string): boolean {
   return firstKey(pem) !== undefined;
 }
@@ -12,10 +12,7 @@ function firstKey(pem: string): string | undefined {
   return pemBlocks(pem).find(({ label }) => label.endsWith("PRIVATE KEY"))?.text;
 }
 
-/**
- * The private key of a PEM text: PKCS#8, PKCS#1 or SEC 1, plain or encrypted.
- * @param passwordKey Where the operator writes the password, for the message.
- */
+/** Parses a PEM key: PKCS#8, PKCS#1 or SEC 1, also encrypted. @param passwordKey For messages. */
 export function privateKeyOfPem(pem: string, password: string | undefined, passwordKey: string): KeyObject {
   const block = firstKey(pem);
   if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
@@ -26,14 +23,14 @@ export function privateKeyOfPem(pem: string, password: string | undefined, passw
   return read(() => createPrivateKey({ key: block, passphrase: password }), password);
 }
 
-/** A private key in DER form: PKCS#8 (possibly encrypted), PKCS#1 or SEC 1. */
+/** Parses a DER key: PKCS#8 (also encrypted), PKCS#1 or SEC 1. */
 export function privateKeyOfDer(der: Uint8Array, password: string | undefined): KeyObject {
   const key = Buffer.from(der);
   for (const type of ["pkcs8", "pkcs1", "sec1"] as const) {
     try {
       return createPrivateKey({ key, format: "der", type, passphrase: password });
     } catch {
-      // Not of this type; the last one decides.
+      // Try the next type.
     }
   }
   throw new UnusableStore(

@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { certificatesOfPem } from "./certificates.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
-/** Where systems keep the public authorities they trust: Debian, Fedora, SUSE, Alpine, in one file each. */
+/** System bundles of Debian, Fedora, SUSE and Alpine. */
 const BUNDLES = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -11,20 +11,14 @@ const BUNDLES = [
   "/etc/ssl/cert.pem",
 ] as const;
 
-/** The public authorities of the system, and what is wrong with them. */
 interface LoadedRoots {
-  /** PEM, one certificate each. */
   readonly roots: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The file they are from; load again if it changes. */
+  /** Watch this. */
   readonly files: readonly string[];
 }
 
-/**
- * Reads the public authorities that the system trusts; its updates keep them right.
- * @param origin The setting that wants them.
- * @param bundles Where to look; the first file that is there counts.
- */
+/** Loads the system's public authorities from the first existing bundle. @param origin Setting for messages. */
 export async function loadPublicRoots(
   origin: { readonly file: string; readonly key: string; readonly line?: number },
   bundles: readonly string[] = BUNDLES,

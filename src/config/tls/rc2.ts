@@ -1,7 +1,4 @@
-/**
- * RC2 in CBC mode (RFC 2268), decryption only: key stores of old Java versions keep certificates under a 40 bit key, and
- * nothing in the runtime reads those any more.
- */
+/** Decrypts RC2-CBC (RFC 2268): old Java key stores use it with 40 bit keys, and the runtime lacks it. */
 export function decryptRc2Cbc(
   { key, effectiveBits, iv, data }: {
     readonly key: Uint8Array;
@@ -22,7 +19,7 @@ export function decryptRc2Cbc(
   return removePadding(result);
 }
 
-/** PKCS#7 padding. @throws {RangeError} If there is none. */
+/** Removes PKCS#7 padding. @throws {RangeError} */
 function removePadding(bytes: Uint8Array): Uint8Array {
   const count = bytes.at(-1) ?? 0;
   const padding = bytes.subarray(bytes.length - count);
@@ -75,7 +72,7 @@ function decryptBlock(key: Uint16Array, block: Uint8Array): Uint8Array {
   return result;
 }
 
-/** RFC 2268, 2: a permutation of 0 to 255 made of the digits of pi. */
+/** RFC 2268, 2: a permutation from the digits of pi. */
 const PI_TABLE = Uint8Array.fromHex(
   "d978f9c419ddb5ed28e9fd794aa0d89dc67e37832b76538e624c6488448bfba2179a59f587b34f1361456d8d09817d32bd8f40eb86b77b0bf09521225c6b4e82" +
     "54d66593ce60b21c7356c014a78cf1dc1275ca1f3bbee4d1423dd430a33cb6266fbf0eda4669075727f21d9bbc944303f811c7f690ef3ee706c3d52fc8661ed7" +

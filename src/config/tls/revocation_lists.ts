@@ -10,19 +10,18 @@ import { isPem } from "./certificates.ts";
 import { filesLike, isPattern } from "./glob.ts";
 import { pemBlocks } from "./pem.ts";
 
-/** Longest file of revocation lists, in bytes: one with half a million certificates. */
+/** Enough for half a million certificates. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Revocation lists, and where they came from. */
 interface LoadedRevocation {
   readonly revocation: Revocation;
   readonly files: readonly string[];
 }
 
 /**
- * Reads the revocation lists of a truststore, PEM or DER. One that cannot be used is told, and left out: with `REQUIRE`
- * nobody of that authority gets in then.
- * @param anchors Trusted certificates, to tell lists that are signed by nobody.
+ * Loads revocation lists, PEM or DER. Unusable ones are reported and ignored: `REQUIRE` then refuses that authority's
+ * certificates.
+ * @param anchors To report lists of unknown signers.
  * @param now Milliseconds since the epoch.
  */
 export async function loadRevocation(

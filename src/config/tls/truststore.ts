@@ -13,26 +13,25 @@ import { loadRevocation } from "./revocation_lists.ts";
 import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
-/** Trusted certificates, and where they came from. */
 interface LoadedTruststore {
-  /** PEM, one certificate each, no two alike; none that is out of date. */
+  /** PEM, distinct and in date. */
   readonly anchors: readonly string[];
-  /** What their authorities have revoked; absent: nobody asks. */
+  /** Absent: no revocation check. */
   readonly revocation?: Revocation;
   readonly diagnostics: readonly Diagnostic[];
-  /** Files, and folders that were searched: something changed if one of them did. */
+  /** Watch these files and searched folders. */
   readonly files: readonly string[];
 }
 
-/** A file to read; `named` by the operator himself, or found by a pattern. */
+/** File to read; `named` explicitly, or found by a pattern. */
 interface Candidate {
   readonly path: string;
   readonly named: boolean;
 }
 
 /**
- * Reads trusted certificates. A file named by the operator that is not usable is an error, one found by a pattern a
- * warning; no usable certificate at all is an error.
+ * Loads trusted certificates. An unusable file is an error if named explicitly, a warning if found by a pattern; no
+ * certificate at all is an error.
  * @param now Milliseconds since the epoch.
  */
 export async function loadTruststore(config: TruststoreConfig, now: number): Promise<LoadedTruststore> {
@@ -103,7 +102,7 @@ async function findFiles(
   return { candidates, folders };
 }
 
-/** @throws {UnusableStore} If there is no certificate in the file. */
+/** @throws {UnusableStore} Without a certificate. */
 function certificatesOf(config: TruststoreConfig, path: string, bytes: Uint8Array): X509Certificate[] {
   if (isJavaKeyStore(bytes)) refuseJavaKeyStore(path);
   if (config.type === "keystore") return certificatesOfPkcs12(bytes, config.password);

@@ -1,4 +1,4 @@
-/** Why a certificate, key or store cannot be used; the message says what was expected and names nothing secret. */
+/** Error for an unusable certificate, key or store; names no secret. */
 export class UnusableStore extends Error {
   override readonly name = "UnusableStore";
 }

@@ -1,30 +1,24 @@
 import type { GuardedSocket } from "./guarded_socket.ts";
 
-/**
- * Bytes of one chunk at most: each has a buffer of its own, so that it can be handed to another thread without a copy. Larger ones
- * cost less processor time, and the engine lets more of them lie about: with 256 KiB the service grew by 80 MB over a
- * long download, with 64 KiB by 30. And so much less waits for a client that reads slowly.
- */
+/** Largest chunk. Uncollected memory in a long download: 80 MB with 256 KiB, 30 with 64 KiB. */
 const LARGEST = 64 * 1024;
-/** Bytes of one chunk while very many connections bring data. */
+/** Smallest chunk, with very many connections. */
 const SMALLEST = 16 * 1024;
 /**
- * Bytes of one chunk of each connection, above which chunks get smaller. The engine collects after so many chunks,
- * however large: 133 downloads that nobody read, which the system's buffers took 4 MB each of, added 140 MiB with chunks of
- * 64 KiB, and 60 with chunks that shrink from the 33rd on. Twenty archives beside twenty uploads added 61 to 64 MiB with that,
- * and 48 to 53 with chunks that shrink from the ninth on.
+ * Bytes in chunks of all connections, above which chunks shrink: the engine collects by count, not size. 133 unread
+ * downloads added 140 MiB with fixed chunks, 60 when shrinking from 33 connections; 40 archives and uploads added 48 to
+ * 53 MiB instead of 64 when shrinking from nine.
  */
 const MOST_IN_CHUNKS = 512 * 1024;
 
-/** Readers of this process that have not been closed. */
 let open = 0;
 
-/** Bytes of a chunk of each connection, when so many bring data. */
+/** Returns the chunk size for a number of connections. */
 export function chunkBytes(connections: number): number {
   return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / connections)));
 }
 
-/** What a data connection brings, in chunks that have a memory of their own; the more connections there are, the smaller. */
+/** Reads a data connection into transferable chunks, smaller with more connections. */
 export class ChunkReader {
   readonly #data: Pick<GuardedSocket, "read" | "close">;
   #closed = false;
@@ -34,12 +28,7 @@ export class ChunkReader {
     open++;
   }
 
-  /**
-   * Fills a chunk as far as data is flowing.
-   * @param most Bytes.
-   * @param ms How long the daemon may be silent.
-   * @returns At least one byte, or `undefined` at the end of the data.
-   */
+  /** Fills a chunk while data flows, within `ms`. @returns At least one byte; `undefined` at the end. */
   async read(most: number, ms: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const buffer = new Uint8Array(Math.min(chunkBytes(open), most));
     let filled = 0;
@@ -49,11 +38,11 @@ export class ChunkReader {
       filled += count;
     }
     if (filled === 0) return undefined;
-    // A small rest gets a buffer of its size: what waits to be sent should not hold a whole chunk for a few bytes.
+    // Copies a small rest, so that it does not retain a whole chunk.
     return filled < buffer.length / 2 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
   }
 
-  /** Ends the data connection; may be called any number of times. */
+  /** Closes the connection; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -3,7 +3,7 @@ import { httpError } from "../../model/http_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type Reply, ReplyReader } from "./reply_reader.ts";
 
-/** Commands and replies of a session, strictly in step: a reply that nobody asked for ends the session. */
+/** Control connection; an unexpected reply ends the session. */
 export class ControlConnection {
   readonly #replies: ReplyReader;
 
@@ -11,19 +11,13 @@ export class ControlConnection {
     this.#replies = new ReplyReader(socket);
   }
 
-  /**
-   * Sends a command and reads its reply.
-   * @param text Without line end. Never shown: it may hold the one-time password.
-   */
+  /** Sends a command without line end, never logged for its secrets, and reads the reply. */
   async command(text: string): Promise<Reply> {
     await this.#send([text]);
     return await this.readReply();
   }
 
-  /**
-   * Sends commands at once and reads their replies, which come in order. The daemon writes a reply of several lines in
-   * pieces, of which the second waits for our system's late acknowledgement, some 40 ms: together they wait only once.
-   */
+  /** Sends commands together: multi-line replies wait 40 ms for a delayed acknowledgement, this way only once. */
   async commands(...texts: readonly string[]): Promise<readonly Reply[]> {
     await this.#send(texts);
     const replies: Reply[] = [];
@@ -36,7 +30,7 @@ export class ControlConnection {
     await this.sendAhead(texts);
   }
 
-  /** Sends commands while replies to others may still be on their way; whoever does so reads them all, in order. */
+  /** Sends commands without waiting; the caller must read all replies in order. */
   async sendAhead(texts: readonly string[]): Promise<void> {
     if (texts.some(hasForbiddenCharacter)) {
       throw httpError("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
@@ -47,10 +41,7 @@ export class ControlConnection {
     );
   }
 
-  /**
-   * @param ms How long all of it may take to come, in however many pieces.
-   * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
-   */
+  /** @param ms Timeout of the whole reply. @throws {ERR_DAEMON_SESSION} At the end of the stream, or if invalid. */
   readReply(ms = this.replyMs): Promise<Reply> {
     return this.#replies.read(ms);
   }

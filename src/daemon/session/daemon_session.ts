@@ -13,44 +13,37 @@ import { sendBody } from "./send_body.ts";
 import { nothingThere, SessionEnded } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** What a session is made from. */
 interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
-  /** Logs in once more, with the same rights, on a connection of its own. */
+  /** Opens another connection with the same rights. */
   readonly logInAgain: () => Promise<ControlConnection>;
-  /** Called once, when the session has ended. */
+  /** Called once at the end. */
   readonly onClose: () => void;
 }
 
-/**
- * A session on the daemon's listen socket for one HTTP request (daemon-protocol.md 5): one operation at a time, on
- * absolute paths. Every failure ends it, since ranges and offsets would linger in the daemon.
- */
+/** Session for one HTTP request (daemon-protocol.md 5). Any failure ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
   readonly #parts: SessionParts;
   #closed = false;
-  /** Whether the daemon leaves data connections open when what was asked for is sent. */
+  /** Whether the daemon keeps data connections open. */
   #keepsData = false;
 
-  /** @param control Connection on which the service is logged in. */
+  /** @param control Logged-in connection. */
   constructor(control: ControlConnection, parts: SessionParts) {
     this.#control = control;
     this.#parts = parts;
   }
 
-  /**
-   * What is at a path; symbolic links are followed.
-   * @throws {ERR_NOT_FOUND} If nothing is, or the account cannot see it.
-   */
+  /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or invisible. */
   async entry(path: string): Promise<Entry> {
     return entryOf(await this.#control.command(`MLST ${argument(path)}`));
   }
 
   /**
-   * What is at a path, and when it was last changed: milliseconds since the epoch, in whole seconds. `MLST` tells the
-   * time in the daemon's zone, only `STAT` without; absent if this daemon does not say.
+   * Returns the entry with its modification time in milliseconds since the epoch, if the daemon supports `STAT`; `MLST`
+   * uses its local time.
    * @throws {ERR_NOT_FOUND}
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
@@ -64,7 +57,7 @@ export class DaemonSession {
     return { ...entryOf(facts), modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
   }
 
-  /** Hands on the entries of a directory as they come, in no order. @throws {ERR_NOT_FOUND} */
+  /** Reads the entries of a directory, unordered. @throws {ERR_NOT_FOUND} */
   async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
     const data = await this.#openData();
     try {
@@ -81,10 +74,9 @@ export class DaemonSession {
   }
 
   /**
-   * The bytes of a regular file from `first` on, as a stream; when it has ended or was cancelled, so has the session,
-   * unless it stays: then it goes on after a stream that was whole.
-   * Call {@link entry} before: opening anything but a regular file can block the daemon for good.
-   * @param done Told what became of the transfer, once the stream has begun.
+   * Streams a regular file from `first`. The session ends with the stream, unless it stays open after a complete one.
+   * Check {@link entry} first: other files can block the daemon for good.
+   * @param done Called with the result once the stream has begun.
    */
   async download(
     path: string,
@@ -97,7 +89,7 @@ export class DaemonSession {
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     const data = await this.#openData();
     try {
-      // The end is exclusive. An explicit range makes growth of the file during the transfer harmless.
+      // The end is exclusive; an explicit range tolerates a growing file.
       const range = await this.#control.command(`RANG ${first} ${first + length}`);
       if (range.code !== 350) throw refusal("RANG", range);
       const reply = await this.#control.command(`RETR ${argument(path)}`);
@@ -117,9 +109,8 @@ export class DaemonSession {
   }
 
   /**
-   * The bytes of several regular files, in this order, for whom the way to the daemon is not gone once more for each; before
-   * anything else is asked of the session, all of them are to be taken, or the session ends.
-   * @returns What gives the next of them. A daemon that keeps no data connection is asked for each by itself.
+   * Reads several files in order without a round trip each; all must be read before the next operation.
+   * @returns Gives the next file. Daemons that close data connections get one request per file.
    */
   async series(
     files: readonly { readonly path: string; readonly length: number }[],
@@ -143,14 +134,13 @@ export class DaemonSession {
   }
 
   /**
-   * Writes a file, which is created or replaced, or from `first` on what is behind that, and checks afterwards that it is
-   * as long as what was sent: the daemon takes an upload that ended early for a success.
-   * @param body Read when the daemon waits for it, and not before.
-   * @param options.first Where it begins, default 0; above, `length` must be known.
-   * @param options.length Announced length, if there is one.
-   * @param options.most Bytes that may come, by default the announced length; an upload of more ends before it goes beyond.
-   * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
-   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
+   * Writes a file, or its part from `first`, and checks the length afterwards: the daemon accepts truncated uploads.
+   * @param body Read once the daemon is ready.
+   * @param options.first Default: 0; otherwise `length` is required.
+   * @param options.most Limit in bytes; default: `length`. A longer upload ends before it.
+   * @param options.progress Called with the bytes sent: 0 at the start, then after each chunk.
+   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may be
+   * incomplete.
    */
   async upload(
     path: string,
@@ -194,20 +184,20 @@ export class DaemonSession {
     }
   }
 
-  /** Throws what the daemon says of an upload whose data it no longer takes, such as that its disk is full. */
+  /** Throws the daemon's reason for an aborted upload, such as a full disk. */
   async #whyEnded(error: unknown): Promise<never> {
     if (!(error instanceof SessionEnded)) throw error;
     const reply = await this.#control.readReply().catch(() => undefined);
     throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   }
 
-  /** Makes a directory in one that is there. */
+  /** Makes a directory in an existing one. */
   async makeDirectory(path: string): Promise<void> {
     const reply = await this.#control.command(`MKD ${argument(path)}`);
     if (reply.code !== 257) throw refusal("MKD", reply);
   }
 
-  /** Gives a file another name; what has that name is replaced, so look before. */
+  /** Renames a file, replacing an existing target. */
   async rename(from: string, to: string): Promise<void> {
     const begun = await this.#control.command(`RNFR ${argument(from)}`);
     if (begun.code !== 350) throw refusal("RNFR", begun);
@@ -215,17 +205,17 @@ export class DaemonSession {
     if (ended.code !== 200) throw refusal("RNTO", ended);
   }
 
-  /** Deletes a file; the session must be one with all rights. */
+  /** Deletes a file; requires a session with all rights. */
   async remove(path: string): Promise<void> {
     const reply = await this.#control.command(`DELE ${argument(path)}`);
     if (reply.code !== 200) throw refusal("DELE", reply);
   }
 
-  /** Ends the session at once; may be called any number of times. */
+  /** Ends the session; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    // `QUIT` is never answered and closing means the same, so there is nothing to wait for.
+    // `QUIT` has no reply, and closing means the same.
     this.#control.socket.close();
     this.#parts.onClose();
   }
@@ -259,7 +249,7 @@ function entryOf(reply: Reply): Entry {
   return entry;
 }
 
-/** The daemon trims arguments: `/.` at the end keeps blanks at the end of a name, and changes nothing else. */
+/** Appends `/.` to names with trailing blanks, which the daemon would trim. */
 function argument(path: string): string {
   return /\s$/u.test(path) ? `${path}/.` : path;
 }

@@ -5,7 +5,7 @@ import { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** Nobody listens where `EPSV` said. The session now waits for a connection and does nothing else: it is lost. */
+/** Error for a refused data port. The session is lost: it waits for a connection. */
 export class DataPortRefused extends HttpError {
   constructor(port: number, cause: unknown) {
     super(
@@ -17,19 +17,18 @@ export class DataPortRefused extends HttpError {
 }
 
 /**
- * How data connections of one daemon are opened (daemon-protocol.md 5.7): with `EPSV` to the peer of the control
- * connection; or, once that was refused, with `PASV`, which names the address as well. A daemon with an `ADVERTISE_HOST`
- * listens there and nowhere else. `PASV` knows IPv4 only.
+ * Opens data connections (daemon-protocol.md 5.7): `EPSV` to the control connection's peer; after a refusal `PASV` with
+ * its IPv4 address, since a daemon with `ADVERTISE_HOST` listens only there.
  */
 export class DataPorts {
   #command: "EPSV" | "PASV" = "EPSV";
 
-  /** @param host Name or address under which the listen socket was reached. */
+  /** @param host Configured listen host. */
   constructor(readonly host: string, readonly times: SessionTimes) {}
 
   /**
-   * Opens the data connection of the next transfer.
-   * @throws {DataPortRefused} If another session would do it differently.
+   * Opens a data connection.
+   * @throws {DataPortRefused} If a new session should use the other command.
    * @throws {ERR_LISTEN_SOCKET_UNREACHABLE | ERR_DAEMON_SESSION}
    */
   open(control: ControlConnection): Promise<GuardedSocket> {
@@ -61,14 +60,14 @@ export class DataPorts {
     } catch (error) {
       this.#command = "EPSV";
       if (!(causeOf(error) instanceof Deno.errors.NotCapable)) throw error;
-      // Whatever a daemon says, only addresses that the configured host stands for are permitted.
+      // Only addresses of the configured host are allowed, whatever the daemon says.
       const message = `Daemon advertises ${address}, which is no address of its configured host ${this.host}`;
       throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", message, error);
     }
   }
 }
 
-/** Connects to the peer of a connection again: by its address, or by name where only the name is permitted. */
+/** Connects to the same peer, by name if only the name is permitted. */
 export async function connectToPeer(
   socket: GuardedSocket,
   host: string,

@@ -3,18 +3,17 @@ import { ChunkReader } from "./chunk_reader.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** What became of a transfer. */
+/** Result of a transfer. */
 export interface TransferResult {
   readonly bytes: number;
   readonly complete: boolean;
 }
 
 /**
- * The data of a download as a stream. It ends cleanly only if exactly `length` bytes came and the daemon confirmed
- * them; everything else is an error, so that a file cut short never looks whole. Reads when it is asked for the next chunk: whoever sends it on
- * knows how much may be under way.
- * @param confirm Waits for the daemon's confirmation after the last byte.
- * @param done Called once, whatever happens; releases the session.
+ * Streams a download with back-pressure. Ends cleanly only after exactly `length` bytes and the daemon's confirmation,
+ * so that a truncated file is an error.
+ * @param confirm Waits for the confirmation.
+ * @param done Called once, to release the session.
  */
 export function downloadStream(
   data: Pick<GuardedSocket, "read" | "close">,

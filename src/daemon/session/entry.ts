@@ -1,34 +1,33 @@
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 
-/** What the daemon says about one path (daemon-protocol.md 5.5). */
+/** Directory entry (daemon-protocol.md 5.5). */
 export interface Entry {
-  /** Last component of the path. */
   readonly name: string;
-  /** `special` is what must not be opened: a device, a pipe, a socket. */
+  /** `special`: device, pipe or socket, which must not be opened. */
   readonly kind: "file" | "directory" | "special";
-  /** Bytes; of no meaning for directories. */
+  /** Bytes; meaningless for directories. */
   readonly size: number;
-  /** `YYYYMMDDhhmmss` in the daemon's local time, whose zone nobody tells. */
+  /** `YYYYMMDDhhmmss` in the daemon's unknown local time. */
   readonly modified?: string;
-  /** Letters of what the account may do: `r w x`, for directories `l w e`. */
+  /** Permissions: `r w x`, for directories `l w e`. */
   readonly permissions: string;
 }
 
-/** Whether the account may read a file, or enter a directory. */
+/** Reports whether the account may read a file or enter a directory. */
 export function isReadable({ kind, permissions }: Entry): boolean {
   return kind === "directory" ? /[ex]/.test(permissions) : kind === "file" && permissions.includes("r");
 }
 
-/** Whether the account may write a file, or create entries in a directory. */
+/** Reports whether the account may write a file or create entries. */
 export function isWritable({ kind, permissions }: Entry): boolean {
   if (kind === "special" || !permissions.includes("w")) return false;
-  // The daemon names the right to enter a directory `e`, its older Java sibling `x`.
+  // The Java daemon writes `x` for `e`.
   return kind === "file" || /[ex]/.test(permissions);
 }
 
 /**
- * Reads a fact line such as `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`.
- * @returns Undefined if it is none: names are under the users' control and may break lines.
+ * Parses `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`; `undefined` if invalid, since
+ * user-controlled names may break lines.
  */
 export function parseEntry(line: string): Entry | undefined {
   const space = line.indexOf(" ");
@@ -52,7 +51,7 @@ export function parseEntry(line: string): Entry | undefined {
   };
 }
 
-/** Devices and pipes say `type=file`; only the mode with its type bits tells them apart. */
+/** Devices and pipes have `type=file`; only the mode tells. */
 function entryKind(type: string | undefined, mode: string | undefined): Entry["kind"] | undefined {
   if (type !== "file" && type !== "dir") return undefined;
   if (mode === undefined) return type === "dir" ? "directory" : "file";

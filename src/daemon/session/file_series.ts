@@ -5,23 +5,18 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
-/** What is wanted of a regular file: its first bytes, so many. */
 interface WantedFile {
-  /** As the daemon takes it in a command. */
+  /** As sent to the daemon. */
   readonly path: string;
   readonly length: number;
 }
 
-/**
- * Characters of commands that the daemon is sent before it has done those before: enough for many files, and so few that they
- * find room in the system's buffers while the daemon, busy with data, does not read them.
- */
+/** Characters of pipelined commands: many files, yet within system buffers while the daemon does not read. */
 const AHEAD = 4096;
 
 /**
- * Files one after the other over one data connection that is kept (`KEEP-ALIVE`), asked for before their turn comes: no file
- * waits for the way to the daemon and back. What is not read of one is lost with the session. A file that is shorter than
- * wanted takes from the next one's bytes, so that in the end the last one lacks them, and all fails.
+ * Reads files over one kept data connection (`KEEP-ALIVE`) with pipelined commands. A file shorter than expected takes
+ * bytes of the next, so the last one lacks them and all fail. Unread data ends the session.
  */
 export class FileSeries {
   readonly #files: readonly WantedFile[];
@@ -32,11 +27,11 @@ export class FileSeries {
   readonly #late: () => void;
   #asked = 0;
   #answered = 0;
-  /** Characters of commands of files that were not answered. */
+  /** Characters of unanswered commands. */
   #ahead = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param late Called when nobody takes the data, whoever that is. */
+  /** @param late Called if the data is not read in time. */
   constructor(
     files: readonly WantedFile[],
     { control, data, times, late }: {
@@ -55,7 +50,7 @@ export class FileSeries {
   }
 
   /**
-   * The bytes of the next file, of which all must be taken.
+   * Yields the next file, which must be read completely.
    * @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION | ERR_DAEMON_SESSION_TIMEOUT}
    */
   async *next(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
@@ -79,13 +74,13 @@ export class FileSeries {
     else this.#watch();
   }
 
-  /** Ends the data connection; may be called any number of times. */
+  /** Closes the connection; idempotent. */
   close(): void {
     clearTimeout(this.#timer);
     this.#chunks.close();
   }
 
-  /** Asks for the next file, and for those behind it for whose commands there is room. */
+  /** Requests the next file and further ones up to the limit. */
   async #ask(): Promise<void> {
     const commands: string[] = [];
     for (;;) {
@@ -114,7 +109,7 @@ export class FileSeries {
     if (reply.code !== code) throw refusal(command, reply);
   }
 
-  /** Until somebody asks for more. */
+  /** Starts the timeout of the reader. */
   #watch(): void {
     this.#timer = setTimeout(() => {
       this.#data.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data"));
@@ -123,7 +118,7 @@ export class FileSeries {
   }
 }
 
-/** The end is exclusive. An explicit range makes growth of a file harmless. */
+/** The end is exclusive; an explicit range tolerates a growing file. */
 function commandsOf({ path, length }: WantedFile): readonly string[] {
   return [`RANG 0 ${length}`, `RETR ${path}`];
 }

@@ -1,7 +1,7 @@
 import { httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
-/** A TCP connection on which every step has a deadline, and which an abort signal closes at once. */
+/** TCP connection with a timeout per step and an abort signal. */
 export class GuardedSocket {
   #failure: unknown;
   #closed = false;
@@ -30,7 +30,7 @@ export class GuardedSocket {
     }
   }
 
-  /** Reads what is there, at least one byte. @returns How many bytes, or `null` at the end of the stream. */
+  /** Reads at least one byte; returns the count, or `null` at the end. */
   read(into: Uint8Array, ms: number): Promise<number | null> {
     return this.#step(ms, () => this.connection.read(into));
   }
@@ -41,19 +41,19 @@ export class GuardedSocket {
     }
   }
 
-  /** Tells the other side that no more bytes will come. */
+  /** Half-closes the connection. */
   finishWriting(ms: number): Promise<void> {
     return this.#step(ms, () => this.connection.closeWrite());
   }
 
-  /** Closes the connection; the step under way and all later ones throw `reason`. */
+  /** Closes the connection; all steps throw `reason`. */
   fail(reason: unknown): void {
     if (this.#closed) return;
     this.#failure = reason;
     this.close();
   }
 
-  /** Releases the connection; may be called any number of times. */
+  /** Closes the connection; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

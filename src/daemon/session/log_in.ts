@@ -4,10 +4,7 @@ import { nothingThere, SessionEnded } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 
-/**
- * Logs in on a connection that was just opened (daemon-protocol.md 5.2).
- * @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} And what commands throw.
- */
+/** Logs in (daemon-protocol.md 5.2). @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} Also errors of commands. */
 export async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
   const user = await control.command("USER anonymous");
   if (user.code !== 331) throw refusal("USER", user);
@@ -19,7 +16,7 @@ export async function logIn(control: ControlConnection, secret: Secret): Promise
   await checkAlive(control);
 }
 
-/** After `230` the daemon drops a session whose base directory it cannot enter (daemon-protocol.md 1.8). */
+/** Detects a session dropped after `230` because of its base directory (daemon-protocol.md 1.8). */
 async function checkAlive(control: ControlConnection): Promise<void> {
   try {
     const reply = await control.command("NOOP");

@@ -3,26 +3,26 @@ import { type Entry, parseEntry } from "./entry.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 
-/** Lines and bytes after which a listing is cut. */
+/** Limits of a listing. */
 const MOST_LINES = 100_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Characters of a line without its end, and of a name: one has 255 bytes on most file systems. */
+/** Characters; most file systems allow 255 bytes per name. */
 const MOST_IN_LINE = 4096;
 const MOST_IN_NAME = 1024;
 
-/** What of a listing was not handed on as entries. */
+/** Remainder of a listing. */
 export interface ListingRest {
-  /** False if the listing was too long and is cut. */
+  /** False if truncated. */
   readonly complete: boolean;
-  /** Lines that are no entries: names with control characters are such. */
+  /** Invalid lines, such as names with control characters. */
   readonly unreadable: number;
 }
 
 /**
- * Reads the entries of a directory from a data connection, each as it comes. Lines that are no entries are counted: a name
- * with a line break can add wrong entries to its own directory's listing, but do no more.
- * @throws {ERR_DAEMON_SESSION} If a line is endless.
+ * Reads directory entries from a data connection. Counts invalid lines; a name with a line break can only forge entries
+ * of its own directory.
+ * @throws {ERR_DAEMON_SESSION} If a line is too long.
  */
 export async function readListing(
   data: Pick<GuardedSocket, "read">,
@@ -43,7 +43,7 @@ export async function readListing(
     if (rest.length > MOST_IN_LINE) {
       throw httpError("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
-    await steps.rest(); // others may have read at the same moment
+    await steps.rest(); // others may have read at the same time
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
@@ -62,10 +62,7 @@ function isName(name: string): boolean {
   return name !== "." && name !== ".." && !name.includes("/") && name.length <= MOST_IN_NAME;
 }
 
-/**
- * The line as a text of its own, at most as long as a line may be: the engine makes no copy of a part, and so an entry that
- * is kept would keep all that came in one read with it.
- */
+/** Copies a line, since a substring would retain the whole read buffer. */
 function apart(line: string): string {
   return ` ${line.slice(0, MOST_IN_LINE)}`.slice(1);
 }

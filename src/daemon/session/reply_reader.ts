@@ -2,12 +2,12 @@ import type { Stopwatch } from "../../model/clock.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
-/** A reply on the control connection (daemon-protocol.md 5.1). */
+/** Reply on the control connection (daemon-protocol.md 5.1). */
 export interface Reply {
   readonly code: number;
-  /** Text of the last line, for the log. */
+  /** Last line, for the log. */
   readonly text: string;
-  /** Lines between the first and the last, without the leading space. */
+  /** Inner lines without the leading space. */
   readonly inner: readonly string[];
 }
 
@@ -16,31 +16,25 @@ const MAX_LINE = 16 * 1024;
 const MAX_REPLY = 64 * 1024;
 const LF = 10;
 
-/** Where the bytes come from. */
 interface ReplySource {
-  /** Reads what is there, at least one byte, within so many milliseconds; `null` at the end of the stream. */
+  /** Reads at least one byte; `null` at the end. */
   read(into: Uint8Array, ms: number): Promise<number | null>;
-  /** Ends the connection. */
   fail(reason: unknown): void;
 }
 
-/** Reads replies from a stream, one after the other, and ends it at the first that is none. */
+/** Reads replies and closes the source at an invalid one. */
 export class ReplyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
-  /** @param elapsed For durations. */
   constructor(readonly source: ReplySource, readonly elapsed: Stopwatch = () => performance.now()) {}
 
-  /** @throws {ERR_DAEMON_SESSION} If more came than was read. */
+  /** @throws {ERR_DAEMON_SESSION} If unread bytes are left. */
   requireNothingLeft(): void {
     if (this.#buffer.length > 0) throw this.#broken("a reply that nobody asked for");
   }
 
-  /**
-   * @param ms How long all of it may take to come, in however many pieces.
-   * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
-   */
+  /** @param ms Timeout of the whole reply. @throws {ERR_DAEMON_SESSION} At the end of the stream, or if invalid. */
   async read(ms: number): Promise<Reply> {
     const until = this.elapsed() + ms;
     const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(until));
@@ -58,14 +52,14 @@ export class ReplyReader {
     throw this.#broken("a reply that is too long");
   }
 
-  /** @param until The moment by which it must be here, as {@link elapsed} counts. */
+  /** @param until Deadline by {@link elapsed}. */
   async #readLine(until: number): Promise<string> {
     for (let searched = 0;;) {
       const end = this.#buffer.indexOf(LF, searched);
       if (end >= 0) {
         const line = this.#decode(this.#buffer.subarray(0, end));
         this.#buffer = this.#buffer.subarray(end + 1);
-        // The older Java daemon ends its lines in CR LF.
+        // The Java daemon ends lines in CR LF.
         return line.endsWith("\r") ? line.slice(0, -1) : line;
       }
       searched = this.#buffer.length;
@@ -95,7 +89,7 @@ export class ReplyReader {
   }
 }
 
-/** The error that an unexpected reply stands for. Codes are coarse and texts hold internals: both go to the log. */
+/** Returns the error for a refusal. Code and text, which may contain internals, are for the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
   if (/\[Errno (?:28|122)\]|No space left on device|Disk quota exceeded/i.test(text)) {

@@ -4,10 +4,8 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /**
- * Sends a request body to the daemon, a chunk at a time and no faster than it takes them.
- * @param options.most Bytes that are sent at most. @returns Bytes sent.
- * @throws What the body throws, if the client went away, and the reason of the connection's signal, also while nothing comes;
- * the caller must then treat the upload as failed.
+ * Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent.
+ * @throws What the body throws if the client disconnects, or the signal's reason; the upload then failed.
  */
 export async function sendBody(
   body: Body,

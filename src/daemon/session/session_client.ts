@@ -12,28 +12,27 @@ import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 
 const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
-/** What a daemon session is confined to; fields as in a session order. */
+/** Limits of a session, as in a session request. */
 export interface SessionScope {
-  /** Base directory, ending in `/`. */
+  /** Ends in `/`. */
   readonly file: string;
   readonly includes: string;
   readonly excludes?: string;
 }
 
-/** A session that this service wants for itself, for one HTTP request. */
+/** Session of this service for one HTTP request. */
 export interface OwnSession {
-  /** Unix account. */
   readonly user: string;
   readonly group?: string;
   readonly scope: SessionScope;
   readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
   /** Bytes per second; 0: no limit. */
   readonly rateLimit: number;
-  /** That physical instance and no other, counted from 1. */
+  /** Only this instance, from 1. */
   readonly instance?: number;
 }
 
-/** What a session client needs of a logical server. */
+/** Used part of a logical server. */
 export interface SessionDaemons {
   status(): {
     readonly instances: readonly {
@@ -61,40 +60,38 @@ export interface SessionDaemons {
   ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
 }
 
-/** How sessions of the service itself are opened. */
 interface SessionClientOptions {
-  /** Addresses the daemon is to expect (`share.clientIP`); none: the local end of the connection. */
+  /** Addresses in session requests (`share.clientIP`). Default: the connection's local one. */
   readonly clientAddresses?: readonly string[];
   readonly times?: SessionTimes;
   readonly sessionQuota?: Partial<SessionQuotaOptions>;
 }
 
-/** A physical daemon. */
 interface Candidate {
-  /** Counted from 1. */
+  /** From 1. */
   readonly instance: number;
-  /** `host:port` of its listen socket, without port while the daemon has not told it. */
+  /** `host:port`, or `host` while the port is unknown. */
   readonly address: string;
 }
 
-/** A physical daemon, and where it listens. */
+/** Physical daemon with a known port. */
 interface Listening {
   readonly instance: number;
   readonly host: string;
   readonly port: number;
 }
 
-/** What all sessions of this service's own have in common. */
+/** Common fields of all own sessions. */
 const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 
-/** Sessions an account may have if the daemon has not said yet; what it ships with. */
+/** Daemon's default limit, until it reports one. */
 const USUAL_LIMIT = 8;
 
-/** Opens this service's own sessions on the daemons of one logical server. */
+/** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
   readonly #sessionQuota: SessionQuota;
   readonly #times: SessionTimes;
-  /** By instance, as are the ways to open data connections. */
+  /** Per instance, like {@link DataPorts}. */
   readonly #semaphore = new Map<number, FairSemaphore>();
   readonly #ports = new Map<number, DataPorts>();
   #turn = 0;
@@ -102,16 +99,13 @@ export class SessionClient {
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
     this.#times = options.times ?? SESSION_TIMES;
     this.#sessionQuota = new SessionQuota({
-      // A quarter is left to the sessions that the account's owner opens directly.
+      // A quarter stays free for the owner's direct sessions.
       limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
       ...options.sessionQuota,
     });
   }
 
-  /**
-   * A session, logged in. Takes the next daemon if one cannot be reached or is full.
-   * @param signal Ends the session, whenever it fires.
-   */
+  /** Opens and logs in a session, on another daemon if one is unreachable or full. @param signal Ends the session. */
   async open(wanted: OwnSession, signal: AbortSignal): Promise<DaemonSession> {
     let candidates = this.#candidates(wanted.instance);
     for (let failure: unknown;;) {
@@ -146,7 +140,7 @@ export class SessionClient {
     }
   }
 
-  /** Live instances, each in turn first; all if none is known to live. */
+  /** Returns live instances in turn, or all if none is known to be up. */
   #candidates(wanted: number | undefined): Candidate[] {
     const { instances } = this.daemons.status();
     if (wanted !== undefined) return instances.filter(({ instance }) => instance === wanted);
@@ -156,7 +150,7 @@ export class SessionClient {
     return [...usable.slice(first), ...usable.slice(0, first)];
   }
 
-  /** A candidate whose port is known. One that nobody told is learnt from a session that is never begun. */
+  /** Finds the port of a candidate, if unknown by a session that is never used. */
   async #listening(
     { instance, address }: Candidate,
     { user, group, scope, permission, rateLimit }: OwnSession,
@@ -172,10 +166,7 @@ export class SessionClient {
     return { instance, host, port: told.port };
   }
 
-  /**
-   * Connects and reads the greeting. The daemon accepts one connection after the other with next to no backlog, and
-   * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
-   */
+  /** Connects and reads the greeting, one at a time: dropped connections are retried only after a second. */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
     const semaphore = this.#semaphore.get(instance) ?? new FairSemaphore(ONE_AFTER_THE_OTHER);
     this.#semaphore.set(instance, semaphore);
@@ -195,10 +186,7 @@ export class SessionClient {
     }
   }
 
-  /**
-   * The connection comes first: its local end is the address that the daemon will see, which the session request has
-   * to name. The daemon looks for the session only at `PASS`.
-   */
+  /** Connects, then announces the session with the connection's local address: the daemon needs it at `PASS`. */
   async #logIn(
     first: ControlConnection,
     { instance, host, port }: Listening,
@@ -249,12 +237,12 @@ export class SessionClient {
   }
 }
 
-/** Unreachable, out of order or full: another daemon may do. */
+/** Reports whether another daemon may succeed. */
 function canGoElsewhere(error: unknown): boolean {
   return error instanceof HttpError && (error.status === 503 || error.status === 429);
 }
 
-/** `host:port`, with IPv6 addresses in brackets or bare; without port they are in brackets. */
+/** Splits `host:port`, IPv6 in brackets or bare; without a port in brackets. */
 function splitAddress(address: string): { readonly host: string; readonly port: number | undefined } {
   const colon = address.endsWith("]") ? -1 : address.lastIndexOf(":");
   const host = (colon < 0 ? address : address.slice(0, colon)).replace(/^\[(.*)\]$/, "$1");

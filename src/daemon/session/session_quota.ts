@@ -2,25 +2,24 @@ import { realTime, type Schedule } from "../../model/schedule.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 
-/** One session's place in the budget. */
+/** Session's slot in the quota. */
 export interface Slot {
-  /** Physical instance, counted from 1. */
+  /** From 1. */
   readonly instance: number;
-  /** Returns the place. @param used Whether a daemon may have counted the session: it then stays taken a while. */
+  /** Frees the slot. @param used Whether the daemon may have counted the session, so that it frees late. */
   release(used: boolean): void;
 }
 
-/** How many sessions an account may have, and how long requests wait for one. */
+/** Limits of own sessions and their queue. */
 export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
-  /** Sessions that shares may hold at once, per account and instance. */
+  /** Per account and instance. */
   readonly limit: () => number;
-  /** How long the daemon counts a session beyond its end: its sweep runs every 5 s (daemon-protocol.md 1.9). */
+  /** Time a daemon counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
   readonly holdMs?: number;
-  /** How long a request waits for a place. */
   readonly maxWaitMs?: number;
-  /** Requests that wait for one account. */
+  /** Queue length per account. */
   readonly maxWaiting?: number;
 }
 
@@ -29,18 +28,15 @@ interface Waiter {
   readonly grant: (slot: Slot) => void;
 }
 
-/**
- * Counts the service's own sessions per account and physical daemon and lets requests wait, in turn, rather than fail
- * on the daemon's limit.
- */
+/** Counts own sessions per account and daemon, and queues requests instead of exceeding the daemon's limit. */
 export class SessionQuota {
   readonly #accounts = new Map<string, Account>();
 
   constructor(readonly options: SessionQuotaOptions) {}
 
   /**
-   * Takes a place on the instance with the fewest sessions of the account, among those given in order of preference.
-   * @throws {ERR_TOO_MANY_SESSIONS} If none gets free in time, or too many wait already. Or the signal's reason.
+   * Acquires a slot on the instance with the fewest sessions, by order of preference.
+   * @throws {ERR_TOO_MANY_SESSIONS} If the queue is full or too slow; or the signal's reason.
    */
   async acquire(user: string, instances: readonly number[], signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
@@ -51,7 +47,7 @@ export class SessionQuota {
 }
 
 class Account {
-  /** For each instance the moments at which its slots get free; `Infinity` while in use. */
+  /** Times at which slots become free, by instance; `Infinity` in use. */
   readonly #taken = new Map<number, { freeAt: number }[]>();
   readonly #waiting: Waiter[] = [];
   readonly #elapsed: Stopwatch;
@@ -124,7 +120,7 @@ class Account {
     };
   }
 
-  /** Serves who waits, in turn; comes back when the next slot gets free. */
+  /** Serves waiters and reschedules for the next free slot. */
   #serve(): void {
     this.#forgetTurn();
     for (let waiter = this.#waiting[0]; waiter !== undefined; waiter = this.#waiting[0]) {

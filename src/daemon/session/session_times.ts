@@ -1,15 +1,15 @@
-/** How long each step of a session may take, in milliseconds. */
+/** Timeouts of a session in milliseconds. */
 export interface SessionTimes {
   readonly connectMs: number;
-  /** For each reply on the control connection. */
+  /** Per reply. */
   readonly replyMs: number;
-  /** Without a byte from or to the daemon while data flows. */
+  /** Without traffic of the daemon while data flows. */
   readonly dataIdleMs: number;
-  /** Without the client taking or sending anything while data flows. */
+  /** Without traffic of the client while data flows. */
   readonly clientIdleMs: number;
 }
 
-/** The limits that the service works with. */
+/** Default timeouts. */
 export const SESSION_TIMES: SessionTimes = {
   connectMs: 5_000,
   replyMs: 20_000,

@@ -1,28 +1,25 @@
 import type { X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 
-/** What a certificate says about its use (RFC 5280, 4.2.1), read from its bytes. */
+/** Statements of a certificate about its use (RFC 5280, 4.2.1). */
 export interface CertificateFacts {
-  /** 1, 2 or 3. Only 3 can say any of what follows. */
+  /** 1, 2 or 3; only 3 has extensions. */
   readonly version: number;
-  /** Basic constraints; absent: it says nothing. */
+  /** Basic constraints; absent: no statement. */
   readonly authority?: boolean;
-  /** How many intermediates may follow it on the way to a leaf; absent: any number. */
+  /** Path length constraint; absent: unlimited. */
   readonly pathLength?: number;
-  /** Key usage `keyCertSign`; absent: it has no key usage. */
+  /** Key usage `keyCertSign`; absent: no key usage. */
   readonly signsCertificates?: boolean;
-  /** Purposes by object identifier, as hexadecimal DER content; absent: every purpose. */
+  /** Extended key usages as hexadecimal DER; absent: all. */
   readonly purposes?: readonly string[];
-  /**
-   * Whether it demands what is not evaluated here: an unknown critical extension, constraints on names, or the
-   * same extension twice.
-   */
+  /** Has an unknown critical extension, name constraints, or a repeated extension. */
   readonly hasUnknownDemands: boolean;
-  /** Whether the public key is encoded by the book, as far as a TLS library looks before it uses it. */
+  /** Whether the public key's encoding is valid, as far as TLS libraries check it. */
   readonly hasWellFormedKey: boolean;
 }
 
-/** What a certificate can be for. */
+/** Purpose of a certificate. */
 export type Purpose = "serverAuth" | "clientAuth";
 
 const PURPOSES: Readonly<Record<Purpose, string>> = {
@@ -38,19 +35,16 @@ const KEY_USAGE = "551d0f";
 const EXTENDED_KEY_USAGE = "551d25";
 const NAME_CONSTRAINTS = "551d1e";
 
-/** Extensions that may be critical and that we either read or need not read: names, policies of the field. */
+/** Extensions that may be critical, because we read them or may ignore them. */
 const UNDERSTOOD = new Set([
   BASIC_CONSTRAINTS,
   KEY_USAGE,
   EXTENDED_KEY_USAGE,
   "551d11", // subject alternative names
-  "551d20", // certificate policies: no policy is asked for
+  "551d20", // no policy is required
 ]);
 
-/**
- * Reads what a certificate says about its use.
- * @throws {TypeError} If its bytes are not well-formed.
- */
+/** Reads a certificate's statements. @throws {TypeError} If it is malformed. */
 export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
   const fields = readElement(raw).child(0).children();
   const [first] = fields;
@@ -77,7 +71,7 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
   };
 }
 
-/** Whether a certificate may be used so: it says it may, or says nothing about its use. */
+/** Reports whether a certificate permits a purpose, or states no purposes. */
 export function permits({ purposes }: CertificateFacts, purpose: Purpose): boolean {
   return purposes === undefined || purposes.includes(PURPOSES[purpose]) || purposes.includes(ANY_PURPOSE);
 }

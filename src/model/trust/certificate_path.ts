@@ -5,35 +5,35 @@ import { isSignedBy } from "./signed_by.ts";
 import { describeValidity, isValidAt, type Validity, validityOf } from "./validity.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
-/** What a way from a certificate to an anchor must be. */
+/** Requirements on a path. */
 interface PathDemands {
-  /** Trusted certificates as PEM; which of them may issue is told by {@link sortTrust}. */
+  /** PEM; {@link sortTrust} decides which may issue. */
   readonly anchors: readonly string[];
   readonly purpose: Purpose;
-  /** What authorities have revoked; absent: nobody asks. */
+  /** Absent: no revocation check. */
   readonly revocation?: Revocation;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** A certificate of a way, and when it is valid. */
+/** Certificate of a path with its validity. */
 export interface Dated extends Validity {
   readonly certificate: X509Certificate;
 }
 
-/** Longest way from a certificate to an anchor. */
+/** Longest path. */
 const MAX_DEPTH = 8;
 
-/** Certificates of the other side that are looked at. */
+/** Most certificates of the peer that are considered. */
 const MAX_SHOWN = 16;
 
-/** Signatures that are verified for one way: the other side chooses how many there are to try. */
+/** Most signature checks per path, since the peer chooses the candidates. */
 const MAX_SIGNATURES = 64;
 
-/** A certificate that may issue others, if it is genuine. */
+/** Certificate that may issue others, if genuine. */
 type Authority = Omit<Trusted, "pem">;
 
-/** A place on the way: how we came there, and how far it is from the leaf. */
+/** Node of the search. */
 interface Step {
   readonly here: Dated;
   readonly facts: CertificateFacts;
@@ -42,11 +42,10 @@ interface Step {
 }
 
 /**
- * Looks for the shortest way from a certificate to a trusted one (RFC 5280, 6.1, without policies): each signature,
- * date, purpose, and the right of each issuer to issue. Certificates of every version are understood. Each certificate is
- * visited once, and the work is bounded whatever the other side shows. Names of hosts are not compared.
- * @param shown The certificate in question, followed by others that may be on the way, in any order.
- * @returns The way with the anchor last, or the problem with the way that came furthest, as text for the operator.
+ * Finds the shortest path to a trust anchor (RFC 5280, 6.1, without policies): checks signatures, dates, purpose and
+ * each issuer's rights, for certificates of every version, with bounded work. Does not compare host names.
+ * @param shown The leaf, followed by possible intermediates in any order.
+ * @returns The path, anchor last, or for the operator the problem of the longest attempt.
  */
 export function findPath(
   shown: readonly X509Certificate[],
@@ -98,7 +97,7 @@ export function findPath(
     fail(depth, `no trusted authority signed the certificate of ${nameOf(last)}, issuer <${issuer}>`);
     if (depth === MAX_DEPTH) continue;
     for (const issuer of authorities) {
-      // What is between the leaf and this issuer: as many certificates as we have come far.
+      // The depth is the number of intermediates below this issuer.
       if (issuer.facts.pathLength !== undefined && issuer.facts.pathLength < depth) continue;
       if (!signatures.binds(certificate, issuer)) continue;
       steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
@@ -119,8 +118,8 @@ function unfitness({ here, facts }: Step, purpose: PathDemands["purpose"], at: n
 }
 
 /**
- * The trusted authorities, and those of the others that one of these vouches for. From the anchors down, so that only keys
- * that are trusted already are put to work: what a stranger has made up costs as many signatures as it names anchors.
+ * Returns the anchors and the intermediates that they signed, top down, so that only trusted keys verify signatures:
+ * forged intermediates cost at most one check per anchor.
  */
 function vouchedFor(
   intermediates: readonly Authority[],
@@ -139,12 +138,12 @@ function vouchedFor(
   return authorities;
 }
 
-/** Looks at no more than so many signatures. */
+/** Bounded signature checks. */
 class Signatures {
   #left = MAX_SIGNATURES;
   spent = false;
 
-  /** Whether an authority issued a certificate, by name and by signature. */
+  /** Reports whether an authority issued a certificate, by name and signature. */
   binds(certificate: X509Certificate, { certificate: authority }: Authority): boolean {
     if (this.spent || !certificate.checkIssued(authority)) return false;
     this.spent = this.#left === 0;
@@ -153,7 +152,7 @@ class Signatures {
   }
 }
 
-/** Where the way up ends by names alone: what is missing there is what an operator has to look for. */
+/** Returns the end of the path by names alone, so that the operator learns what is missing. */
 function lastByName(leaf: X509Certificate, intermediates: readonly Authority[]): X509Certificate {
   const left = new Set(intermediates);
   for (let last = leaf;;) {
@@ -164,7 +163,7 @@ function lastByName(leaf: X509Certificate, intermediates: readonly Authority[]):
   }
 }
 
-/** Which certificate of a way does not count because its issuer revoked it, or might have. */
+/** Returns the certificate of a path that is revoked, or whose status is unknown. */
 export function revokedOn(
   way: readonly Dated[],
   revocation: Revocation | undefined,
@@ -175,7 +174,7 @@ export function revokedOn(
   return revoked && `the certificate of ${nameOf(revoked.certificate)} ${revoked.why}`;
 }
 
-/** `<C=EU, O=Demo, CN=Root>`; for one without subject its alternative names. */
+/** Formats `<C=EU, O=Demo, CN=Root>`, or the alternative names without a subject. */
 export function nameOf({ subject, subjectAltName }: X509Certificate): string {
   const name = oneLine(subject ?? "");
   return `<${name === "" ? subjectAltName ?? "no name" : name}>`;
@@ -193,7 +192,7 @@ function wayTo(step: Step): readonly Dated[] {
   return way;
 }
 
-/** A name that the platform writes on several lines. */
+/** Joins a name that the platform writes on several lines. */
 function oneLine(name: string): string {
   return name.split("\n").join(", ");
 }

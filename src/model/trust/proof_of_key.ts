@@ -2,18 +2,16 @@ import { generateKeyPairSync, type X509Certificate } from "node:crypto";
 import { BoundedMap } from "../bounded_map.ts";
 import { certificateFacts } from "./certificate_facts.ts";
 
-/** Outcomes for certificates seen lately, by their bytes. */
+/** Cache by certificate bytes. */
 const KNOWN = new BoundedMap<string, boolean>(256);
 
 let stranger: string | undefined;
 
 /**
- * Whether a completed handshake of `node:tls` proves that the other side has the key of its certificate. Deno 2.9.6
- * verifies the handshake's signature with the library webpki, and **takes it as good where webpki cannot read the
- * certificate** (version 1, or encoded against the book): whoever has seen such a certificate can show it.
- *
- * Deno tells no more about webpki than this: given a certificate as its own with a key that does not fit, it says that
- * the key does not fit only after webpki has read the certificate. Anything else it says is no proof.
+ * Reports whether a `node:tls` handshake proves possession of the certificate's key. Deno 2.9.6 **skips the signature
+ * check for certificates that webpki cannot read** (version 1, malformed): anybody could present them. Deno exposes
+ * webpki's view only this way: for a certificate with a wrong key of its own, the error names the key only if webpki
+ * could read the certificate.
  */
 export function provesKey(certificate: X509Certificate): boolean {
   const der = certificate.raw.toString("latin1");
@@ -35,7 +33,7 @@ function isReadable(certificate: X509Certificate): boolean {
   }
 }
 
-/** The key's own encoding is looked at when the signature is: what is wrong there is passed over just the same. */
+/** A malformed key is skipped in the same way. */
 function hasWellFormedKey(certificate: X509Certificate): boolean {
   try {
     return certificateFacts(certificate).hasWellFormedKey;

@@ -4,44 +4,40 @@ import { BoundedMap } from "../bounded_map.ts";
 import { type DerElement, ElementWalk, readElement } from "../der_element.ts";
 import { isListSignedBy } from "./signed_by.ts";
 
-/** Which certificates their authorities have revoked; plain data, so that it can be posted. */
+/** Revocation lists and mode; plain data for `postMessage`. */
 export interface Revocation {
-  /**
-   * `REQUIRE`: without a list that is signed by the issuer and not out of date, a certificate does not count;
-   * `IF_VALID`: such a list is minded where there is one.
-   */
+  /** `REQUIRE`: certificates need a current list signed by their issuer; `IF_VALID`: such lists apply if present. */
   readonly mode: "IF_VALID" | "REQUIRE";
-  /** Revocation lists (RFC 5280, 5), DER as base64. */
+  /** RFC 5280, 5; DER as base64. */
   readonly lists: readonly string[];
 }
 
-/** A revocation list, read but not yet believed. */
+/** Parsed but unverified revocation list. */
 interface RevocationList {
-  /** When it was made, and until when it holds, in milliseconds since the epoch; `Infinity` if it does not say. */
+  /** Validity in milliseconds since the epoch; `Infinity` without `nextUpdate`. */
   readonly from: number;
   readonly to: number;
-  /** Digest of its authority's name. */
+  /** Digest of the issuer's name. */
   readonly issuer: string;
   readonly serials: RevokedSerials;
   readonly der: Buffer;
 }
 
-/** A certificate that does not count, and why: what follows `the certificate of …`. */
+/** Rejected certificate and the reason, which completes `the certificate of …`. */
 interface Revoked {
   readonly certificate: X509Certificate;
   readonly why: string;
 }
 
-/** Lists by the array they came in, and whether a certificate's key signed one of them. */
+/** Parsed lists by source array. */
 const READ = new WeakMap<readonly string[], readonly RevocationList[]>();
 const SIGNED = new WeakMap<RevocationList, BoundedMap<string, boolean>>();
 const ISSUERS_PER_LIST = 64;
 const ANSWERS_PER_LIST = 10_000;
 
 /**
- * Looks for a certificate of a way that its issuer has revoked. The anchor has no issuer; who is trusted is up to the
- * operator.
- * @param way As `findPath` gives it: each certificate is followed by its issuer.
+ * Finds a revoked certificate of a path. The anchor is not checked.
+ * @param way From `findPath`: each certificate is followed by its issuer.
  * @param at Milliseconds since the epoch.
  */
 export function findRevoked(
@@ -64,15 +60,15 @@ export function findRevoked(
   return undefined;
 }
 
-/** A certificate as revocation lists know it, where there is no more left of it. */
+/** Identifies a certificate in revocation lists. */
 interface CertificateReference {
-  /** Digest of the issuer's name as it is encoded. */
+  /** Digest of the encoded issuer name. */
   readonly issuer: string;
   /** Hexadecimal, without leading zeros. */
   readonly serial: string;
 }
 
-/** Returns what is to be remembered of a certificate, so that {@link isRevoked} can tell later. */
+/** Returns what {@link isRevoked} needs to check a certificate later. */
 export function referenceOf({ raw }: X509Certificate): CertificateReference {
   const fields = readElement(raw).children()[0]?.children() ?? [];
   const [, , issuer] = fields[0]?.tag === 0x02 ? fields : fields.slice(1);
@@ -81,8 +77,8 @@ export function referenceOf({ raw }: X509Certificate): CertificateReference {
 }
 
 /**
- * Returns whether a certificate that was good counts no more by the lists of today. Nothing of it is left that shows who signed
- * a list: the lists are the operator's own files, and here they can end something, but let in nobody.
+ * Reports whether a certificate was revoked after it was accepted. List signatures are not checked: the lists are the
+ * operator's files, and can only reject here.
  * @param at Milliseconds since the epoch.
  */
 export function isRevoked(
@@ -98,11 +94,7 @@ function digestOf({ whole }: DerElement): string {
   return createHash("sha256").update(whole).digest("base64url").slice(0, 22);
 }
 
-/**
- * Reads a revocation list. One that speaks of a part of an authority's certificates, or of others' (a critical
- * extension says so), is none that we can use.
- * @throws {TypeError} If the bytes are none, with what is wrong.
- */
+/** Parses a revocation list. Refuses partial and indirect lists (critical extension). @throws {TypeError} */
 export function readRevocationList(bytes: Uint8Array): RevocationList {
   const whole = readElement(bytes);
   const [signed] = whole.children();
@@ -125,18 +117,11 @@ export function readRevocationList(bytes: Uint8Array): RevocationList {
   };
 }
 
-/**
- * The serial numbers in a revocation list. They stay in its bytes: a list has a hundred thousand of them and more, of which
- * hardly any is ever asked for, and it is read in one piece.
- */
+/** Serial numbers of a list, kept as bytes: lists may have 100,000 entries, few of which are ever looked up. */
 class RevokedSerials {
-  /** What was found for those who were asked for last. */
   readonly #known = new BoundedMap<string, boolean>(ANSWERS_PER_LIST);
 
-  /**
-   * @param entries The content of `revokedCertificates` (RFC 5280, 5.1).
-   * @throws {TypeError} If they are none, or speak of certificates of other authorities.
-   */
+  /** @param entries Content of `revokedCertificates` (RFC 5280, 5.1). @throws {TypeError} If malformed or indirect. */
   constructor(readonly entries: Buffer) {
     const entry = new ElementWalk(entries);
     const field = new ElementWalk(entries);
@@ -152,7 +137,7 @@ class RevokedSerials {
     }
   }
 
-  /** @param serial As {@link serialOf}. */
+  /** @param serial From {@link serialOf}. */
   has(serial: string): boolean {
     const known = this.#known.get(serial);
     if (known !== undefined) return known;
@@ -177,7 +162,7 @@ class RevokedSerials {
   }
 }
 
-/** Whether one of the extensions of an entry, the element that was reached, is critical. */
+/** Reports whether the current entry has a critical extension. */
 function hasCritical(more: ElementWalk): boolean {
   const extension = new ElementWalk(more.bytes, more.start, more.end);
   const field = new ElementWalk(more.bytes);
@@ -189,7 +174,7 @@ function hasCritical(more: ElementWalk): boolean {
   return false;
 }
 
-/** Whether an authority's key signed a list. */
+/** Reports whether an issuer's key signed a list. */
 export function isOf(list: RevocationList, issuer: X509Certificate): boolean {
   const known = SIGNED.get(list) ?? new BoundedMap<string, boolean>(ISSUERS_PER_LIST);
   SIGNED.set(list, known);
@@ -205,7 +190,7 @@ function readLists(lists: readonly string[]): readonly RevocationList[] {
   return known;
 }
 
-/** Serial number as hexadecimal text without leading zeros. */
+/** Returns the serial number in hexadecimal without leading zeros. */
 function serialOf({ raw }: X509Certificate): string {
   return serialIn(readElement(raw).children()[0]?.children() ?? []);
 }
@@ -224,7 +209,7 @@ function isCritical(extension: DerElement): boolean {
   return critical?.tag === 0x01 && critical.content[0] !== 0;
 }
 
-/** UTCTime or GeneralizedTime in the forms of RFC 5280, 4.1.2.5. */
+/** Parses UTCTime or GeneralizedTime (RFC 5280, 4.1.2.5). */
 function momentOf({ tag, content }: DerElement): number {
   const digits = content.toString("latin1");
   const [, year = "", month, day, hour, minute, second] =

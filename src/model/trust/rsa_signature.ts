@@ -1,32 +1,29 @@
 import { Buffer } from "node:buffer";
 import { hash as digest } from "node:crypto";
 
-/** A public key of RSA. */
+/** RSA public key. */
 export interface RsaPublicKey {
   readonly modulus: bigint;
-  /** Of the modulus, in bytes. */
+  /** Bytes of the modulus. */
   readonly length: number;
   readonly exponent: number;
 }
 
-/** Hashes by name, with the head of their DigestInfo (RFC 8017, 9.2). */
+/** DigestInfo prefix by hash (RFC 8017, 9.2). */
 const HASHES = {
   sha256: "3031300d060960864801650304020105000420",
   sha384: "3041300d060960864801650304020205000430",
   sha512: "3051300d060960864801650304020305000440",
 } as const;
-/** Name of a hash as Node.js has it. */
+/** Hash name in Node.js. */
 export type RsaHash = keyof typeof HASHES;
 
-/** Longest modulus in bytes: work grows with its cube. */
+/** Bytes of the modulus; work grows with its cube. */
 const MAX_LENGTH = 1024;
-/** Longest exponent in bytes. */
+/** Bytes. */
 const MAX_EXPONENT_LENGTH = 4;
 
-/**
- * A public key of its numbers, big end first.
- * @returns `undefined` for one that is not verified with: too long, or with an exponent by which nothing is secret.
- */
+/** Builds a key from big-endian numbers; `undefined` if it is too long or the exponent insecure. */
 export function rsaPublicKey(modulus: Uint8Array, exponent: Uint8Array): RsaPublicKey | undefined {
   const start = modulus.findIndex((byte) => byte !== 0);
   const length = start < 0 ? 0 : modulus.length - start;
@@ -37,8 +34,8 @@ export function rsaPublicKey(modulus: Uint8Array, exponent: Uint8Array): RsaPubl
 }
 
 /**
- * Whether a signature by RSASSA-PKCS1-v1_5 is right (RFC 8017, 8.2.2): what it holds is compared with the one thing that
- * it may hold, and not taken apart. The runtime needs four times as long, and reads no keys above 4096 bits.
+ * Verifies RSASSA-PKCS1-v1_5 (RFC 8017, 8.2.2) by comparing the whole encoded message. The runtime takes four times as
+ * long and rejects keys above 4096 bits.
  */
 export function isRsaSignature(
   hash: RsaHash,

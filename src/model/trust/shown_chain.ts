@@ -1,16 +1,13 @@
 import { X509Certificate } from "node:crypto";
 import { type PeerCertificate, TLSSocket } from "node:tls";
 
-/** Certificates of one chain that are looked at. */
+/** Most certificates per chain. */
 const MAX_CHAIN = 16;
 
-/** What the platform tells about a certificate, and the one that it found to have issued it. */
+/** Certificate of the peer with its issuer, as the platform links them. */
 type Shown = PeerCertificate & { readonly issuerCertificate?: Shown };
 
-/**
- * The certificate of the other side, and behind it one that it sent or that the platform found for it: enough for most,
- * and quickly had. Ends before one that cannot be read.
- */
+/** Returns the peer's certificate and its issuer, up to the first unreadable one: cheap, and enough for most. */
 export function shortChain(socket: TLSSocket): X509Certificate[] {
   return readable(function* () {
     for (let next = socket.getPeerX509Certificate(); next !== undefined; next = next.issuerCertificate) {
@@ -19,7 +16,7 @@ export function shortChain(socket: TLSSocket): X509Certificate[] {
   });
 }
 
-/** All that the other side sent, as far as the platform can put it in order and read it: a chain of any length. */
+/** Returns the peer's whole chain, as far as the platform can order and read it. */
 export function wholeChain(socket: TLSSocket): X509Certificate[] {
   return readable(function* () {
     let next: Shown | undefined = TLSSocket.prototype.getPeerCertificate.call(socket, true);
@@ -30,7 +27,7 @@ export function wholeChain(socket: TLSSocket): X509Certificate[] {
   });
 }
 
-/** The platform throws at what it cannot read, and the other side chose what that is. */
+/** Stops at the first certificate that the platform cannot read, since the peer chooses them. */
 function readable(certificates: () => Iterable<X509Certificate>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   try {
@@ -39,7 +36,7 @@ function readable(certificates: () => Iterable<X509Certificate>): X509Certificat
       if (chain.length === MAX_CHAIN) break;
     }
   } catch {
-    // What came before counts.
+    // Keep the certificates before it.
   }
   return chain;
 }

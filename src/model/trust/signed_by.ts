@@ -2,12 +2,12 @@ import { verify, type X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "./rsa_signature.ts";
 
-/** Whether a certificate's signature is of another's key. Never throws, whatever they hold. */
+/** Reports whether a certificate is signed with another's key. Never throws. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
   try {
     return certificate.verify(issuer.publicKey);
   } catch {
-    // Deno 2.9.6 reads no RSA keys above 4096 bits.
+    // Deno 2.9.6 rejects RSA keys above 4096 bits.
     try {
       return isSignedByRsa(certificate.raw, issuer.raw);
     } catch {
@@ -16,7 +16,7 @@ export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate
   }
 }
 
-/** ECDSA and EdDSA by signature algorithm, and the hash; `null`: it has its own. */
+/** ECDSA and EdDSA hashes by algorithm; `null`: built in. */
 const OTHER_ALGORITHMS: ReadonlyMap<string, string | null> = new Map([
   ["2a8648ce3d040302", "sha256"],
   ["2a8648ce3d040303", "sha384"],
@@ -24,10 +24,7 @@ const OTHER_ALGORITHMS: ReadonlyMap<string, string | null> = new Map([
   ["2b6570", null],
 ]);
 
-/**
- * Whether a certificate's key signed a revocation list, with an algorithm that is still good. Never throws.
- * @param list DER (RFC 5280, 5.1).
- */
+/** Reports whether a key signed a revocation list (DER; RFC 5280, 5.1) with a secure algorithm. Never throws. */
 export function isListSignedBy(list: Uint8Array, issuer: X509Certificate): boolean {
   try {
     const [signed, algorithm, signature] = readElement(list).children();

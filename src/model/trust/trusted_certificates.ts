@@ -2,26 +2,26 @@ import { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
 import { isSignedBy } from "./signed_by.ts";
 
-/** A trusted certificate, and what it says. */
+/** Trusted certificate with its facts. */
 export interface Trusted {
   readonly pem: string;
   readonly certificate: X509Certificate;
   readonly facts: CertificateFacts;
 }
 
-/** A truststore by what its certificates permit. */
+/** Truststore sorted by permission. */
 interface SortedTrust {
-  /** Those that may issue: whatever they signed is trusted, and nobody else's signature is. */
+  /** Certificates that may issue. */
   readonly issuers: readonly Trusted[];
-  /** All others: trusted as themselves, they vouch for nobody. */
+  /** Certificates trusted for themselves only. */
   readonly entities: readonly Trusted[];
 }
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();
 
 /**
- * Sorts a truststore. Which certificate may issue: one of version 3 that says it is an authority's, and whose key usage
- * permits it; of those that cannot say, of version 1, a self-signed one.
+ * Sorts a truststore. Issuers are version 3 certificates whose basic constraints and key usage permit it, and
+ * self-signed ones of version 1.
  * @param anchors PEM, one certificate each.
  * @throws If one cannot be read.
  */
@@ -37,13 +37,13 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
   return sorted;
 }
 
-/** Whether a certificate's signature under another counts. */
+/** Reports whether a certificate may sign others. */
 function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {
   if (facts.version < 3) return isSelfSigned(certificate);
   return facts.authority === true && facts.signsCertificates !== false;
 }
 
-/** For the operator: what a certificate in a truststore permits. */
+/** Describes a certificate's permissions for the operator. */
 export function describePermission({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): string {
   const uses = ([["serverAuth", "servers"], ["clientAuth", "clients"]] as const)
     .filter(([purpose]) => permits(facts, purpose)).map(([, who]) => who);
@@ -53,7 +53,7 @@ export function describePermission({ certificate, facts }: Pick<Trusted, "certif
     : `itself only, of ${whom}`;
 }
 
-/** The certificate of a truststore that is this one, if it is trusted as itself for the purpose. */
+/** Returns the truststore's entry that equals this certificate, if it permits the purpose. */
 export function trustedAsItself(
   certificate: X509Certificate,
   anchors: readonly string[],

@@ -1,12 +1,12 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 
-/** Bits of the longest RSA keys with which signatures are verified here: Deno 2.9.6 reads none that are longer. */
+/** Longest RSA keys in bits that Deno 2.9.6 reads. */
 export const MOST_RSA_BITS = 4096;
 
-/** Which keys {@link usableKeyOf} finds, for messages. */
+/** Description of usable keys for messages. */
 export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MOST_RSA_BITS} bits`;
 
-/** The public key of a certificate, if signatures with it can be verified here. */
+/** Returns a certificate's public key, if signatures with it can be verified. */
 export function usableKeyOf(certificate: X509Certificate): KeyObject | undefined {
   try {
     const { publicKey } = certificate;

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 
-/** When a certificate is valid, both ends included, in milliseconds since the epoch. */
+/** Validity period, inclusive, in milliseconds since the epoch. */
 export interface Validity {
   readonly from: number;
   readonly to: number;
@@ -8,7 +8,7 @@ export interface Validity {
 
 const DAY_MS = 86_400_000;
 
-/** The dates of a certificate. */
+/** Returns a certificate's validity period. */
 export function validityOf({ validFromDate, validToDate }: X509Certificate): Validity {
   return { from: validFromDate.getTime(), to: validToDate.getTime() };
 }
@@ -18,7 +18,7 @@ export function isValidAt({ from, to }: Validity, at: number): boolean {
   return from <= at && at <= to;
 }
 
-/** What the dates of a certificate say, to be put after its name: usable, soon not, or not. */
+/** Describes a validity for the operator: current, ending soon, or over. */
 export function describeValidity(
   { from, to }: Validity,
   at: number,

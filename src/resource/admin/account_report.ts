@@ -19,7 +19,7 @@ interface KeyReport {
   readonly type?: string;
   /** As `ssh-keygen -l` shows it. */
   readonly fingerprint?: string;
-  /** Why the key cannot be used. */
+  /** Reason why the key is unusable. */
   readonly reason?: string;
 }
 

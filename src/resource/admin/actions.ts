@@ -130,7 +130,7 @@ async function issueApiToken(
     return refused("Not for callers who show a token themselves");
   }
   if (caller.identity.bound) {
-    return refused("Not for callers whose login counts with a proof of possession alone");
+    return refused("Not for callers who logged in with a token that requires proof of possession");
   }
   const asked = new URLSearchParams();
   for (const name of ["lifetime", "renewable"]) {

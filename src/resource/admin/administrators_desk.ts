@@ -21,7 +21,7 @@ export interface AdministratorsDesk {
 
 /** How the service is, besides its servers. */
 export interface DeskStatus {
-  /** Systems that methods of authentication ask. */
+  /** Systems that authenticators use. */
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };

@@ -13,7 +13,7 @@ export interface Explanation {
   readonly sources: readonly SourceStep[];
   /** Combined attributes. */
   readonly user?: UserAttributes;
-  /** Whether the role permits sessions. */
+  /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
   readonly servers: readonly ServerStep[];
   /** Bans and throttling of the running service for the caller; absent: no answer. */

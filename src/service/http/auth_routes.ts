@@ -151,7 +151,7 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         query,
         body: "bytes",
         answers: {
-          200: jsonAnswer("What counts from now on", "SshCertificate"),
+          200: jsonAnswer("The registered certificate", "SshCertificate"),
         },
         refusals: [403, 503],
       },
@@ -166,7 +166,7 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         details: "The body is that of the upload.",
         query,
         body: "bytes",
-        answers: { 204: { description: "Its key counts no more" } },
+        answers: { 204: { description: "The certificate is no longer registered" } },
         refusals: [403, 404],
       },
       answer: (call) => forgetCertificate(call, parts),

@@ -37,7 +37,7 @@ function healthRoutes(facts: ReadinessFacts): PublishedRoute[] {
       produces: JSON_TYPE,
       doc: {
         id: "isReady",
-        summary: "Whether a session can be created on some server, and the service is to go on",
+        summary: "Whether the server can open a session on some server, and the service is to go on",
         answers: {
           200: jsonAnswer("It can", "Ready"),
           503: jsonAnswer("It cannot", "NotReady"),

@@ -54,7 +54,7 @@ export function tokenRoutes(
         query: {
           lifetime: integer("Seconds", { minimum: 1 }),
           renewable: flag("Whether it can be used to get another one"),
-          limited: flag("Whether it is for this service only"),
+          limited: flag("Whether the token is for this service only"),
           ...TOKEN_RESTRICTIONS,
         },
         answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
@@ -104,7 +104,7 @@ export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
         id: "revokeTokens",
         summary: "Take all of the caller's tokens back",
         details: "Those that are not listed as well. Not with a narrowed token.",
-        answers: { 200: jsonAnswer("None counts any more", "TokensRevoked") },
+        answers: { 200: jsonAnswer("All tokens are revoked", "TokensRevoked") },
         refusals: [501],
       },
       answer: (call) => revokeTokens(call, registry),
@@ -115,8 +115,8 @@ export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
       doc: {
         id: "revokeToken",
         summary: "Take one of the caller's tokens back, and those that were got with it",
-        details: "A narrowed token can take back itself alone.",
-        answers: { 204: { description: "It counts no more" } },
+        details: "A restricted token can only revoke itself.",
+        answers: { 204: { description: "The token is revoked" } },
         refusals: [404, 501],
       },
       answer: (call) => revokeToken(call, registry),

@@ -7,7 +7,7 @@ import { newShareId } from "../share_id.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
-import type { Claim, Listed, Page, Part, Place, ShareChange, ShareStore } from "./share_store.ts";
+import type { Claim, Listed, Page, Part, ShareChange, ShareStore } from "./share_store.ts";
 
 type Statement = keyof typeof SQL;
 
@@ -147,20 +147,23 @@ export class DatabaseShareStore implements ShareStore {
 
   page(
     { server, owner }: Listed,
-    { after, most = MOST_AT_ONCE }: { readonly after?: Place; readonly most?: number } = {},
+    { after, most = MOST_AT_ONCE, look = most }: Parameters<ShareStore["page"]>[1] = {},
   ): Promise<Page> {
     return this.#read(function* () {
       const found: Row[] = [];
+      let left = look;
       for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
         const { created, id } = after?.server === name ? after : BEGINNING;
-        const part = { server: name, id, most: most - found.length };
+        const part = { server: name, id, most: most - found.length, look: left };
         const more = owner === undefined
           ? yield* all("listed", part)
           : yield* all("listedOf", { ...part, owner, created });
         found.push(...more);
-        if (found.length >= most) break;
+        const [any] = more;
+        if (any !== undefined) left -= number(any, "looked");
+        if (left <= 0 || found.length >= most) break;
       }
-      const last = found.length < most ? undefined : found.at(-1);
+      const last = left > 0 && found.length < most ? undefined : found.at(-1);
       return {
         shares: found.filter((row) => number(row, "live") === 1).map(toShare),
         next: last &&
@@ -204,11 +207,13 @@ export class DatabaseShareStore implements ShareStore {
 
   async purge(): Promise<number> {
     let ended = 0;
-    while (this.#database.isOpen) {
-      const deleted = await this.#change(() => all("purge", {}));
-      ended += deleted.length;
-      if (deleted.length < PURGED_AT_A_TIME) break;
-      await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+    for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
+      while (this.#database.isOpen) {
+        const deleted = await this.#change(() => all(name, {}));
+        ended += deleted.length;
+        if (deleted.length < PURGED_AT_A_TIME) break;
+        await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+      }
     }
     return ended;
   }

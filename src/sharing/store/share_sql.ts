@@ -101,12 +101,15 @@ export const SQL = {
   servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
        SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
      SELECT server FROM one WHERE server IS NOT NULL`,
-  // A page counts expired shares: skipping them could scan the whole table.
+  // Reads `:look` shares, expired ones too, and returns of the expired ones only the last, as the end of the page.
   listed:
-    `SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :most`,
+    `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :look)
+     SELECT *, (SELECT count(id) FROM part) AS looked FROM part WHERE live = 1 OR id = (SELECT max(id) FROM part) ORDER BY id LIMIT :most`,
   listedOf:
-    `SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
-     AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :most`,
+    `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
+       AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :look)
+     SELECT *, (SELECT count(id) FROM part) AS looked FROM part
+     WHERE live = 1 OR id = (SELECT id FROM part ORDER BY created DESC, id DESC LIMIT 1) ORDER BY created, id LIMIT :most`,
   count: `SELECT (SELECT count(*) FROM share) - (SELECT count(*) FROM (SELECT 1 FROM share
      WHERE expires > 0 AND expires < :now LIMIT 10000) AS expired) AS shares`,
   remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING id`,
@@ -135,6 +138,10 @@ export const SQL = {
   unrecord: `DELETE FROM share_use WHERE key = :key RETURNING key`,
   finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
+  purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
+       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
+  purgeUsedUp: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
+       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
   unfinishedUploads:
     `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,
@@ -162,7 +169,4 @@ export const SQL = {
     `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} RETURNING key`,
   forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING files, bytes, kept`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
-  purge: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share
-       WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :now - ${KEEP_USED_UP}) LIMIT ${PURGED_AT_A_TIME})
-     RETURNING id`,
 } as const;

@@ -78,8 +78,14 @@ export interface ShareStore {
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
   /** Returns the latest uses, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
-  /** Returns a page of unexpired shares; it can be shorter than requested, or empty. */
-  page(of: Listed, part?: { readonly after?: Place; readonly most?: number }): Promise<Page>;
+  /**
+   * Returns a page of unexpired shares; it can be shorter than requested, or empty, with more to come.
+   * @param part.look Shares to read, expired ones too; default `most`.
+   */
+  page(
+    of: Listed,
+    part?: { readonly after?: Place | undefined; readonly most?: number; readonly look?: number },
+  ): Promise<Page>;
   /** Returns the shares with an id, at most one per server. */
   withId(id: string): Promise<readonly Share[]>;
   /** Counts unexpired shares; estimates many. */

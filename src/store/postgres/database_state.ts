@@ -2,40 +2,33 @@ import { DatabaseAway } from "../database.ts";
 import { CircuitBreaker } from "../../model/circuit_breaker.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 
-/** Pauses between attempts to open a connection to a database that has refused them for longer than a piece of work may take. */
+/** Pauses between connection attempts once they have failed for longer than a piece of work may take. */
 const PAUSES = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
 
-/**
- * Condition of a database. Away: no work can be done. Degraded: work is done, but new connections are refused, or the
- * service does not hear of changes by other instances.
- */
+/** Condition of a database. Away: no work possible; degraded: new connections or notifications fail. */
 export type DatabaseCondition =
   | { readonly kind: "up" }
   | { readonly kind: "degraded" | "away"; readonly reason: string };
 
-/**
- * State of a database, as its connections show it: the one place that says whether it is up. Connections for work, the one that listens,
- * health, status and metrics go by it.
- */
+/** State of a database, derived from its connections; used by pool, listener, health, status and metrics. */
 export class DatabaseState {
-  /** Of connections that are opened. */
   readonly #opening: CircuitBreaker;
-  /** Why the last connection could not be opened. */
+  /** Reason of the last failed attempt. */
   #refused = "";
-  /** Why changes of others are not heard of; empty while they are; absent before the first attempt. */
+  /** Reason why notifications do not arrive; empty if they do; absent before the first attempt. */
   #deaf: string | undefined;
-  /** Connections that are open for work. */
+  /** Open connections. */
   #working = 0;
   #awaySince: number | undefined;
   #told: DatabaseCondition = { kind: "up" };
   #closed = false;
 
-  /** @param options.toleranceMs Longest time for a piece of work: for so long it waits for a database that is away. */
+  /** @param options.toleranceMs How long work waits for an unavailable database. */
   constructor(
     readonly options: {
       readonly elapsed: Stopwatch;
       readonly toleranceMs: number;
-      /** Told when the kind of the condition changes. */
+      /** Called when the kind of the condition changes. */
       readonly changed?: ((condition: DatabaseCondition) => void) | undefined;
     },
   ) {
@@ -49,40 +42,37 @@ export class DatabaseState {
     return { kind: isFailing && this.#working === 0 ? "away" : "degraded", reason };
   }
 
-  /** Whether changes of others are heard of. */
+  /** Whether notifications of other instances arrive. */
   get hears(): boolean {
     return this.#deaf === "";
   }
 
-  /** Milliseconds for which it has been away; 0 if it is not. */
+  /** Milliseconds of the current outage; 0 if up. */
   get awayMs(): number {
     return this.#awaySince === undefined ? 0 : Math.max(1, this.options.elapsed() - this.#awaySince);
   }
 
-  /** Whether work is refused at once: there is no connection, and none may be opened now. */
+  /** Whether work fails at once: no connection is open, and none may be opened now. */
   get refusesWork(): boolean {
     return this.#working === 0 && !this.#opening.admits;
   }
 
-  /** @throws {DatabaseAway} If work is refused at once. */
+  /** @throws {DatabaseAway} If work fails at once. */
   checkWork(): void {
     if (this.refusesWork) throw this.#leftAlone();
   }
 
-  /** Whether new connections were refused, and another attempt is due. */
+  /** Whether connections failed and a trial is due. */
   get isTrialDue(): boolean {
     return this.#opening.isFailing && this.#opening.admits;
   }
 
-  /** Milliseconds until the next attempt to open a connection may be made. */
+  /** Milliseconds until the next trial. */
   get waitMs(): number {
     return this.#opening.waitMs;
   }
 
-  /**
-   * Makes an attempt to open a connection, if one is due.
-   * @throws {DatabaseAway} If none is. What the attempt throws.
-   */
+  /** Opens a connection if a trial is due. @throws {DatabaseAway} If none is; what `open` throws. */
   async attempt<T>(open: () => Promise<T>): Promise<T> {
     const end = this.#opening.begin();
     if (end === undefined) throw this.#leftAlone();
@@ -100,7 +90,7 @@ export class DatabaseState {
     }
   }
 
-  /** A connection for work is open until the promise resolves. */
+  /** Counts a connection until the promise resolves. */
   works(closed: Promise<void>): void {
     this.#working++;
     this.#tell();
@@ -110,13 +100,13 @@ export class DatabaseState {
     });
   }
 
-  /** @param deaf Why changes of others are not heard of; absent: they are. */
+  /** @param deaf Why notifications do not arrive; absent: they do. */
   listens(deaf?: string): void {
     this.#deaf = deaf ?? "";
     this.#tell();
   }
 
-  /** Tells nobody anything any more. */
+  /** Stops notifying. */
   close(): void {
     this.#closed = true;
   }

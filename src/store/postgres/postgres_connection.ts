@@ -3,44 +3,40 @@ import process from "node:process";
 import type { Row } from "../database.ts";
 import { PostgresError } from "./postgres_failure.ts";
 
-/** Whom to be on the server, and in which database. */
+/** User and database of a connection. */
 export interface PostgresLogin {
   readonly database: string;
   readonly user: string;
-  /** Empty where the server asks for none. */
+  /** Empty if the server requires none. */
   readonly password: string;
 }
 
-/** Name of the schema that has our tables. */
+/** Schema of our tables. */
 export const POSTGRES_SCHEMA = "authserver";
 
-/** Channel on which triggers tell of tables that were changed. */
+/** Channel of change notifications. */
 export const CHANGES_CHANNEL = "authserver_changed";
 
-/** What a connection hears: the name of a table, when somebody changed it. */
+/** Called with the name of a changed table. */
 export type Heard = (table: string) => void;
 
 type Value = string | number | null;
 
-/** What we use of the driver. */
 interface Driver {
   unsafe(text: string, values?: Value[], options?: { prepare?: boolean }): Promise<readonly Row[]>;
 }
 
-/** Numbers of eight bytes come as text otherwise; ours are all exact. */
+/** The driver returns int8 as text; our values are safe integers. */
 const BIGINT = { to: 20, from: [20], parse: Number, serialize: String };
 
-/**
- * One connection to one server. The driver's own ways to connect anew, to queue and to look for other servers are not
- * used: its queue has no end while the server is down, and what follows in a transaction would go to a new connection.
- */
+/** Connection to one server, without the driver's reconnect, failover and unbounded queue. */
 export class PostgresConnection {
   readonly #driver: Driver;
   readonly #socket: Duplex;
   #alive = true;
-  /** Resolves when it is of no use any more. */
+  /** Resolves when the connection is unusable. */
   readonly closed: Promise<void>;
-  /** Gives up statements under way: of some that are lost with the connection the driver never tells. */
+  /** Cancels running statements: the driver does not report all that fail with the connection. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 
   private constructor(driver: Driver, socket: Duplex) {
@@ -55,10 +51,7 @@ export class PostgresConnection {
     );
   }
 
-  /**
-   * Signs in at a server. What it waits for ends when the socket is destroyed.
-   * @throws {PostgresError} Such as for a wrong password.
-   */
+  /** Authenticates at a server. Destroying the socket cancels it. @throws {PostgresError} */
   static async open(
     socket: Duplex,
     { database, user, password }: PostgresLogin,
@@ -72,13 +65,13 @@ export class PostgresConnection {
         given = true;
         return socket;
       },
-      host: "database", // for the driver's messages, which nobody sees
+      host: "database", // only in the driver's messages
       port: 5432,
       database,
       user,
       password: () => password,
       max: 1,
-      ssl: false, // the socket's affair
+      ssl: false, // the socket has TLS
       prepare: true,
       fetch_types: false,
       idle_timeout: undefined,
@@ -104,17 +97,16 @@ export class PostgresConnection {
     return connection;
   }
 
-  /** Whether it may be used further. */
   get isAlive(): boolean {
     return this.#alive;
   }
 
-  /** One statement with values; `$1` is the first. @throws {PostgresError} */
+  /** Runs one statement with parameters. @throws {PostgresError} */
   query(text: string, values: Value[]): Promise<readonly Row[]> {
     return this.#told(() => this.#driver.unsafe(text, values, { prepare: true }));
   }
 
-  /** Statements without values, with semicolons between; rows come of a single one only. @throws {PostgresError} */
+  /** Runs statements without parameters; only a single statement returns rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
     return this.#told(() => this.#driver.unsafe(text));
   }
@@ -130,17 +122,14 @@ export class PostgresConnection {
     });
   }
 
-  /** Ends it at once: what is under way fails. */
+  /** Closes at once; running statements fail. */
   destroy(): void {
     this.#alive = false;
     this.#socket.destroy();
   }
 }
 
-/**
- * The driver looks into the environment for whatever it is not told, and for its name in each case. There is nothing for
- * it: neither is the environment the place of our configuration, nor may a worker read it.
- */
+/** Hides the environment from the driver, which falls back to it for missing options: workers may not read it. */
 function withoutEnvironment<T>(action: () => T): T {
   const { env } = process;
   process.env = {};
@@ -151,7 +140,7 @@ function withoutEnvironment<T>(action: () => T): T {
   }
 }
 
-/** Rows as the driver gives them, without what it adds to their list. */
+/** Strips the driver's additions from a result. */
 function alone(rows: readonly Row[]): readonly Row[] {
   return [...rows];
 }

@@ -24,58 +24,58 @@ import { reachPlain } from "./reach_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
 import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
-/** Which database, and how to deal with it. */
+/** Options of a PostgreSQL database. */
 export interface PostgresOptions {
-  /** Of one database: the primary server and those that may take its place, in any order. */
+  /** Primary and standbys, in any order. */
   readonly servers: readonly PostgresServer[];
   readonly login: PostgresLogin;
-  /** TCP without TLS, if left out. */
+  /** Default: TCP without TLS. */
   readonly reach?: Reach;
-  /** How many connections at a time: one hears what others change, and at least one works. */
+  /** Most connections; one of them listens for notifications. */
   readonly connections: number;
-  /** Longest time for one piece of work, in milliseconds. */
+  /** Deadline for one piece of work, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told when it turns out to be up, degraded or away. */
+  /** Called when the condition changes. */
   readonly changed?: (condition: DatabaseCondition) => void;
-  /** Told of a statement that the database refuses although it could do it: an error of the service. */
+  /** Called for a statement that fails because of a defect of the service. */
   readonly defective?: (statement: string, error: PostgresError) => void;
   readonly elapsed?: Stopwatch;
-  /** Whether the tables are those that are needed, by default ours. @throws {DatabaseFailure} If not. */
+  /** Checks the tables; default: ours. @throws {DatabaseFailure} */
   readonly checkSchema?: (connection: PostgresConnection) => Promise<void>;
-  /** In the place of the database's own, for tests. */
+  /** Replaces the database's clock in tests. */
   readonly clock?: Clock;
 }
 
-/** Pauses between tries of what did not happen, in milliseconds: each twice the one before. */
+/** First pause between retries, in milliseconds; doubles each time. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 250;
 
-/** How long ids of changes are kept: far longer than anybody asks for them. They are deleted so often, too. */
+/** Lifetime of change ids and interval of their deletion; far longer than any retry needs. */
 const KEEP_IDS_MS = 10 * 60_000;
 const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
   SELECT id FROM change_made WHERE at < :now - :kept ORDER BY at LIMIT ${BATCH}) RETURNING id`;
 
-/** How a database is, for health, status and metrics. */
+/** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
-  /** Milliseconds for which it has been away; 0 if it is not. */
+  /** Milliseconds of the current outage; 0 if up. */
   readonly awayMs: number;
-  /** Statements since the start that failed for a defect of the service. */
+  /** Statements that failed because of a defect of the service. */
   readonly defects: number;
 };
 
-/** A change on its way: what is known of its earlier tries. */
+/** Change with its earlier attempts. */
 interface Change<T> {
   readonly id: string;
   readonly work: () => Work<T>;
   readonly manner: Manner;
-  /** What came of a try that was about to be kept when the connection was lost: it may have been. */
+  /** Result of an attempt that lost its connection during commit: it may have been committed. */
   kept?: { readonly result: T };
 }
 
 /**
- * A PostgreSQL database that several instances share. Each piece of work has a deadline, which the server knows too; what
- * certainly did not happen is tried again until then. Each change leaves its id, so that after a lost connection it can be
- * seen whether it happened: it happens once, or not at all.
+ * PostgreSQL database for several instances. Work has a deadline, also on the server; attempts without effect are
+ * retried until then. Each change stores an id, so that after a lost connection a retry can see whether it was
+ * committed: never twice.
  */
 export class PostgresDatabase implements Database {
   readonly #options: PostgresOptions;
@@ -85,12 +85,10 @@ export class PostgresDatabase implements Database {
   readonly #watch: PostgresWatch;
   readonly #statements = new Map<string, ReturnType<typeof forPostgres>>();
   #isOpen = true;
-  /** Statements that failed for a defect of the service. */
   #defects = 0;
-  /** When ids of changes were deleted last. */
   #clearedAt: number;
 
-  /** Connects when there is something to do, and begins to listen for what others change. */
+  /** Connects on demand, and starts to listen for notifications. */
   constructor(options: PostgresOptions) {
     const { servers, login, reach = reachPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
       options;
@@ -119,12 +117,12 @@ export class PostgresDatabase implements Database {
     return this.#isOpen;
   }
 
-  /** Whether changes of other instances are heard of. */
+  /** Whether notifications of other instances arrive. */
   get isReachable(): boolean {
     return this.#watch.isListening;
   }
 
-  /** As connections show it, which learn of an end within some seconds. */
+  /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
     const { condition, awayMs } = this.#state;
     return { ...condition, awayMs, defects: this.#defects };
@@ -153,8 +151,7 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Tries out whether instances hear of each other: notifies itself over another connection than the one that listens.
-   * @throws {DatabaseFailure} If it does not, as with a pooler that shares sessions between connections.
+   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares sessions.
    */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
@@ -170,7 +167,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Tries until it is done, will not go, or the time is over. */
+  /** Retries until success, a permanent failure or the deadline. */
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
     try {
@@ -207,10 +204,10 @@ export class PostgresDatabase implements Database {
   async #transact<T>(on: PostgresConnection, change: Change<T>, deadline: Deadline): Promise<T> {
     try {
       await begin(on, change, deadline);
-      change.kept = undefined; // nobody has its id: no earlier try was kept
+      change.kept = undefined; // the id is free: no earlier attempt was committed
       const result = await this.#walk(on, change.work());
       change.kept = { result };
-      // The limit is off: a commit that it ended while standbys are waited for would be taken for one that they have.
+      // Without limit: a commit canceled while waiting for standbys would look like a replicated one.
       await on.run("SET LOCAL statement_timeout = 0; COMMIT");
       return result;
     } catch (error) {
@@ -227,16 +224,16 @@ export class PostgresDatabase implements Database {
     return step.value;
   }
 
-  /** Opens a connection when none could be opened and nobody needs one; deletes old ids of changes. */
+  /** Probes for a connection if the database is down and idle; deletes old change ids. */
   #tend(): void {
     const now = this.#elapsed();
     if (this.#state.isTrialDue) {
       const { deadline, settle } = this.#deadline();
-      void this.#pool.refill(deadline).catch(() => {}).finally(settle); // the state knows why
+      void this.#pool.refill(deadline).catch(() => {}).finally(settle); // the state has the reason
     }
     if (now - this.#clearedAt < KEEP_IDS_MS) return;
     this.#clearedAt = now;
-    void deleteInBatches(this, CLEAR_IDS, { kept: KEEP_IDS_MS / 1000 }).catch(() => {}); // then the next time
+    void deleteInBatches(this, CLEAR_IDS, { kept: KEEP_IDS_MS / 1000 }).catch(() => {}); // retried next time
   }
 
   async #rows(on: PostgresConnection, sql: string, values: Values): Promise<readonly Row[]> {
@@ -258,19 +255,19 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** Name of a statement: what it does, and the table. */
+/** Names a statement by operation and table. */
 function nameOf(sql: string): string {
   const [, verb = "", table = ""] = /^\s*(\w+)(?:[^]*?\b(?:INTO|FROM|UPDATE)\s+(\w+))?/.exec(sql) ?? [];
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
 
-/** What an instance notifies itself with. */
+/** Payload of a self-notification. */
 const CHECKED = "connection_check";
 
-/** Name of the key of the ids of changes. */
+/** Primary key of the change ids. */
 const ID_KEY = "change_made_pkey";
 
-/** Begins the transaction: alone if so asked, and with its id, which nobody else has unless this very change was made. */
+/** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */
 async function begin(
   on: PostgresConnection,
   { id, manner: { alone, asyncCommit = false } }: Change<unknown>,

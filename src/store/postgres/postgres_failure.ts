@@ -1,9 +1,9 @@
 import { DatabaseAway, DatabaseFailure } from "../database.ts";
 
-/** What driver, server or system say of a statement or a connection that failed. */
+/** Error of driver, server or system. */
 export class PostgresError extends Error {
   override readonly name = "PostgresError";
-  /** Of the server (appendix A of its manual), the driver or the system; empty if it has none. */
+  /** SQLSTATE, or code of driver or system; may be empty. */
   readonly code: string;
 
   constructor(error: unknown) {
@@ -13,36 +13,36 @@ export class PostgresError extends Error {
 }
 
 /**
- * What a failed statement means. `again`: certainly nothing happened, and another try may go better. `lost`: the connection
- * is of no use any more; a change that was about to be kept may have been. `refused`: it will not go.
+ * Consequence of a failed statement. `again`: no effect, retry; `lost`: the connection is unusable, a commit may have
+ * happened; `refused`: permanent.
  */
 type Meaning = "again" | "lost" | "refused";
 
-/** Two who wait for each other. */
+/** Serialization failure and deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
-/** The server ends, begins, has no room, takes no changes (any more), ended the session. */
+/** Shutdown, startup, no connections left, read-only, terminated session. */
 const LOST = /^(?:57P0\d|53300|25006|25P0[34]|08\w{3})$/;
 
-/** Codes of the server; those of the driver and of the system have other characters, or more. */
+/** SQLSTATEs; codes of the driver and the system look different. */
 const OF_SERVER = /^[0-9][0-9A-Z]{4}$|^[A-Z][0-9][0-9A-Z]{3}$/;
 
-/** What an error means for what was under way. */
+/** Returns the consequence of an error. */
 export function meaningOf({ code, message }: PostgresError): Meaning {
   if (AGAIN.has(code)) return "again";
-  if (code === "0A000" && message.includes("cached plan")) return "lost"; // the schema changed under the connection
+  if (code === "0A000" && message.includes("cached plan")) return "lost"; // schema changed meanwhile
   return LOST.test(code) || !OF_SERVER.test(code) ? "lost" : "refused";
 }
 
-/** No room, no time, ended by somebody, the system's own: for these no statement is to blame. */
+/** Resources, operator and system errors, which no statement causes. */
 const OF_CIRCUMSTANCES = /^(?:5[3578]|XX)/;
 
-/** Whether a statement failed for what it says: an error of the service, or of its rights. */
+/** Reports whether the statement itself or missing rights caused an error. */
 export function isDefect(error: PostgresError): boolean {
   return meaningOf(error) === "refused" && !OF_CIRCUMSTANCES.test(error.code);
 }
 
-/** What callers get of an error: their own as it is, one of the database as such. */
+/** Converts database errors to {@link DatabaseFailure}. */
 export function toFailure(error: unknown): unknown {
   if (!(error instanceof PostgresError)) return error;
   const Kind = meaningOf(error) === "refused" ? DatabaseFailure : DatabaseAway;

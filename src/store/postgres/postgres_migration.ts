@@ -9,18 +9,16 @@ import { PostgresServers } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 
 /**
- * Brings the tables of a database to the newest version, and lets an account use them that cannot change what tables
- * there are.
- * @param options.login Who makes the tables, and owns them.
- * @param user Who works with them.
+ * Migrates the tables to the newest version, and grants a user access who cannot change the schema.
+ * @param options.login Owner of the tables.
  * @returns Versions before and after.
- * @throws {DatabaseFailure} If the database cannot do it; then nothing is changed.
+ * @throws {DatabaseFailure} Nothing is changed then.
  */
 export async function migrateDatabase(
   { servers, login, reach = reachPlain, timeoutMs }: PostgresOptions,
   user: string,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const checkSchema = () => Promise.resolve(); // it is what is to come
+  const checkSchema = () => Promise.resolve(); // about to be created
   const state = new DatabaseState({ elapsed: stopwatch, toleranceMs: timeoutMs });
   const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, state });
   const connection = await all.open(AbortSignal.timeout(timeoutMs));
@@ -35,7 +33,7 @@ export async function migrateDatabase(
   }
 }
 
-/** What the service needs, and no more; said again each time, since tables may have come. */
+/** Grants the minimum, each time, since tables may be new. */
 async function permit(connection: PostgresConnection, user: string): Promise<void> {
   const name = `"${user.replaceAll('"', '""')}"`;
   await connection.run(

@@ -5,18 +5,18 @@ import { meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
-/** Pieces of work that wait for a connection; more are told at once that there is none. */
+/** Longest queue for a connection. */
 const WAITING = 1000;
 
-/** Until when a piece of work has to be done. */
+/** Deadline of a piece of work. */
 export interface Deadline {
-  /** Aborted then. */
+  /** Aborted at the deadline. */
   readonly signal: AbortSignal;
-  /** Milliseconds until then, at least 1. */
+  /** Milliseconds left, at least 1. */
   left(): number;
 }
 
-/** A bounded number of connections, each used by one piece of work at a time. */
+/** Bounded pool; one piece of work per connection at a time. */
 export class PostgresPool {
   readonly #servers: PostgresServers;
   readonly #state: DatabaseState;
@@ -33,8 +33,8 @@ export class PostgresPool {
   }
 
   /**
-   * Does a piece of work on a connection, which is ended when the work's time is over.
-   * @throws {DatabaseAway} If there is no connection in time, or none may be opened now. What the work throws.
+   * Runs work on a connection, which is closed at the deadline.
+   * @throws {DatabaseAway} If no connection is available in time; what the work throws.
    */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.#state.checkWork();
@@ -49,20 +49,19 @@ export class PostgresPool {
     }
   }
 
-  /** Ends all connections. */
   close(): void {
     this.#closed = true;
     this.leaveIdle();
   }
 
-  /** Opens a connection for work to come, and so finds out whether one can be opened. @throws As {@link use}. */
+  /** Opens an idle connection, as a probe. @throws As {@link use}. */
   async refill({ signal }: Deadline): Promise<void> {
     const connection = await this.#servers.open(signal);
     if (this.#closed || this.#idle.length >= this.#most) connection.destroy();
     else this.#idle.push(connection);
   }
 
-  /** Ends the connections on which nothing is under way: who does not answer one does not answer the others. */
+  /** Closes idle connections, since their server no longer responds. */
   leaveIdle(): void {
     for (const connection of this.#idle.splice(0)) connection.destroy();
   }

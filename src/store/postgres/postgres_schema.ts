@@ -9,35 +9,34 @@ import {
   UPLOAD_TABLES,
 } from "./shared_tables.ts";
 
-/** A step from one version of the tables to the next. */
+/** Migration step. */
 interface Step {
   readonly sql: string;
   /**
-   * The oldest version of the tables that a service may know and still work with what this step makes. Columns and tables
-   * that are added leave it where it was; what takes something away comes a version after the last that needs it. Never
-   * more than one version back: an older service ignores what this one relies on, such as bans.
+   * Oldest schema version whose services still work after this step. Additions keep it; removals come one version after
+   * the last use. At most one version back: older services would ignore new rules, such as bans.
    */
   readonly worksWith: number;
 }
 
-/** What a database says of its tables. */
+/** Schema version of a database. */
 interface TableVersions {
-  /** How many steps were taken. */
+  /** Steps taken. */
   readonly version: number;
-  /** As the last of them has it. */
+  /** From the last step. */
   readonly worksWith: number;
 }
 
-/** Tells all instances that a table was changed, when the change is kept. */
+/** Trigger that notifies all instances of a change at commit. */
 function tells(table: string): string {
   return `CREATE TRIGGER ${table}_changed AFTER INSERT OR UPDATE OR DELETE ON ${table}
      FOR EACH STATEMENT EXECUTE FUNCTION tell_change();`;
 }
 
-/** Tables whose changes other instances want to know of at once. */
+/** Tables with notifications. */
 const TOLD = ["record", "operator_ban", "operator_lift", "reservation", "known_login"];
 
-/** Notifies all instances when a statement has changed rows of the table, and not when it found nothing to change. */
+/** Trigger that notifies only if rows changed. */
 function notifies(table: string): string {
   const on = (event: string, rows: string) =>
     `CREATE TRIGGER ${table}_${event.toLowerCase()} AFTER ${event} ON ${table} REFERENCING ${rows} TABLE AS changed
@@ -46,7 +45,7 @@ function notifies(table: string): string {
      ${on("INSERT", "NEW")} ${on("UPDATE", "NEW")} ${on("DELETE", "OLD")}`;
 }
 
-/** The tables of all that instances share; the version of a database is the number of steps taken. */
+/** Migrations; the version of a database is the number of steps taken. */
 const STEPS: readonly Step[] = [{
   worksWith: 1,
   sql: `
@@ -146,10 +145,10 @@ const STEPS: readonly Step[] = [{
    ${TOLD.map(notifies).join("\n   ")}`,
 }];
 
-/** The tables of the database are not those that this service can work with. */
+/** Schema version that this service cannot use. */
 export class UnfitTables extends DatabaseFailure {}
 
-/** @throws {UnfitTables} If there are no tables, or older or too much newer ones than this service knows. */
+/** @throws {UnfitTables} If tables are absent, too old or too new. */
 export async function checkSchema(connection: PostgresConnection): Promise<void> {
   const { version, worksWith } = await schemaOf(connection);
   const known = STEPS.length;
@@ -167,9 +166,9 @@ export async function checkSchema(connection: PostgresConnection): Promise<void>
   }
 }
 
-/** Takes the steps that were not taken, all or none; only one at a time does. @returns Versions before and after. */
+/** Takes the missing steps in one exclusive transaction. Returns the versions before and after. */
 export async function migrate(connection: PostgresConnection): Promise<{ from: number; to: number }> {
-  // A step may take its time, but not wait for long behind others, who would then wait behind it.
+  // A step may take long, but not wait long for a lock, which would block others behind it.
   await connection.run("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '10s'");
   await connection.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", ["authserver tables"]);
   await connection.run(
@@ -191,7 +190,7 @@ export async function migrate(connection: PostgresConnection): Promise<{ from: n
   return { from: version, to: Math.max(version, STEPS.length) };
 }
 
-/** Of a database in which nothing was made yet. */
+/** Empty database. */
 const NO_TABLES: TableVersions = {
   version: 0,
   worksWith: 0,

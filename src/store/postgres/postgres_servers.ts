@@ -9,28 +9,28 @@ import {
 } from "./postgres_connection.ts";
 import { toFailure } from "./postgres_failure.ts";
 
-/** Where a server listens. */
+/** Address of a server. */
 export interface PostgresServer {
   readonly host: string;
   readonly port: number;
 }
 
-/** Makes a connection to a server, with TLS where there is to be; given up when the signal is aborted. */
+/** Connects to a server, with TLS if configured, until the signal aborts. */
 export type Reach = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
 
-/** One primary server and those that may take its place. */
+/** Options for a primary and its standbys. */
 interface ServersOptions {
   readonly servers: readonly PostgresServer[];
   readonly login: PostgresLogin;
   readonly reach: Reach;
-  /** Whether the tables are those that we know. @throws {DatabaseFailure} If not. */
+  /** Checks the tables. @throws {DatabaseFailure} */
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
-  /** Longest time for anything, in milliseconds. */
+  /** Timeout of each operation, in milliseconds. */
   readonly timeoutMs: number;
   readonly state: DatabaseState;
 }
 
-/** Opens connections to whichever server takes changes. */
+/** Finds the server that accepts changes. */
 export class PostgresServers {
   readonly #options: ServersOptions;
 
@@ -39,10 +39,10 @@ export class PostgresServers {
   }
 
   /**
-   * All servers are asked at once, the first that takes changes is it: after a fail-over nobody waits for the silent one.
-   * @param heard Absent: the connection is for work.
-   * @throws {DatabaseAway} If there is none, or none may be looked for now.
-   * @throws {DatabaseFailure} If there is one that is not for us: wrong password, other tables.
+   * Tries all servers at once and takes the first that accepts changes, so that a silent one delays no failover.
+   * @param heard Listens for notifications; absent: a connection for work.
+   * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
+   * @throws {DatabaseFailure} For a wrong password or other tables.
    */
   async open(signal: AbortSignal, heard?: Heard): Promise<PostgresConnection> {
     const { state } = this.#options;
@@ -93,12 +93,12 @@ export class PostgresServers {
   }
 }
 
-/** Whether a server is a standby, or was told to take no changes. */
+/** Condition: standby or read-only. */
 export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
-/** @throws {DatabaseAway} If the server takes no changes. */
+/** @throws {DatabaseAway} If the server is read-only. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
-  // Whoever turned off that what is acknowledged is kept did not think of shares that are used once.
+  // With synchronous_commit off, a crash could undo the use of a single-use share.
   const [session] = await connection.query(
     `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),

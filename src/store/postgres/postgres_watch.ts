@@ -3,59 +3,54 @@ import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
 
-/** After this time everything is read again, even if nobody said that it changed. */
+/** Interval of full re-reads, with or without notifications. */
 const REREAD_MS = 15_000;
 
-/** How often the connection is tried out, since a silent one may be dead. */
+/** Interval of pings, since a silent connection may be dead. */
 const PING_MS = 2_000;
 
-/** Pauses between tries to find a server again. */
+/** Pause between reconnects. */
 const PAUSE_MS = 250;
 
-/** Asks whether the server takes changes, and which process of it answers. */
+/** Query for read-only state and backend process. */
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
 
-/** What is wrong if a connection has no session of its own. */
+/** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
   "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
 
-/** What is used of a connection. */
 type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive" | "closed">;
 
-/** Who opens connections. */
 interface Servers {
-  /** @throws If no server can be reached. */
+  /** @throws If no server is available. */
   open(signal: AbortSignal, heard: Heard): Promise<Listener>;
 }
 
 interface WatchParts {
-  /** Longest time for a connection and for each answer, in milliseconds. */
+  /** Timeout of connecting and of each response. */
   readonly timeoutMs: number;
   readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
-  /** Called when a server answers no more, or takes no changes: other connections to it are of no use either. */
+  /** Called when the server stopped responding or became read-only, so that its other connections are closed too. */
   readonly unusable?: () => void;
-  /** Called whenever the connection was tried out. */
+  /** Called after each ping. */
   readonly tried?: () => void;
   readonly schedule?: Schedule;
 }
 
-/**
- * Hears on a connection of its own what others change, and so knows for each table whether it may be different from what
- * was read. Whatever happened while there was no connection is unknown: then, all tables are.
- */
+/** Listens for notifications on its own connection and tracks which tables may have changed; after a reconnect, all. */
 export class PostgresWatch {
   readonly #servers: Servers;
   readonly #versions = new Map<string, number>();
   readonly #closing = new AbortController();
-  /** Counts when everything may be different. */
+  /** Increases when all tables may have changed. */
   #all = 0;
   #connection: Listener | undefined;
   readonly #parts: WatchParts;
   readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
-  /** Called with each table that is heard of. */
+  /** Listeners for table changes. */
   readonly #heard = new Set<Heard>();
 
   constructor(servers: Servers, parts: WatchParts) {
@@ -74,7 +69,7 @@ export class PostgresWatch {
     return this.#listening.promise;
   }
 
-  /** Resolves the next time that a table is heard of. */
+  /** Resolves on the next notification about a table. */
   heard(table: string): Promise<void> {
     return new Promise((resolve) => {
       const hear = (other: string) => {
@@ -109,7 +104,7 @@ export class PostgresWatch {
     }
   }
 
-  /** Listens until the connection is lost. */
+  /** Listens until the connection fails. */
   async #listen(): Promise<void> {
     const connection = await this.#inTime((signal) =>
       this.#servers.open(signal, (table) => {
@@ -145,7 +140,7 @@ export class PostgresWatch {
     if (!this.#closing.signal.aborted) this.#parts.state.listens(why);
   }
 
-  /** What the connection answers; it is ended if there is no answer in time. */
+  /** Sends a query; closes the connection after a timeout. */
   async #asked(connection: Listener, text: string) {
     return await this.#inTime(async (signal) => {
       const end = () => {
@@ -156,7 +151,7 @@ export class PostgresWatch {
       try {
         return await connection.run(text);
       } finally {
-        // Else the signal of the end would keep one for each time it was asked.
+        // Otherwise the long-lived signal collects a listener per query.
         signal.removeEventListener("abort", end);
       }
     });
@@ -168,14 +163,14 @@ export class PostgresWatch {
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
     } catch (error) {
-      late.signal.throwIfAborted(); // that is why the connection was ended
+      late.signal.throwIfAborted(); // the timeout closed it
       throw error;
     } finally {
       inTime();
     }
   }
 
-  /** Until the time is over or it is closed, or, while listening, nothing else. */
+  /** Waits for a time, for closing, or, while listening, for the connection's end. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();

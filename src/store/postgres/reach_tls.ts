@@ -11,24 +11,23 @@ import { DatabaseFailure } from "../database.ts";
 import type { PostgresServer, Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 
-/** Whom to believe to be the database, and as whom to appear there. */
+/** Trust anchors and client certificate for the database. */
 export interface PostgresTrust {
-  /** PEM, one certificate each; nobody else is trusted. */
+  /** PEM; replaces the system's anchors. */
   readonly anchors: readonly string[];
-  /** Certificate, with its chain, and key for the database user, as PEM. */
+  /** PEM, with chain. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
 }
 
-/** Length and code of the message by which a connection asks for TLS (PostgreSQL's protocol, "SSLRequest"). */
+/** SSLRequest of PostgreSQL's protocol. */
 const ASK_FOR_TLS = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
-/** What a server answers that has it. */
+/** Response of a server with TLS. */
 const HAS_TLS = "S".charCodeAt(0);
 
 /**
- * Connects with TLS: whom the server's certificate is from and for, and that the handshake proved its key, we look at
- * ourselves (architecture, design note 8).
- * @param trust Asked for each connection, so that renewed certificates are used from the next one on.
+ * Connects with TLS and verifies certificate, host name and proof of key itself (architecture, design note 8).
+ * @param trust Called per connection, so that renewed certificates take effect.
  */
 export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): Reach {
   return async (server, signal) => {
@@ -44,7 +43,7 @@ export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): R
         ca: [...anchors],
         cert: clientCertificate?.certificate,
         key: clientCertificate?.key,
-        rejectUnauthorized: false, // looked at below
+        rejectUnauthorized: false, // verified below
         checkServerIdentity: () => undefined,
       });
       socket.on("error", () => {});
@@ -64,17 +63,17 @@ export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): R
   };
 }
 
-/** @throws {DatabaseFailure} If the server has no TLS. What the socket emits. */
+/** @throws {DatabaseFailure} If the server has no TLS; the socket's errors. */
 async function agree(socket: Duplex, { host }: PostgresServer): Promise<void> {
   socket.write(ASK_FOR_TLS);
   const [answer] = await once(socket, "data");
   socket.pause();
-  // More than this one byte would be from somebody in between, before the handshake.
+  // Further bytes before the handshake would be injected.
   if (answer instanceof Uint8Array && answer.length === 1 && answer[0] === HAS_TLS) return;
   throw new DatabaseFailure(`${host} has no TLS, expected ssl=on there or persistence.pgsql.useSSL=false`);
 }
 
-/** @throws {DatabaseFailure} If the server is not who it should be. */
+/** @throws {DatabaseFailure} If the certificate is not trusted. */
 function checkServer(
   socket: TLSSocket,
   { host }: PostgresServer,

@@ -1,6 +1,6 @@
 /**
- * What instances share of bans and failed logins. What a crash of the database may lose is not written to its log. Names and
- * addresses of failed logins are there as digests: people type passwords into the wrong field.
+ * Bans and failed logins. Unlogged tables lose their rows in a crash. Names and addresses are digests: people type
+ * passwords into the wrong field.
  */
 export const THROTTLING_TABLES = `
   CREATE TABLE operator_ban (
@@ -34,12 +34,12 @@ export const THROTTLING_TABLES = `
   );
   CREATE INDEX known_login_by_time ON known_login (seen);`;
 
-/** When a login that passed was written, which may be long after it passed: by it, others find what is new to them. */
+/** Write time of a known login, which may be long after the login; others poll by it. */
 export const KNOWN_LOGIN_TOLD = `
   ALTER TABLE known_login ADD COLUMN told BIGINT NOT NULL DEFAULT 0;
   CREATE INDEX known_login_by_telling ON known_login (told);`;
 
-/** What instances know of each other; after a crash they say it again. */
+/** Instances; unlogged, since they register again. */
 export const INSTANCE_TABLES = `
   CREATE UNLOGGED TABLE instance (
     id TEXT PRIMARY KEY,
@@ -50,7 +50,7 @@ export const INSTANCE_TABLES = `
     seen BIGINT NOT NULL
   );`;
 
-/** Reservations; times in milliseconds since the epoch, accounts as a list in JSON. */
+/** Times in milliseconds since the epoch, accounts as a JSON list. */
 export const RESERVATION_TABLES = `
   CREATE TABLE reservation (
     id TEXT PRIMARY KEY,

@@ -2,7 +2,7 @@ import { type Database, type Row, row, rows, type Work } from "../../store/datab
 import type { Ban, BanSubject } from "../ban.ts";
 import type { Digests } from "./digest.ts";
 
-/** How long an order to forget failures is there for instances to find, in milliseconds: a day. */
+/** How long instances can find an order to clear failures, in milliseconds. */
 const LIFT_MS = 86_400_000;
 
 const SQL = {
@@ -25,31 +25,31 @@ const SQL = {
   purgeLifts: `DELETE FROM operator_lift WHERE ends <= :clock`,
 } as const;
 
-/** A ban as it is shared: how long it lasts from now on, since the clocks of instances differ. */
+/** Ban with its remaining duration, since clocks differ. */
 interface SharedBan extends BanSubject {
   readonly lastsMs: number;
 }
 
-/** An order to forget failures and waits. */
+/** Order to clear failures and waits. */
 interface SharedLift {
   readonly id: string;
   readonly subject: BanSubject;
-  /** Milliseconds since it was ordered. */
+  /** Age in milliseconds. */
   readonly ageMs: number;
 }
 
-/** What the operator had one instance do, for all of them. */
+/** Orders of operators on any instance. */
 interface OperatorOrders {
   readonly bans: readonly SharedBan[];
-  /** Of the last day, the first one first. */
+  /** Of the last day, oldest first. */
   readonly lifts: readonly SharedLift[];
 }
 
-/** Bans by hand in a database; subjects as they are counted. */
+/** Operator bans in a database. */
 export class SharedBans {
   constructor(readonly database: Database, readonly digests: Digests) {}
 
-  /** Differs from what it was whenever something may have changed. */
+  /** Changes after any change. */
   version(): string {
     return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
   }
@@ -67,10 +67,7 @@ export class SharedBans {
     });
   }
 
-  /**
-   * Ends bans by hand, and has all instances forget failures.
-   * @returns How many bans there were, and counts of failures. @throws {DatabaseFailure}
-   */
+  /** Removes bans and clears failures everywhere. Returns the numbers of both. @throws {DatabaseFailure} */
   lift(subject: BanSubject): Promise<{ readonly bans: number; readonly counts: number }> {
     const id = crypto.randomUUID();
     const digests = this.digests.ofSubject(subject);
@@ -98,7 +95,7 @@ export class SharedBans {
     });
   }
 
-  /** Deletes what has ended. @throws {DatabaseFailure} */
+  /** Deletes expired rows. @throws {DatabaseFailure} */
   purge(): Promise<void> {
     return this.database.change(function* (): Work<void> {
       yield* row(SQL.purgeBans, {});
@@ -107,7 +104,6 @@ export class SharedBans {
   }
 }
 
-/** Only the user and the address tell one subject from another; none is empty. */
 function columns({ user = "", address = "" }: BanSubject) {
   return { user: user.replaceAll("\0", "\ufffd"), address };
 }
@@ -126,7 +122,7 @@ function toBan(found: Row): SharedBan {
   };
 }
 
-/** Reports whether two bans are the same: of one subject, and until the same moment. */
+/** Reports whether two bans have the same subject and end. */
 export function isSameBan(one: Ban, other: Ban): boolean {
   const [mine, others] = [columns(one), columns(other)];
   return mine.user === others.user && mine.address === others.address && one.until === other.until;

@@ -26,22 +26,22 @@ const SQL = {
     SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
 } as const;
 
-/** Failed logins that are being counted at once: guesses keep nobody from the database who has something to do there. */
+/** Concurrent counts, so that guesses cannot occupy the database. */
 const MOST_UNDER_WAY = 4;
-/** Longest that further attempts wait for a count, in milliseconds; then that of this instance has to do. */
+/** How long attempts wait for a shared count before the local one decides, in milliseconds. */
 const MAX_WAIT_MS = 1000;
-/** What was written may be seen this much later, in milliseconds: no transaction takes longer. */
+/** Longest transaction in milliseconds: rows may become visible this late. */
 const LATE_MS = 2000;
-/** After a failure nobody is asked for this long, in milliseconds. */
+/** Pause after a failure of the database, in milliseconds. */
 const REST_MS = 1000;
 
-/** A login that passed, by the name of user and address together. */
+/** Successful login by key of user and address. */
 export interface KnownLogin {
   readonly pair: string;
   readonly agoMs: number;
 }
 
-/** Failed logins, and users at addresses where they have passed, in a database. Times are those of its clock. */
+/** Failed and known logins in a database, by its clock. */
 export class SharedFailures {
   #underWay = 0;
   #restsUntil = 0;
@@ -54,9 +54,9 @@ export class SharedFailures {
   ) {}
 
   /**
-   * Counts a failed login for all instances: the user at the address first, since an address counts each name once.
-   * @param passed Logins that passed before it, which the others are still to be told of.
-   * @returns Absent if nobody can be asked.
+   * Counts a failure for all instances: first the user at the address, since an address counts each name once.
+   * @param passed Earlier logins not yet published.
+   * @returns Absent if the database is unavailable.
    */
   count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
@@ -70,15 +70,15 @@ export class SharedFailures {
     return { totals, soon: this.#soon(totals) };
   }
 
-  /** Logins that passed here; the failures of the user at the address are forgotten. @throws {DatabaseFailure} */
+  /** Publishes logins, which clear the failures of user and address. @throws {DatabaseFailure} */
   passed(logins: readonly KnownLogin[]): Promise<void> {
     return this.#change(() => noteAll(logins, this.digests));
   }
 
   /**
-   * Reads logins that passed somewhere, the latest first.
-   * @param until What the last read returned: only later ones are read; absent: all of a day.
-   * @returns The logins, and until when they were read, in milliseconds since the epoch by the database's clock.
+   * Reads known logins, latest first.
+   * @param until From the last read; absent: reads a whole day.
+   * @returns The logins and the next `until`, in milliseconds by the database's clock.
    * @throws {DatabaseFailure}
    */
   known(
@@ -96,7 +96,7 @@ export class SharedFailures {
     });
   }
 
-  /** The tables are such that a crash of the database empties them: there is no disk to wait for. */
+  /** The unlogged tables need no wait for the disk. */
   #change<T>(work: () => Work<T>): Promise<T> {
     return this.database.change(work, { asyncCommit: true });
   }
@@ -111,7 +111,7 @@ export class SharedFailures {
     });
   }
 
-  /** Deletes what counts no more. @throws {DatabaseFailure} */
+  /** Deletes expired rows. @throws {DatabaseFailure} */
   async purge(lifetimeMs: number): Promise<void> {
     await deleteInBatches(this.database, SQL.purgeFailures);
     await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: lifetimeMs });

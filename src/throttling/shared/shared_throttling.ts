@@ -11,25 +11,24 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-/** How often is looked whether other instances changed something, in milliseconds. */
+/** Interval of checks for changes, in milliseconds. */
 const LOOK_MS = 100;
-/** How often all is read again, changed or not, in milliseconds. */
+/** Interval of full reads, in milliseconds. */
 const REREAD_MS = 15_000;
-/** How often logins that passed are told and read, in milliseconds. */
+/** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
-/** How often what has ended is deleted, in milliseconds. */
+/** Interval of deleting expired rows, in milliseconds. */
 const PURGE_MS = 10 * 60_000;
-/** Logins that wait to be told, and those read at once. */
+/** Most known logins queued, or read at once. */
 const MOST_KNOWN = 10_000;
-/** Logins told in one transaction. */
+/** Logins per transaction. */
 const AT_ONCE = 200;
 
-/** What is shared, and with whom. */
 interface SharedThrottlingParts {
   readonly database: Database;
   /** See {@link Digests}. */
   readonly secret: string;
-  /** Told of what the operator had other instances do. */
+  /** Called for operators' orders on other instances. */
   readonly learned: (news: ThrottlingNews) => void;
   readonly log: Logger;
   readonly elapsed: Stopwatch;
@@ -37,24 +36,22 @@ interface SharedThrottlingParts {
 }
 
 /**
- * Bans, failed logins and users at addresses that instances of a service share by a database. Bans by hand hold everywhere
- * as soon as the database says that something changed. Failures are looked up nowhere: each instance goes by what it knows,
- * and learns what all know when one fails with it. While the database is away each goes on by itself.
+ * Bans, failures and known users shared through a database. Bans apply everywhere on notification. Failures are not
+ * polled: an instance learns the total when a login fails there. During an outage each instance counts alone.
  */
 export class SharedThrottling {
   readonly #bans: SharedBans;
   readonly #failures: SharedFailures;
   #memory: ThrottlingMemory | undefined;
-  /** Orders to forget failures that were followed, or came before this instance; absent before the first look. */
+  /** Processed orders to clear failures; absent before the first read. */
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined;
   #readAt = -Infinity;
-  /** Names of logins that passed, with the moment. */
+  /** Logins to publish, with their time. */
   readonly #passed = new Map<string, number>();
-  /** Version of the table of logins that was read last, and until when it was read, by the database's clock. */
+  /** Version last read, and until when, by the database's clock. */
   #known: { readonly version: number; readonly until: number } | undefined;
   readonly #startedAt: number;
-  /** What is done with the bans, one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #following: readonly Following[];
 
@@ -73,7 +70,7 @@ export class SharedThrottling {
     ];
   }
 
-  /** Begins with what all know, and follows it from now on, as far as the database answers. */
+  /** Reads the shared state and follows it while the database is available. */
   async follow(memory: ThrottlingMemory): Promise<void> {
     this.#memory = memory;
     await Promise.all(this.#following.map((following) => following.begin()));
@@ -88,7 +85,7 @@ export class SharedThrottling {
     });
     const counting = this.#failures.count(failed, passed);
     if (counting === undefined) return undefined;
-    // Told with this count, or else later: a second time it would clear this failure, too.
+    // Published now or later, not twice: a second time would clear this failure too.
     for (const { pair } of passed) this.#passed.delete(pair);
     void counting.totals.then((totals) => {
       if (totals.length === 0) passed.forEach(({ pair, at }) => this.#passed.set(pair, at));
@@ -102,16 +99,16 @@ export class SharedThrottling {
   }
 
   /**
-   * A ban counts here at once, and for the others before this resolves.
+   * Bans here at once, and on the other instances before this resolves.
    * @param until Milliseconds since the epoch.
-   * @returns Whether they know; if not, they are told as soon as the database is back.
+   * @returns False if they do not know yet; they are notified once the database is back.
    */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, true);
     return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
   }
 
-  /** As the memory does it, for all instances. @throws {DatabaseFailure} Then nothing is changed. */
+  /** Lifts on all instances. @throws {DatabaseFailure} Nothing is changed then. */
   lift(subject: BanSubject): Promise<number> {
     const before = this.#memory?.operator.list() ?? [];
     return this.#inTurn(async () => {
@@ -121,7 +118,7 @@ export class SharedThrottling {
         ? []
         : pendingOf(memory).filter((ban) => !before.some((other) => isSameBan(ban, other)));
       const here = memory?.lift(subject) ?? 0;
-      memory?.operator.adopt(later); // the operator ordered them after this
+      memory?.operator.adopt(later); // ordered after this
       await this.#read();
       return Math.max(here, bans + counts);
     });
@@ -136,7 +133,7 @@ export class SharedThrottling {
     if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());
   }
 
-  /** Tells what others do not know yet, then reads what all know. */
+  /** Publishes pending changes, then reads all. */
   async #exchange(): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
@@ -148,8 +145,8 @@ export class SharedThrottling {
     await this.#read(pending);
   }
 
-  /** @param told Bans that the others know by now. */
-  async #read(told: readonly Ban[] = []): Promise<void> {
+  /** @param published Bans that are now published. */
+  async #read(published: readonly Ban[] = []): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
     const version = this.#bans.version();
@@ -164,9 +161,9 @@ export class SharedThrottling {
       failures: 0,
       until: now + lastsMs,
     }));
-    const pending = pendingOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
+    const pending = pendingOf(memory).filter((ban) => !published.some((other) => isSameBan(ban, other)));
     const allBans = [...shared, ...pending];
-    // At its first look, the instance follows the orders that it missed since it began.
+    // At its first read, an instance follows the orders since its start.
     const ownAgeMs = this.#readAt - this.#startedAt;
     const lifted = lifts.filter(({ id, ageMs }) =>
       this.#lifts === undefined ? ageMs < ownAgeMs : !this.#lifts.has(id)
@@ -192,7 +189,7 @@ export class SharedThrottling {
     this.#known = { version, until };
   }
 
-  /** What others failed with before they passed elsewhere is forgotten, as it would be had they passed here. */
+  /** Clears failures from before a success elsewhere, as a local success would. */
   #note(logins: readonly KnownLogin[]): void {
     const memory = this.#memory;
     if (memory === undefined) return;
@@ -218,7 +215,7 @@ function pendingOf(memory: ThrottlingMemory): readonly Ban[] {
   return memory.operator.list().filter(({ pending }) => pending === true);
 }
 
-/** The database is away; what else goes wrong is a defect. */
+/** Expects an outage; any other error is a defect. */
 function failedAsExpected(error: unknown): false {
   if (error instanceof DatabaseFailure) return false;
   throw error;

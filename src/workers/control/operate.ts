@@ -94,7 +94,7 @@ async function revoke(
   const revoked = kept((await ask(supervisor, { about: "revoke", user, id }, CORE_MS)).revoked);
   const { ended, names } = revoked;
   if (names.length === 0 || (id !== undefined && ended === 0)) return revoked; // nothing was done
-  supervisor.log.warn("tokens taken back by the operator", { user, id, ended, operator });
+  supervisor.log.warn("operator revoked tokens", { user, id, ended, operator });
   supervisor.reports.audit({ event: "revoke", decision: "granted", user, token: id, ended, operator });
   return revoked;
 }

@@ -87,7 +87,7 @@ Deno.test("check --online says of every other system what it found", async () =>
   const seen = oidc.server.seen.length + unity.server.seen.length;
   const { status, lines, out } = await checkOnline(site);
   assert.deepEqual(lines, GOOD);
-  assert.match(out, /^The configuration is usable: /m);
+  assert.match(out, /^The configuration is valid: /m);
   assert.equal(status, 0);
   const requests = [...oidc.server.seen, ...unity.server.seen].slice(seen);
   assert(requests.every(({ headers }) => headers.authorization === undefined));

@@ -76,7 +76,7 @@ test("database migrate makes the tables for an account that cannot change them",
   const alone = await place.run(["database", "migrate"]);
   assert.match(alone.err, /permission denied for database made/);
   const made = await place.run(["database", "migrate", "--user", "owner", "--stdin"], "secret\n");
-  assert.match(made.out, /^The tables have version \d+, before: 0\n$/);
+  assert.match(made.out, /^Migrated the tables from version 0 to \d+\n$/);
   const again = await place.run(["database", "migrate", "--user", "owner", "--stdin", "--json"], "secret");
   const { from, to } = JSON.parse(again.out);
   assert.equal(from, to);
@@ -131,8 +131,8 @@ test("database import copies shares with their uses, and records, each once", as
   const again = await place.run(["database", "import"]);
   assert.equal(
     again.out,
-    "Shares: 0 copied, 2 there already\nTokens and others: 0 copied, 2 there already\n" +
-      "Reservations: 0 copied, 0 there already\n",
+    "Shares: 0 copied, 2 existed already\nTokens and others: 0 copied, 2 existed already\n" +
+      "Reservations: 0 copied, 0 existed already\n",
   );
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
 });
@@ -157,8 +157,11 @@ test("database import copies reservations that are not over, each once; without 
     );
 
   const copied = await place.run(["database", "import"]);
-  assert.match(copied.err, /left out: .*'broken'/);
-  assert.match(copied.out, /^Reservations: 2 copied, 0 there already\nTake out authservice\.server\.A\.res/m);
+  assert.match(copied.err, /skipped: .*'broken'/);
+  assert.match(
+    copied.out,
+    /^Reservations: 2 copied, 0 existed already\nRemove authservice\.server\.A\.res/m,
+  );
   const again = await place.run(["database", "import", "--json"]);
   assert.deepEqual(JSON.parse(again.out).reservations, { added: 0, present: 2 });
   assert.deepEqual(await names(place), ["now", "now", "over"], "the file counts where there is one");
@@ -180,7 +183,7 @@ test("database import copies reservations that are not over, each once; without 
 
 test("database import takes an empty folder for nothing, and says what it lacks", async (server) => {
   await using place = new Place(chosen(server.port, await server.database()));
-  assert.match((await place.run(["database", "import"])).out, /^Shares: 0 copied, 0 there already\n/);
+  assert.match((await place.run(["database", "import"])).out, /^Shares: 0 copied, 0 existed already\n/);
   const nowhere = await place.run(["database", "import", "--directory", `${place.folder}/none`]);
   assert.match(nowhere.err, /There is no folder \S+\/none/);
 });

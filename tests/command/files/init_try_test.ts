@@ -47,12 +47,12 @@ Deno.test("init --try makes a service that answers its user out of an empty fold
 
   const again = runAuthserver(["init", "--try", "--directory", "site"], { cwd: at.path });
   assert.equal(await again.ended, 1);
-  assert.match(again.printed, /container\.properties is there already, expected a folder without/);
+  assert.match(again.printed, /container\.properties exists already, expected a folder without/);
   assert.equal(await Deno.readTextFile(`${at.path}/site/conf/users.txt`), users);
 
   const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
   assert.equal(await checked.ended, 0, checked.printed);
-  assert.match(checked.printed, /usable: 0 errors, 0 warnings/);
+  assert.match(checked.printed, /valid: 0 errors, 0 warnings/);
   // SSH keys are asked first, and any name could be that of an account with keys: the password file knows this one.
   const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
   assert.equal(await explained.ended, 0, explained.printed);

@@ -58,7 +58,7 @@ for (const variant of ["variant_a", "variant_b"]) {
     assert.equal(code, 0, printed);
     assert.match(printed, /^\d+ files copied from \S+\/java\/conf to conf$/m);
     assert.match(printed, /XACML\n {4}not evaluated: .*nothing to do/);
-    assert.match(printed, /usable: 0 errors/);
+    assert.match(printed, /valid: 0 errors/);
     assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
     await at.unchanged();
 

@@ -118,7 +118,7 @@ scene("passwd verify knows right from wrong", async ({ run }) => {
   const right = await run(["verify", "ann", "--stdin"], { input: "sesame\n" });
   assert.deepEqual(right, {
     status: 0,
-    out: "The password is right, ann is CN=Ann Example, O=Site\n",
+    out: "The password is correct; ann is CN=Ann Example, O=Site\n",
     err: "",
   });
   const wrong = await run(["verify", "ann"], { answers: ["sesam"] });
@@ -167,7 +167,7 @@ const FAILURES: [string, string[], number, RegExp][] = [
   ["an unknown user to verify", ["verify", "eve", "--stdin"], 1, /has no user eve/],
   ["an unknown user to remove", ["remove", "eve"], 1, /has no user eve/],
   ["a disabled user to verify", ["verify", "off", "--stdin"], 1, /off cannot log in: the hash is empty/],
-  ["no terminal", ["change", "ann"], 2, /no terminal .* expected --stdin/],
+  ["no terminal", ["change", "ann"], 2, /No terminal .* expected --stdin/],
   ["an unknown option", ["list", "--all"], 2, /--all/],
   ["an unknown command", ["delete", "ann"], 2, /Unknown command "delete"/],
 ];
@@ -188,7 +188,7 @@ for (
     ["no password", { input: "" }, /not empty/],
     ["a password with NUL", { input: "a\0b" }, /without NUL/],
     ["a long password", { input: "ü".repeat(513) }, /at most 1024 bytes/],
-    ["two passwords that differ", { answers: ["one two three", "one two four"] }, /not the same/],
+    ["two passwords that differ", { answers: ["one two three", "one two four"] }, /passwords differ/],
   ] as const
 ) {
   scene(`passwd refuses ${what}`, async ({ run, text }) => {
@@ -262,10 +262,10 @@ async function modeOf(file: string): Promise<number> {
 
 for (
   const [password, expected] of [
-    ["eleven char", /easily guessed: it has 11 characters, expected 12; --force/],
+    ["eleven char", /easily guessed: it has 11 characters, expected 12; use --force/],
     ["\u{1f511}".repeat(11), /it has 11 characters/],
     ["x", /it has 1 character,/],
-    ["QWERTY123456", /everybody tries; --force/],
+    ["QWERTY123456", /everybody tries; use --force/],
     ["qazwsxedcrfv", /everybody tries/],
     ["justinbieber", /everybody tries/],
   ] as const

@@ -86,7 +86,7 @@ Deno.test("reservations list tells of entries that are left out", async () => {
     await Deno.writeTextFile(file("A"), '{"reservations":[{"name":"bad","from":"x","to":"y"}]}');
     const { status, err } = await run("list");
     assert.equal(status, 1);
-    assert.match(err, /left out: .*'bad' from = x/);
+    assert.match(err, /skipped: .*'bad' from = x/);
   });
 });
 

@@ -70,8 +70,43 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   await place.store.remove("A", id);
   const imported = await place.run("import", dump);
   assert.deepEqual([imported.status, imported.out], [0, "1 share imported, 1 there already\n"]);
-  assert.match(imported.err, /^warning: share \w+ is there already and stays as it is\n$/);
+  assert.match(imported.err, /^warning: share \w+ exists already and stays unchanged\n$/);
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
+});
+
+Deno.test("share list prints a part of the list, and where the next one begins", async () => {
+  await using place = new Place();
+  for (const server of ["A", "B"]) {
+    for (let i = 0; i < 3; i++) await place.store.put(server, { ...DRAFT, path: `/data/${i}` });
+  }
+  const walk = async (...of: string[]) => {
+    const ids: string[] = [];
+    let after: string[] = [];
+    do {
+      const { status, out, err } = await place.run("list", "--json", "--limit", "2", ...of, ...after);
+      assert.equal(status, 0, err);
+      const part: { server: string; id: string }[] = JSON.parse(out);
+      assert.ok(part.length <= 2);
+      ids.push(...part.map(({ server, id }) => `${server}/${id}`));
+      after = /^There may be more: (--after) (\S+)\n$/.exec(err)?.slice(1) ?? [];
+    } while (after.length > 0);
+    return ids;
+  };
+  const all = await walk();
+  assert.equal(new Set(all).size, 6);
+  assert.deepEqual(all, all.toSorted());
+  assert.equal((await walk("--server", "B")).length, 3);
+  const ofOwner = await walk("--owner", DRAFT.owner);
+  assert.deepEqual(ofOwner.toSorted(), all);
+  const [first = ""] = all;
+  assert.match((await place.run("list", "--after", first)).out, /^SERVER(?:.*\n){6}$/);
+  await place.store.remove("A", first.slice(2));
+  assert.match(
+    (await place.run("list", "--after", first)).out,
+    /^SERVER(?:.*\n){6}$/,
+    "it need not be there any more",
+  );
+  assert.equal((await place.run("list", "--json", "--server", "A", "--owner", "cn=nobody")).out, "[]\n");
 });
 
 Deno.test("share list tells how often shares can be used yet", async () => {
@@ -100,7 +135,7 @@ Deno.test("share show tells who used a share", async () => {
   assert.match(out, /^Uses +1, 2 left$/m);
   assert.match(
     out,
-    new RegExp(`^\\S+Z ${USE.kind} ${USE.who} from ${USE.address} .* 12 bytes, broken off$`, "m"),
+    new RegExp(`^\\S+Z ${USE.kind} ${USE.who} from ${USE.address} .* 12 bytes, interrupted$`, "m"),
   );
   const json: unknown = JSON.parse((await place.run("show", "--json", id)).out);
   assert.ok(typeof json === "object" && json !== null && "uses" in json && Array.isArray(json.uses));
@@ -122,9 +157,9 @@ Deno.test("share show tells how much was brought, of how much, where files can b
       bytes: 10,
       kept: false,
     }, "a request");
-    return /^Brought +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
+    return /^Uploaded +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
-  assert.equal(await brought({ path: "/r/" }), "nothing can be");
+  assert.equal(await brought({ path: "/r/" }), "not possible");
   assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
   const quota = { files: 3, bytes: 100 };
   assert.equal(

@@ -55,37 +55,40 @@ Deno.test("changeFields() keeps the lifetime unless another one is chosen, and c
 
 Deno.test("changeFields() says what an empty password means, and takes away only what is there", () => {
   const words = (password?: string) => wordsOf(String(changeFields({ password }, DAY))).slice(4);
-  assert.deepEqual(words(), ["Password of the link", "Empty: none. Tell it by another way than the link."]);
+  assert.deepEqual(words(), [
+    "Password for the link",
+    "Leave empty for no password. Send the password separately from the link.",
+  ]);
   assert.deepEqual(words("…"), [
-    "New password of the link",
-    "Empty: as it is. All browsers are asked for the new one.",
-    "Ask for no password any more",
+    "New password for the link",
+    "Leave empty to keep the password. After a change, every browser asks for the new one.",
+    "Remove the password",
   ]);
 });
 
 Deno.test("shareFields() say of each field what it is for", () => {
   assert.deepEqual(wordsOf(fields(true, DAY)), [
     "File or directory",
-    "For whom",
-    "Empty: everybody who has the link. Or the distinguished name of one person.",
-    "Or for a group",
-    "A Unix group of the server: whoever is in it at the time, and signs in.",
-    "What they may do",
+    "Recipient",
+    "Distinguished name of one person. Leave empty for everyone who has the link.",
+    "Recipient group",
+    "Unix group on the server. Its current members can use the share after they sign in.",
+    "Access",
     "read",
-    "read, and add files",
+    "read and add files",
     "read, change and delete",
-    "bring files, and see none",
-    "How long from now on",
+    "upload only",
+    "Expires after",
     "1 day",
-    "Note for them",
-    "How often, password, room",
-    "How often",
-    "Empty: as often as they want. Each download and each upload counts.",
-    "Files that can be brought, at most",
-    "MiB that can be brought, at most",
-    "Where they bring files and see none. Empty: as many as they want.",
-    "Password of the link",
-    "Empty: none. Tell it by another way than the link.",
+    "Note for the recipient",
+    "More options",
+    "Maximum number of uses",
+    "Each download and each upload counts as one use. Leave empty for no limit.",
+    "Maximum number of uploaded files",
+    "Maximum size of all uploads, in MiB",
+    "For “Upload only”. Leave empty for no limit.",
+    "Password for the link",
+    "Leave empty for no password. Send the password separately from the link.",
   ]);
 });
 

@@ -42,11 +42,11 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/a\.html">Download<\/a>/);
   assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/"><bdi>d<\/bdi><\/a>/);
   const big = await page("big.txt");
-  assert.match(big, /This is the beginning/);
+  assert.match(big, /Only the beginning is shown/);
   assert.doesNotMatch(big, /the end/);
   assert.match(await page("cut.txt"), /a<\/code>/);
   assert.match(await page("empty.txt"), /<code><\/code>/);
-  for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /There is no preview/);
+  for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /No preview is available/);
 });
 
 Deno.test("a preview of a file that is shared by itself leads to it, and to no directory", async () => {
@@ -70,7 +70,7 @@ Deno.test("a picture is shown by its own page alone: its type goes by its name, 
   assert.match(page.headers.get("Content-Security-Policy") ?? "", /img-src data: 'self'/);
   assert.match(
     await page.text(),
-    /<img class="preview" src="\?view=image" alt="The picture p.png">/,
+    /<img class="preview" src="\?view=image" alt="Image p.png">/,
   );
   for (const name of ["p.png", "evil.png"]) {
     const image = await ask(`${name}?view=image`);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
 import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { Page, ShareStore } from "../../../src/sharing/store/share_store.ts";
 import type { Upload, UploadStore } from "../../../src/sharing/store/upload_store.ts";
-import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { allShares } from "./all_shares.ts";
 
@@ -329,6 +329,36 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await found("cn=carol", "group:users"), []);
     assert.deepEqual(await found("group:%", "group:", "hpc"), []);
     assert.deepEqual(await found(), []);
+  });
+
+  fact("lists pages however many expired shares are between those that count", async (store, time) => {
+    const lasting: string[] = [];
+    for (let i = 0; i < 24; i++) {
+      time.now++;
+      const expires = i % 6 === 0 ? 0 : 5 + Math.floor(seconds(time));
+      const server = i < 12 ? "A" : "B";
+      const made = await store.put(server, { ...DRAFT, path: `/data/${i}`, expires });
+      if (expires === 0) lasting.push(`${server}/${made.id}`);
+    }
+    time.now += 60_000;
+    for (const listed of [{}, { server: "A" }, { server: "B", owner: DRAFT.owner }, { owner: DRAFT.owner }]) {
+      for (const [most, look] of [[1, 1], [2, 3], [3, 2], [2, 100], [100, 5], [4, undefined]] as const) {
+        const found: string[] = [];
+        let after: Page["next"];
+        do {
+          const page: Page = await store.page(listed, {
+            after,
+            most,
+            ...(look === undefined ? {} : { look }),
+          });
+          assert.ok(page.shares.length <= most);
+          found.push(...page.shares.map(({ server, id }) => `${server}/${id}`));
+          after = page.next;
+        } while (after !== undefined);
+        const expected = lasting.filter((place) => place.startsWith(listed.server ?? ""));
+        assert.deepEqual(found.toSorted(), expected.toSorted(), JSON.stringify([listed, most, look]));
+      }
+    }
   });
 
   fact("hides expired shares and purges them", async (store, time) => {

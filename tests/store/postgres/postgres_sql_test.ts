@@ -23,3 +23,21 @@ Deno.test("forPostgres() names no index, and reads lists as this database does",
     "UPDATE t SET y = 1 WHERE x IN (SELECT value FROM jsonb_array_elements_text($1::text::jsonb) AS each(value))",
   );
 });
+
+Deno.test("forPostgres() puts rows of JSON into a table with the types of its columns", () => {
+  const { text, names } = forPostgres(
+    "INSERT INTO share (id, at) SELECT value ->> 'id', value ->> 'at' FROM json_each(:rows) WHERE TRUE RETURNING id",
+    false,
+  );
+  assert.equal(
+    text,
+    "INSERT INTO share (id, at) SELECT id, at FROM jsonb_populate_recordset(NULL::authserver.share, $1::text::jsonb) RETURNING id",
+  );
+  assert.deepEqual(names, ["rows"]);
+});
+
+Deno.test("forPostgres() counts a whole table up to a bound, and estimates beyond it", () => {
+  const { text } = forPostgres("SELECT (SELECT count(*) FROM share) AS shares", false);
+  assert.match(text, /FROM \(SELECT 1 FROM share LIMIT 10000\)/);
+  assert.match(text, /FROM pg_class WHERE oid = 'share'::regclass/);
+});

@@ -35,7 +35,7 @@ Deno.test("a form adds files to a directory of a share, and replaces none unless
   const id = await sharing.share("d/", { access: "WRITE" });
   const brought = await send(`${id}/sub/`, [["x.dat", "two"], ["new/y", "three"]]);
   assert.equal(brought.status, 201, brought.text);
-  assert.match(brought.text, /2 files were brought[^]*<bdi>sub\/x \(2\)\.dat<[^]*<bdi>sub\/new\/y</);
+  assert.match(brought.text, /2 files were uploaded[^]*<bdi>sub\/x \(2\)\.dat<[^]*<bdi>sub\/new\/y</);
   assert.match(brought.text, new RegExp(`href="[./]+rest/access/HPC/${id}/sub/"`));
   assert.deepEqual([await text("d/sub/x.dat"), await text("d/sub/x (2).dat")], ["x", "two"]);
   assert.equal((await send(`${id}/sub/?replace`, [["x.dat", "four"]])).status, 403);

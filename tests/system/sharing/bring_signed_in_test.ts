@@ -88,7 +88,7 @@ Deno.test("files are brought to a share for somebody who is signed in, by script
   assert.equal(await text("d/sub/x (3).dat"), "form");
   assert.match(
     (await alice.get(`/shares/HPC/${id}`)).text,
-    /<bdi>carol<\/bdi>, [^<]*, brought <bdi>x\.dat</,
+    /<bdi>carol<\/bdi>, [^<]*, uploaded <bdi>x\.dat</,
     "the owner sees who it was",
   );
   for (const name of ["x (2).dat", "x (3).dat"]) await Deno.remove(`${data}/d/sub/${name}`);

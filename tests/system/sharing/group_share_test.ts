@@ -82,7 +82,7 @@ Deno.test("a share for a group is made by page, seen by its members, and known t
   const { pathname } = new URL(made.headers.location ?? "", "https://x/shares/HPC");
   const page = await alice.get(pathname);
   assert.match(page.text, /members of the group <bdi>proj<\/bdi>/);
-  assert.match(page.text, /Link for the members of the group, who have to sign in:/);
+  assert.match(page.text, /Link for the members of the group, who must sign in:/);
   assert.match(
     (await alice.get("/")).text,
     /d\/sub\/<\/bdi><\/a>, read, for members of the group <bdi>proj</,

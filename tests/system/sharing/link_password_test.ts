@@ -69,7 +69,7 @@ Deno.test("a browser is asked by a form, once, and its cookie opens this link al
   assert.match(asked.text, new RegExp(`<form method="post" action="[^"]*link/HPC/${id}">`));
   const wrong = await post(`/link/HPC/${id}`, { headers, body: "password=wrong" });
   assert.equal(wrong.status, 403);
-  assert.match(wrong.text, /That is not the password/);
+  assert.match(wrong.text, /Wrong password\./);
   assert.equal(wrong.headers["set-cookie"], undefined);
   const right = await post(`/link/HPC/${id}`, { headers, body: `password=${encodeURIComponent(PASSWORD)}` });
   assert.equal(right.status, 303);

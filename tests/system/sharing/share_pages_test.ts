@@ -28,16 +28,16 @@ const target = (location = "", from = "/shares/HPC") => new URL(location, `https
 const ABOVE = ["Signed in as alice", "Sign out", "My shares"];
 const CHANGE = [
   "Change",
-  "How long from now on",
-  ...["as it is", "1 day", "7 days", "30 days"],
-  "Note for them",
+  "Expires after",
+  ...["no change", "1 day", "7 days", "30 days"],
+  "Note for the recipient",
 ];
 const END = [
   "Change",
-  "End it now",
-  "The link stops working at once, and what is said of it here is gone.",
+  "Delete this share",
+  "The link stops working at once, and this page with its log of uses is deleted. The files stay.",
   "Used",
-  "Nobody has used it yet.",
+  "Nobody has used this share yet.",
 ];
 
 async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) {
@@ -49,7 +49,7 @@ async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) 
 Deno.test("somebody goes through their directories, shares one, gives the link away, sees its use, changes and ends it", async () => {
   const home = await alice.get("/");
   assert.match(home.text, /href="\.\/shares">My shares</);
-  assert.match((await alice.get("/shares")).text, /Nothing is shared here/);
+  assert.match((await alice.get("/shares")).text, /You have no shares on this server/);
   const top = await alice.get("/shares/HPC/browse");
   assert.equal(top.status, 200, top.text);
   assert.match(top.text, new RegExp(`<h2><bdi>${data}/</bdi></h2>`));
@@ -65,7 +65,7 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
   const path = target(made.headers.location);
   const page = await alice.get(path);
   const [, link = ""] = /readonly value="([^"]+)"/.exec(page.text) ?? [];
-  assert.match(page.text, /everybody with the link[^]*in 7 days/);
+  assert.match(page.text, /everyone with the link[^]*in 7 days/);
   assert.match(
     page.text,
     /<svg class="qr" role="img" aria-label="QR code of the link" viewBox="0 0 \d+ \d+"/,
@@ -74,26 +74,26 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     "Share of d",
     ...ABOVE,
     "Link",
-    "Whoever has this link can use the share:",
+    "Anyone who has this link can use the share:",
     "Copy",
-    "See it as they do",
+    "View as recipient",
     "File or directory",
     `${data}/d/`,
-    "For whom",
-    "everybody with the link",
-    "What they may do",
+    "Recipient",
+    "everyone with the link",
+    "Access",
     "read",
-    "Ends",
+    "Expires",
     "TIME (in 7 days)",
     ...CHANGE,
-    "Password of the link",
-    "Empty: none. Tell it by another way than the link.",
+    "Password for the link",
+    "Leave empty for no password. Send the password separately from the link.",
     ...END,
   ]);
   const { pathname } = new URL(link);
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
-  const around = ["What to share on HPC", ...ABOVE];
-  const way = ["Share this directory", "Up to the directory above"];
+  const around = ["Choose what to share on HPC", ...ABOVE];
+  const way = ["Share this directory", "Parent directory"];
   assert.deepEqual(wordsOf(top.text), [
     ...around,
     `${data}/`,
@@ -120,12 +120,12 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
   for (let tries = 0; tries < 500 && !used.includes("10 B"); tries++) used = (await alice.get(path)).text;
   assert.match(
     used,
-    /Somebody with the link, 127\.0\.0\.1, took <bdi>ten\.txt<[^]*\(this minute\) · 10 B</,
+    /Someone with the link, 127\.0\.0\.1, downloaded <bdi>ten\.txt<[^]*\(this minute\) · 10 B</,
   );
   assert.match(
     (await alice.get("/shares")).text,
     new RegExp(
-      `<bdi>${data}/d/</bdi></a>\\s*<p class="quiet">everybody with the link · read · ends in 7 days · used once<`,
+      `<bdi>${data}/d/</bdi></a>\\s*<p class="quiet">everyone with the link · read · expires in 7 days · used once<`,
     ),
   );
 
@@ -162,32 +162,32 @@ Deno.test("a share for one person, and how often, are as the form says", async (
     "Share of ten.txt",
     ...ABOVE,
     "Link",
-    "Link for whom the share is, who has to sign in:",
+    "Link for the recipient, who must sign in:",
     "Copy",
-    "See it as they do",
+    "View as recipient",
     "File or directory",
     `${data}/d/ten.txt`,
-    "For whom",
+    "Recipient",
     "bob",
-    "What they may do",
+    "Access",
     "read",
-    "Ends",
+    "Expires",
     "TIME (in 7 days)",
     "Uses left",
     "2",
     "Password",
-    "is asked for",
-    "Note for them",
+    "required",
+    "Note for the recipient",
     note,
     ...CHANGE,
-    "New password of the link",
-    "Empty: as it is. All browsers are asked for the new one.",
-    "Ask for no password any more",
+    "New password for the link",
+    "Leave empty to keep the password. After a change, every browser asks for the new one.",
+    "Remove the password",
     ...END,
   ]);
   assert.match(page.text, /<dd><bdi>bob<\/bdi><\/dd>/i);
   assert.match(page.text, /Uses left<\/dt><dd>2</);
-  assert.match(page.text, /Password<\/dt><dd>is asked for<[^]*<bdi>&#60;i&#62;For you/);
+  assert.match(page.text, /Password<\/dt><dd>required<[^]*<bdi>&#60;i&#62;For you/);
   assert.doesNotMatch(page.text, /s&(#38;)?cret/);
   const share = await system.ask(path.replace("/shares/", "/rest/share/"), { as: ALICE });
   assert.match(share.text, /"path":"[^"]+ten\.txt"/);
@@ -225,13 +225,13 @@ Deno.test("note and password are changed and taken away by page, the end stays a
   const changed = await change({ note: "for <you>", password: "s&cret" });
   assert.match(
     changed,
-    /\(tomorrow\)[^]*is asked for[^]*<bdi>for &#60;you&#62;<[^]*value="for &#60;you&#62;"/,
+    /\(tomorrow\)[^]*required[^]*<bdi>for &#60;you&#62;<[^]*value="for &#60;you&#62;"/,
   );
   assert.doesNotMatch(changed, /s&(#38;)?cret/);
   assert.equal(await opened(), 403);
-  assert.match(await change({ note: "b" }), /is asked for[^]*<bdi>b</);
+  assert.match(await change({ note: "b" }), /required[^]*<bdi>b</);
   const without = await change({ open: "on" });
-  assert.doesNotMatch(without, /is asked for|<bdi>b</);
+  assert.doesNotMatch(without, /required|<bdi>b</);
   assert.equal(await opened(), 200);
   assert.equal((await alice.post(path, { token, do: "change", note: "\u0007" })).status, 400);
 });
@@ -305,7 +305,7 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
   };
   const brought = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
   assert.equal(brought.status, 201, brought.text);
-  assert.match(brought.text, /3 files were brought[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
+  assert.match(brought.text, /3 files were uploaded[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
   assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
   assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
   // Worker is taken for all of the form, and given back for what was no file.

@@ -7,33 +7,33 @@ import { splitOptions, splitWord } from "../line_words.ts";
 import { parseSourceAddresses, type SourceAddresses } from "../source_addresses.ts";
 import { UnusableKey } from "../wire_reader.ts";
 
-/** Whose signature makes a certificate count, and under which conditions of the operator. */
+/** Certificate authority with the operator's conditions. */
 export interface CertificateAuthority {
   readonly publicKey: SshPublicKey;
-  /** Which principals of its certificates count, as patterns with `*` and `?`, some negated by `!`; all, if none are given. */
+  /** Allowed principals, as patterns with `*`, `?` and `!`; absent: all. */
   readonly principals: readonly string[] | undefined;
-  /** What `ssh-domain-grant@core.aai.geant.org` must say, in lower case (EuroHPC). */
+  /** Required `ssh-domain-grant@core.aai.geant.org`, in lower case (EuroHPC). */
   readonly domain: string | undefined;
-  /** Longest time between beginning and end of a certificate, in seconds. */
+  /** Longest validity of a certificate, in seconds. */
   readonly maxLifetime: number | undefined;
-  /** Where its certificates may be used, besides what they say themselves. */
+  /** Further limit on client addresses. */
   readonly from: SourceAddresses | undefined;
 }
 
-/** What a file of authorities says, and what in it cannot be used. */
+/** Parsed authorities with diagnostics. */
 export interface AuthoritiesFile {
-  /** By the fingerprint of their keys. */
+  /** By key fingerprint. */
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Longest line that is read, in UTF-16 units. */
+/** UTF-16 units. */
 const MAX_LINE_LENGTH = 16_384;
 
 /**
- * Reads lines of authorities: public keys, before them options as in `authorized_keys`, of which `cert-authority` is a
- * matter of course; or marked as in `known_hosts`, `@cert-authority * ssh-ed25519 …`, whose hosts mean nothing here.
- * @param file For the problems.
+ * Parses authorities: public keys with options as in `authorized_keys` (`cert-authority` is implied), or
+ * `@cert-authority` lines of `known_hosts`, whose hosts are ignored.
+ * @param file For diagnostics.
  */
 export async function parseAuthorities(text: string, file: string): Promise<AuthoritiesFile> {
   const authorities = new Map<string, CertificateAuthority>();
@@ -59,12 +59,12 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
   return { authorities, diagnostics };
 }
 
-/** An authority out of a line of `authorized_keys` with the option `cert-authority`. @throws {UnusableKey} */
+/** Parses the options of an authority. @throws {UnusableKey} */
 function parseAuthorityOptions(options: string, publicKey: SshPublicKey): CertificateAuthority {
   return { publicKey, ...readOptions(options) };
 }
 
-/** An authority as a user's own `authorized_keys` names it, with `cert-authority`; undefined if the line is another one. */
+/** Parses a user's own `cert-authority` line; `undefined` for other lines. */
 export function authorityInLine(line: string): CertificateAuthority | undefined {
   if (line.length > MAX_LINE_LENGTH) return undefined;
   const text = trimCharacters(line, " \t\r\n");
@@ -91,7 +91,7 @@ function parseLine(line: string): CertificateAuthority {
   return parseAuthorityOptions(options, decodePublicKey(type, splitWord(rest)[0]));
 }
 
-/** A line without the mark of `known_hosts` and the hosts behind it. */
+/** Strips the `known_hosts` marker and hosts. */
 function withoutMark(line: string): string {
   const [first, rest] = splitWord(line);
   if (first !== MARK) return line;
@@ -99,7 +99,7 @@ function withoutMark(line: string): string {
   return isSshKeyType(next) ? rest : key;
 }
 
-/** Name, and value in quotes or without. */
+/** Name with a quoted or bare value. */
 const OPTION = /([A-Za-z0-9-]+)(?:=(?:"([^"]*)"|([^",\s]*)))?(,|$)/y;
 
 function readOptions(text: string): Omit<CertificateAuthority, "publicKey"> {
@@ -135,7 +135,7 @@ function readOptions(text: string): Omit<CertificateAuthority, "publicKey"> {
 }
 
 const NO_VALUE = "no value";
-/** Options of an authority, and what their values are. */
+/** Options with their expected values. */
 const EXPECTED: ReadonlyMap<string, string> = new Map([
   ["cert-authority", NO_VALUE],
   ["principals", "names or patterns, separated by commas"],

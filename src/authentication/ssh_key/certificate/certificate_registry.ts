@@ -10,32 +10,32 @@ import { type CertificateResult, judgeCertificate } from "./judge_certificate.ts
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
-/** What became of a certificate that was shown. */
+/** Result of uploading a certificate. */
 export type UploadOutcome =
   | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
-  /** The reason may be told to whoever showed it. */
+  /** The caller may see the reason. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Whose word counts for an account: the authorities that its user names (`cert-authority` in `authorized_keys`). */
+/** Authorities of an account, from `cert-authority` in its `authorized_keys`. */
 export interface OwnAuthorities {
   readonly account: string;
-  /** By the fingerprint of their keys. */
+  /** By key fingerprint. */
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
 }
 
-/** Kinds of records: one for each principal of a certificate, which owns it; and one for the account that vouches for it. */
+/** Record kinds: one per principal, which owns it; one for an account with own authorities. */
 const [KIND, OWN_KIND] = ["ssh-certificate", "own-ssh-certificate"] as const;
 type Kind = typeof KIND | typeof OWN_KIND;
-/** Most live certificates with the same principals; the one that ends first goes. */
+/** Valid certificates with the same principals; those that expire first are removed. */
 const MOST_OF_A_SET = 20;
-/** Most of one principal, whatever the others on them. */
+/** Per principal. */
 const MOST_OF_A_PRINCIPAL = 1000;
-/** Certificates whose signature was verified that are remembered; a principal that many share has a thousand. */
+/** Cached verified certificates. */
 const REMEMBERED = 5000;
 
-/** Certificates that were shown and have not ended. Each is judged anew when its key is used. */
+/** Uploaded certificates, judged again on each use. */
 export class CertificateRegistry {
-  /** By their lines. Whoever claims to be a user has all of that user's looked at, before anything is known of them. */
+  /** By line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
 
   constructor(
@@ -48,10 +48,7 @@ export class CertificateRegistry {
     },
   ) {}
 
-  /**
-   * Keeps a certificate that counts.
-   * @param own Of the user whose own authorities count for it; absent: those of the operator. @throws {ERR_RECORD_STORE}
-   */
+  /** Stores an acceptable certificate. @param own Authorities; default: the operator's. @throws {ERR_RECORD_STORE} */
   async upload(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
     let certificate: UserCertificate;
     try {
@@ -77,10 +74,7 @@ export class CertificateRegistry {
     return { kind: "kept", certificate, principals: owners };
   }
 
-  /**
-   * Whether the certificate was there.
-   * @param account Whose own authorities counted for it, if they did. @throws {UnusableKey | ERR_RECORD_STORE}
-   */
+  /** Returns whether it existed. @param account Of own authorities. @throws {UnusableKey | ERR_RECORD_STORE} */
   async forget(line: string, account?: string): Promise<boolean> {
     const certificate = readUserCertificate(line);
     let any = false;
@@ -91,10 +85,7 @@ export class CertificateRegistry {
     return await this.parts.records.remove(OWN_KIND, keyOf(certificate, account)) || any;
   }
 
-  /**
-   * Certificates that name a user, or that were shown for the user's own authorities; whether they count now or not.
-   * @throws {ERR_RECORD_STORE}
-   */
+  /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
   async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
     const records = await this.parts.records.list(kindOf(own), user);
     return records.flatMap((record) => {
@@ -109,8 +100,8 @@ export class CertificateRegistry {
   }
 
   /**
-   * @param options.clientAddress Where it is used; absent: it is not about to be.
-   * @param options.own Whose authorities count, in place of the operator's: their certificates speak for that account.
+   * @param options.clientAddress Absent: the certificate is not being used now.
+   * @param options.own Replaces the operator's authorities; certificates then speak for that account.
    */
   judge(
     certificate: UserCertificate,
@@ -124,7 +115,7 @@ export class CertificateRegistry {
       now: Math.floor(clock() / 1000),
       clientAddress,
     });
-    // sshd(8), principals: without that option, the certificate has to name the account itself.
+    // sshd(8), principals: otherwise the certificate must name the account itself.
     const named = authorities.get(certificate.authority.fingerprint)?.principals !== undefined;
     if (own === undefined || result.kind === "refused" || named) return result;
     return result.principals.includes(own.account)
@@ -132,12 +123,12 @@ export class CertificateRegistry {
       : { kind: "refused", reason: "it does not name the account" };
   }
 
-  /** The list of revoked keys is closed by whoever opened it. */
+  /** Leaves the revocation list to its opener. */
   close(): void {
     this.parts.authorities.close();
   }
 
-  /** A certificate that was verified when it was shown. @throws {UnusableKey} If the store holds something else. */
+  /** Parses a certificate that was verified on upload. @throws {UnusableKey} If it is not valid. */
   #stored(line: string): UserCertificate {
     const known = this.#verified.get(line);
     if (known !== undefined) return known;
@@ -146,10 +137,7 @@ export class CertificateRegistry {
     return certificate;
   }
 
-  /**
-   * Lets go of what ends first, where there are many with the same principals.
-   * @param owners For whom it is kept.
-   */
+  /** Removes the certificates that expire first, if many share the principals. */
   async #makeWorker(
     certificate: UserCertificate,
     [owner = ""]: readonly string[],
@@ -174,7 +162,7 @@ function kindOf(own: OwnAuthorities | undefined): Kind {
   return own === undefined ? KIND : OWN_KIND;
 }
 
-/** The same for certificates with the same principals. */
+/** Key of a set of principals. */
 function setOf({ principals }: UserCertificate): string {
   return createHash("sha256").update(JSON.stringify([...principals].sort())).digest("base64url");
 }

@@ -18,41 +18,39 @@ import { CertificateRegistry, type OwnAuthorities, type UploadOutcome } from "./
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
-/** OpenSSH certificates that count, and lists of keys that do not. */
+/** Options for OpenSSH certificates and revoked keys. */
 export interface CertificateOptions {
-  /** Path of the file of authorities; absent: no certificate counts. */
+  /** Authorities file; absent: no certificates. */
   readonly authorities: string | undefined;
-  /** Path of the list of revoked keys, if there is one. */
+  /** Revocation list. */
   readonly revoked: string | undefined;
-  /** Name of users with a certificate, with `%principal%`; absent: that of users whose key a daemon reported. */
+  /** DN template with `%principal%`; absent: that of users with daemon keys. */
   readonly identity: string | undefined;
-  /** Whether keys without a certificate count for nothing. */
+  /** Whether keys require a certificate. */
   readonly only: boolean;
-  /** Where certificates are kept. */
   readonly records: () => RecordStore | undefined;
 }
 
-/** Keys for which certificates of a user speak. */
+/** Keys with valid certificates. */
 interface CertifiedKeys {
   readonly keys: readonly AuthorizedKey[];
-  /** Who the user is by them. */
   readonly identity: Identity;
-  /** Why certificates could not be read, if so. */
+  /** Error of reading certificates. */
   readonly failure?: unknown;
 }
 
-/** Those whose keys count by certificates, and who they are. */
+/** Users of SSH certificates. */
 export class CertifiedUsers implements CertificateDesk {
   constructor(
     readonly registry: CertificateRegistry,
-    /** Name of the method, the template for the names of its users, with `%s`, whether these are accounts, and whether only the operator's authorities count. */
+    /** Authenticator's name, DN template, whether names are accounts, and whether only operator's authorities apply. */
     readonly naming: {
       readonly method: string;
       readonly template: string;
       readonly haveAccounts: boolean;
       readonly only: boolean;
     },
-    /** What daemons report of an account's keys. @throws {ERR_KEY_LOOKUP_FAILED} */
+    /** Keys that daemons report. @throws {ERR_KEY_LOOKUP_FAILED} */
     readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>,
   ) {}
 
@@ -70,7 +68,7 @@ export class CertifiedUsers implements CertificateDesk {
     return this.registry.forget(line, account);
   }
 
-  /** Keys for which certificates speak that authorities of a user have signed. @throws {ERR_RECORD_STORE} */
+  /** Returns keys certified by a user's own authorities. @throws {ERR_RECORD_STORE} */
   async keysUnder(keys: readonly AuthorizedKey[], trial: KeyTrial): Promise<readonly AuthorizedKey[]> {
     const { proof: { user }, clientAddress } = trial;
     const own = ownAuthorities(user, keys);
@@ -97,14 +95,14 @@ export class CertifiedUsers implements CertificateDesk {
     }
   }
 
-  /** Where principals have names of their own, the sources of attributes alone know their accounts. */
+  /** With `%principal%` names, only attribute sources know the accounts. */
   identityOf(user: string): Identity {
     const { method, haveAccounts } = this.naming;
     const uid = haveAccounts ? user : undefined;
     return { method: "SSHKEY", via: method, login: user, uid, role: "user", dn: this.#nameOf(user) };
   }
 
-  /** Returns the keys whose certificates count, wherever they are used, and give a user this name. */
+  /** Returns keys with valid certificates that give a user this name, from any address. */
   async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
     if (!sameName(this.#nameOf(login), dn)) return [];
     return (await this.registry.of(login)).flatMap((certificate) => {
@@ -113,7 +111,7 @@ export class CertifiedUsers implements CertificateDesk {
     });
   }
 
-  /** Returns the keys whose certificates count, wherever they are used, by authorities that a user's own keys name. */
+  /** Returns keys certified by authorities in the user's own keys, from any address. */
   async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
     const own = ownAuthorities(login, keys);
     if (own.authorities.size === 0) return [];
@@ -122,7 +120,7 @@ export class CertifiedUsers implements CertificateDesk {
     );
   }
 
-  /** Keys for which certificates speak, now and from there; or why these cannot be read. */
+  /** Returns keys with valid certificates for now and this address, or the error. */
   async keysFor(
     trial: KeyTrial,
   ): Promise<CertifiedKeys> {
@@ -167,7 +165,7 @@ function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAut
   };
 }
 
-/** Reads the authorities and keeps watching them. @returns `undefined` if no certificates count. */
+/** Opens and watches the authorities; `undefined` without certificates. */
 export async function openCertifiedUsers(
   { authorities, identity, only, records }: CertificateOptions,
   { name, dnTemplate, revoked, clock, log, ownKeys }: {

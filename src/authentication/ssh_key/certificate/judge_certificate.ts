@@ -5,25 +5,24 @@ import type { CertificateAuthority } from "./authorities_file.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import type { UserCertificate } from "./user_certificate.ts";
 
-/** Extension by which an authority of the EuroHPC federation says for which site a certificate was made. */
+/** Extension with the site of a certificate (EuroHPC federation). */
 const DOMAIN_GRANT = "ssh-domain-grant@core.aai.geant.org";
 
-/** What is known when a certificate is shown, or used to sign in. */
+/** Context of an upload or use. */
 interface Circumstances {
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   readonly revoked: RevokedKeys | undefined;
-  /** Seconds since the epoch. */
   readonly now: number;
-  /** Address of the client; where it is not given, the certificate is not about to be used. */
+  /** Absent: the certificate is not being used. */
   readonly clientAddress?: string | undefined;
 }
 
-/** What a certificate is good for: for whom, or why for nobody. */
+/** User of a certificate, or the reason of refusal. */
 export type CertificateResult =
   | { readonly kind: "valid"; readonly principals: readonly string[] }
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Judges a certificate as sshd does (auth2-pubkey.c, sshkey_cert_check_authority), and by the operator's conditions. */
+/** Judges a certificate like sshd (auth2-pubkey.c, sshkey_cert_check_authority), plus the operator's conditions. */
 export function judgeCertificate(
   certificate: UserCertificate,
   circumstances: Circumstances,

@@ -5,15 +5,15 @@ import { decodeBase64, type SshPublicKey } from "../public_key.ts";
 import { UnusableKey, WireReader } from "../wire_reader.ts";
 import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
 
-/** Keys and certificates that count no more, as `ssh-keygen -k` or a list of public keys has them. */
+/** Revoked keys and certificates, from `ssh-keygen -k` or a list of public keys. */
 export class RevokedKeys {
-  /** Digests of whole keys, in base64. */
+  /** Digests of keys in base64. */
   readonly #sha256 = new Set<string>();
   readonly #sha1 = new Set<string>();
-  /** By the fingerprint of the authority; under the empty text, those of any authority. */
+  /** By the authority's fingerprint; empty for any authority. */
   readonly #certificates = new Map<string, RevokedCertificates>();
 
-  /** How many entries there are; a range of serials is one. */
+  /** Number of entries; a range of serials is one. */
   get size(): number {
     let size = this.#sha256.size + this.#sha1.size;
     for (const { serials, keyIds } of this.#certificates.values()) size += serials.size + keyIds.size;
@@ -32,7 +32,7 @@ export class RevokedKeys {
     this.#sha1.add(digest.toString("base64"));
   }
 
-  /** What is revoked of one authority; of all, if the blob is empty. */
+  /** Returns the revocations of one authority, or for all if the blob is empty. */
   certificatesOf(authority: Uint8Array): RevokedCertificates {
     const name = authority.length === 0 ? "" : createHash("sha256").update(authority).digest("base64");
     const known = this.#certificates.get(name) ?? { serials: new SerialRanges(), keyIds: new Set() };
@@ -40,41 +40,40 @@ export class RevokedKeys {
     return known;
   }
 
-  /** Whether a key counts no more, in a certificate or without one. */
+  /** Reports whether a key is revoked. */
   revokesKey({ fingerprint, blob }: SshPublicKey): boolean {
     return this.#sha256.has(fingerprint) ||
       (this.#sha1.size > 0 && this.#sha1.has(createHash("sha1").update(blob).digest("base64")));
   }
 
-  /** Whether a certificate counts no more: itself, its key, or the authority that signed it (OpenSSH, krl.c). */
+  /** Reports whether a certificate, its key or its authority is revoked (OpenSSH, krl.c). */
   revokes({ publicKey, authority, serial, keyId }: UserCertificate): boolean {
     if (this.revokesKey(publicKey) || this.revokesKey(authority)) return true;
     return ["", authority.fingerprint].some((name) => {
       const revoked = this.#certificates.get(name);
-      // A serial of 0 is none (ssh-keygen(1), -z).
+      // Serial 0 means no serial (ssh-keygen(1), -z).
       return revoked !== undefined &&
         (revoked.keyIds.has(keyId) || (serial !== 0n && revoked.serials.has(serial)));
     });
   }
 }
 
-/** Certificates of one authority that count no more. */
+/** Revocations for one authority. */
 interface RevokedCertificates {
   readonly serials: SerialRanges;
   readonly keyIds: Set<string>;
 }
 
-/** Many numbers, most of them in a row. */
+/** Set of numbers as ranges. */
 export class SerialRanges {
   readonly #ranges: { from: bigint; to: bigint }[] = [];
   #isSorted = true;
 
-  /** How many ranges there are. */
   get size(): number {
     return this.#ranges.length;
   }
 
-  /** Adds the numbers between two, both included. */
+  /** Adds a range, inclusive. */
   add(from: bigint, to = from): void {
     const last = this.#ranges.at(-1);
     if (last !== undefined && last.to + 1n === from) last.to = to;
@@ -85,7 +84,7 @@ export class SerialRanges {
   }
 
   has(serial: bigint): boolean {
-    // As ssh-keygen writes them they are in order; where somebody else did not, each is looked at.
+    // ssh-keygen sorts them; other writers may not.
     if (!this.#isSorted) return this.#ranges.some(({ from, to }) => from <= serial && serial <= to);
     let [low, high] = [0, this.#ranges.length];
     while (low < high) {
@@ -99,17 +98,17 @@ export class SerialRanges {
 }
 
 const MAGIC = Buffer.from("SSHKRL\n\0", "latin1");
-/** Bytes of the largest list that is read. */
+/** Bytes. */
 const MAX_REVOKED_BYTES = 32 * 1024 * 1024;
-/** Bits of the longest bitmap of serials, as in OpenSSH. */
+/** Bits of a bitmap of serials, as in OpenSSH. */
 const MAX_BITMAP_BITS = 0x400_0000;
 
 const SECTION = { certificates: 1, keys: 2, sha1: 3, signature: 4, sha256: 5, extension: 255 } as const;
 const PART = { serials: 0x20, range: 0x21, bitmap: 0x22, keyIds: 0x23, extension: 0x39 } as const;
 
 /**
- * Reads a list of what is revoked: binary as `ssh-keygen -k` writes it (OpenSSH, PROTOCOL.krl), or public keys, one a line.
- * @throws {UnusableKey} If any of it cannot be understood: a list that was read in part would let somebody in.
+ * Parses a revocation list: binary (OpenSSH, PROTOCOL.krl), or public keys by line.
+ * @throws {UnusableKey} If any part is unknown: ignoring it could admit a revoked key.
  */
 export async function readRevokedKeys(bytes: Uint8Array): Promise<RevokedKeys> {
   if (bytes.length > MAX_REVOKED_BYTES) throw new UnusableKey("list of revoked keys is too long");
@@ -144,9 +143,9 @@ const MAX_REVOKED_LINE = 16_384;
 async function readBinary(content: Buffer): Promise<RevokedKeys> {
   const reader = new WireReader(content, "list of revoked keys");
   if (reader.uint32() !== 1) throw new UnusableKey("list of revoked keys is not of version 1");
-  reader.uint64(); // its number
-  reader.uint64(); // when it was made
-  reader.uint64(); // flags, of which there are none
+  reader.uint64(); // number
+  reader.uint64(); // creation time
+  reader.uint64(); // flags, all unused
   reader.string(); // reserved
   reader.string(); // comment
   const revoked = new RevokedKeys();
@@ -166,7 +165,7 @@ async function readBinary(content: Buffer): Promise<RevokedKeys> {
       case SECTION.sha256:
         await eachString(list, steps, (digest) => revoked.addSha256(ofLength(digest, 32)));
         break;
-      case SECTION.signature: // nobody checks these any more, not even OpenSSH: the file is the operator's
+      case SECTION.signature: // ignored, as in OpenSSH: the operator owns the file
         reader.string();
         break;
       case SECTION.extension:
@@ -210,7 +209,7 @@ async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: T
   }
 }
 
-/** A bit for each serial from the first one on, the lowest in the last byte. */
+/** Reads a bitmap of serials, the lowest in the last byte. */
 async function readBitmap(content: WireReader, known: RevokedCertificates, steps: TimeSlicer): Promise<void> {
   const first = content.uint64();
   const bits = content.string();
@@ -237,7 +236,7 @@ function ofLength(digest: Buffer, length: number): Buffer {
   return digest;
 }
 
-/** What we do not know may be left out only if it says so. */
+/** Skips an unknown extension unless it is critical. */
 function skipExtension(content: WireReader): void {
   content.string(); // name
   if (content.byte() !== 0) throw new UnusableKey("list of revoked keys has an unknown critical extension");

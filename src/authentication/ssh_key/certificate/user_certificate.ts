@@ -13,43 +13,39 @@ import {
 import { UnusableKey, WireReader } from "../wire_reader.ts";
 import { isWireSigned } from "../wire_signature.ts";
 
-/** An OpenSSH user certificate whose signature was verified (OpenSSH, PROTOCOL.certkeys). Says nothing of who signed it. */
+/** OpenSSH user certificate with a valid signature (OpenSSH, PROTOCOL.certkeys) of any authority. */
 export interface UserCertificate {
-  /** The key that is certified. */
+  /** Certified key. */
   readonly publicKey: SshPublicKey;
-  /** The key that signed it. */
+  /** Signing key. */
   readonly authority: SshPublicKey;
   readonly serial: bigint;
-  /** What the authority calls it, for logs and revocation. */
+  /** Label for logs and revocation. */
   readonly keyId: string;
-  /** Whom it speaks for; never empty. */
   readonly principals: readonly string[];
-  /** First second at which it counts, since the epoch. */
+  /** First valid second since the epoch. */
   readonly validAfter: number;
-  /** First second at which it counts no more; infinite if it never ends. */
+  /** First invalid second since the epoch, or infinite. */
   readonly validBefore: number;
-  /** What must be obeyed by whoever takes it, and the value of each. */
+  /** Must be enforced, or the certificate refused. */
   readonly criticalOptions: ReadonlyMap<string, string>;
   readonly extensions: ReadonlyMap<string, string>;
-  /** Type and blob, as the line has them without its comment. */
+  /** Type and blob without comment. */
   readonly line: string;
-  /** SHA-256 in base64url of all that is signed: one signature can be written in several forms, what it says cannot. */
+  /** SHA-256 of the signed part in base64url: signatures have several encodings. */
   readonly digest: string;
 }
 
-/** Longest line that is read, in UTF-16 units; OpenSSH takes up to 256 principals. */
+/** UTF-16 units; OpenSSH allows 256 principals. */
 const MAX_CERTIFICATE_LINE = 16_384;
 
 const MOST_PRINCIPALS = 256;
 const TYPE_SUFFIX = "-cert-v01@openssh.com";
-/** Type of certificates for users; 2 is that for hosts. */
+/** Certificate type; 2 is for hosts. */
 const USER = 1;
 const NEVER = 0xffff_ffff_ffff_ffffn;
 
-/**
- * Reads the line of a `…-cert.pub` file: type, certificate in base64, comment.
- * @throws {UnusableKey} If it is no certificate for a user that is signed by the key inside it.
- */
+/** Parses a `…-cert.pub` line. @throws {UnusableKey} If it is no user certificate with a valid signature. */
 export function readUserCertificate(line: string): UserCertificate {
   if (line.length > MAX_CERTIFICATE_LINE) throw new UnusableKey("line is too long");
   const trimmed = trimCharacters(line, " \t\r\n");
@@ -91,7 +87,7 @@ export function readUserCertificate(line: string): UserCertificate {
   };
 }
 
-/** Whether a word names a type of certificate, of use or not. */
+/** Reports whether a word names a certificate type. */
 export function isCertificateType(word: string): boolean {
   return word.endsWith(TYPE_SUFFIX);
 }
@@ -105,7 +101,7 @@ function certifiedType(word: string): SshKeyType {
   return type;
 }
 
-/** The key inside, as it is outside of a certificate. */
+/** Reads the certified key as a plain key. */
 function readCertifiedKey(type: SshKeyType, reader: WireReader): SshPublicKey {
   const start = reader.position;
   const key = readKey(type, reader);
@@ -121,13 +117,13 @@ function readPrincipals(list: WireReader): readonly string[] {
     if (principals.length === MOST_PRINCIPALS) throw new UnusableKey("certificate has too many principals");
     principals.push(text(list));
   }
-  // Without any it would count for everybody, which sshd refuses too (auth2-pubkey.c).
+  // Without principals it would be valid for everybody; sshd refuses it too (auth2-pubkey.c).
   if (principals.length === 0) throw new UnusableKey("certificate names no principals");
   if (principals.includes("")) throw new UnusableKey("certificate has a principal without a name");
   return principals;
 }
 
-/** Names and their values, which are strings in strings; flags have none. */
+/** Reads options; values are nested strings, empty for flags. */
 function readOptions(list: WireReader): ReadonlyMap<string, string> {
   const options = new Map<string, string>();
   while (!list.isAtEnd) {
@@ -140,7 +136,7 @@ function readOptions(list: WireReader): ReadonlyMap<string, string> {
   return options;
 }
 
-/** Seconds since the epoch; what no clock will reach is infinite. */
+/** Converts seconds since the epoch; far values are infinite. */
 function seconds(value: bigint): number {
   return value === NEVER || value > BigInt(Number.MAX_SAFE_INTEGER) ? Infinity : Number(value);
 }
@@ -149,7 +145,7 @@ const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function text(reader: WireReader): string {
   const bytes = reader.string();
-  // For sshd these are C strings, which end there (sshbuf_get_cstring).
+  // sshd truncates C strings there (sshbuf_get_cstring).
   if (bytes.includes(0)) throw new UnusableKey("text in the certificate, such as a principal, holds a NUL");
   try {
     return UTF_8.decode(bytes);

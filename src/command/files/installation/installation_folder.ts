@@ -6,7 +6,7 @@ import { type Given, WrongUsage } from "../../arguments.ts";
 export const FOLDER_OPTIONS = {
   directory: {
     value: "DIR",
-    help: "Folder of the installation, without it the working directory; it is made if it is not there",
+    help: "Folder of the installation (default: the working directory); created if necessary",
   },
   config: {
     value: "FILE",

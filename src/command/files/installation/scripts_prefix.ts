@@ -3,7 +3,7 @@ import { type Given, WrongUsage } from "../../arguments.ts";
 /** Option for the site's prefix of script names. */
 export const PREFIX_OPTION = {
   value: "NAME",
-  help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
+  help: "Prefix of script names: NAME-authserver-start.sh and so on, as in the Java service",
 } as const;
 
 /** Returns the prefix. @throws {WrongUsage} If it is no part of a file name. */

@@ -99,7 +99,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   const { share, limits } = opened;
   const replaces = call.query.has("replace");
   if (replaces && share.access !== "MODIFY") throw notPermitted("Nothing is replaced in this share");
-  if (!isDirectory(share)) throw invalidRequest("Files are brought into a directory");
+  if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
   const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
   const place: Place = replaces ? { conditions: new HeaderList() } : "free";
   const length = Number(headers.get("Content-Length") ?? NaN);

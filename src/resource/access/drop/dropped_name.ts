@@ -19,7 +19,7 @@ export function droppedName(name: string): string {
   }
   for (const part of parts) {
     if (part.startsWith(".")) {
-      throw invalidRequest("Files and directories whose names begin with a dot cannot be brought here");
+      throw invalidRequest("Files and directories whose names begin with a dot cannot be uploaded here");
     }
     if (new TextEncoder().encode(part).length > MOST_BYTES) {
       throw invalidRequest(`A name is longer than ${MOST_BYTES} bytes`);

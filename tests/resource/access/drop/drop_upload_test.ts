@@ -309,8 +309,8 @@ Deno.test("a share for uploads is a page that says how much room there is, and n
   const page = await response.text();
   for (
     const expected of [
-      /room for 1 more file\./,
-      /room for 1 KiB/,
+      /upload 1 more file\./,
+      /upload up to 1 KiB/,
       /&#60;b&#62;x&#60;\/b&#62;/,
       /curl -T &#60;file&#62; https:/,
     ]
