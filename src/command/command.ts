@@ -136,7 +136,6 @@ function namesOf(commands: readonly Command[], outer: string): string {
   return commands.map((command) => wordOf(command, outer)).join(", ");
 }
 
-/** Turns errors for the user into messages and exit status. */
 async function explain(
   { name }: CommandSpec,
   io: CommandIo,

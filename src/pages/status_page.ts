@@ -164,7 +164,6 @@ ${known && up && entry.uid !== undefined && commands(call, server.name, entry)}
 `;
 }
 
-/** Reservations of the account. */
 function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {
   if (uid === undefined) return [];
   return reservations.list().filter(({ uids }) => uids.includes(uid)).map((each) =>

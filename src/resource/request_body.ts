@@ -7,7 +7,7 @@ const MOST_BYTES = 64 * 1024;
 const MOST_MS = 20_000;
 
 /**
- * Reads the body as JSON. Sends `100 Continue` only now, so callers check permissions first.
+ * Reads the body as JSON. Requests the body only now, so callers check permissions first.
  * @throws {ERR_INVALID_REQUEST | ERR_REQUEST_TIMEOUT} @throws {ERR_BODY_TOO_LARGE} Before reading, if the length is
  * announced.
  */

@@ -158,7 +158,6 @@ function validFor(ms: number): string {
   return `certificate valid for ${counted(Math.floor(ms / DAY_MS), "day", "days")}`;
 }
 
-/** Messages of an error and its causes. */
 function messages(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   const causes = messages(error.cause).filter((text) => !error.message.includes(text));

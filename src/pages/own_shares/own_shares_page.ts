@@ -29,7 +29,6 @@ import { changeFields, shareChange, shareFields, shareRequest } from "./share_fo
 
 const SAYS = TEXTS.shares;
 
-/** Shown per server; oldest first. */
 const MOST_SHARES = 500;
 const MOST_USES = 100;
 

@@ -25,7 +25,8 @@ export function mediatedScope(path: string): SessionScope {
 
 /**
  * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and include
- * pattern: the daemon compares the base as a text prefix, so `/d` would admit `/d2`. A file has its parent as base.
+ * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`. A file has its parent as
+ * base.
  * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {

@@ -16,8 +16,8 @@ interface TrialNames {
 }
 
 /**
- * Creates a certificate authority, discards its key, and returns the service's certificate, for server and client use, since
- * daemons ask for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
+ * Creates an authority, whose key is discarded, and the service's certificate, for server and client use, since daemons ask
+ * for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
  */
 export function createTrialCertificates(
   { organization, host, valid }: TrialNames,
