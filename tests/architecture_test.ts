@@ -173,7 +173,7 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
 
 /** Errors whose text is shown as it is, and thus begins as a sentence does. Others say what stands behind something else. */
 const SENTENCES =
-  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidControlRequest|ControlFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
+  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidAdminRequest|AdminRequestFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
 
 /** Of a text: what begins it is a name (of a member, of an algorithm), which is written as it is. */
 const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;
@@ -231,13 +231,10 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
   "authentication/x509_kind.ts": "a kind, which its list names",
   "command/completion/fish.ts": "one of several shells",
-  "command/diagnosis/trusted_certificates.ts": "what truststores permit; the neighbour is a command",
   "command/version.ts": "a command, which their list names",
-  "config/read_sharing.ts": "a section of the file, which the list of sections names",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
-  "pages/preview_page.ts": "a page",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
   "service/http/admin_routes.ts": "routes, by what they are for",
 };

@@ -73,8 +73,11 @@ export interface BrowserLogin {
     login: Pick<Identity, "acr" | "authTime">,
     asker: Asker,
   ): Promise<LoginOutcome>;
-  /** Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6). @throws {InvalidToken | RemoteUnavailable} */
-  readLogout(text: string, signal: AbortSignal): Promise<EndedLogins>;
+  /**
+   * Verifies a logout token (OIDC Back-Channel Logout 1.0, 2.6) and calls `end`; if that fails, the token counts again.
+   * @throws {InvalidToken | RemoteUnavailable} What `end` throws.
+   */
+  readLogout<T>(text: string, end: (logins: EndedLogins) => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
 /** Sessions that a provider ended: one, or all of a subject. */

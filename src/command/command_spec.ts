@@ -53,3 +53,13 @@ export type CommonOption = keyof typeof COMMON_OPTIONS;
 export function leavesOf(spec: CommandSpec): readonly CommandSpec[] {
   return spec.commands.length === 0 ? [spec] : spec.commands.flatMap(leavesOf);
 }
+
+/** Returns all commands with their nested commands. */
+export function leaves(commands: readonly CommandSpec[]): readonly CommandSpec[] {
+  return commands.flatMap((spec) => [spec, ...leaves(spec.commands)]);
+}
+
+/** Reports whether an option takes a file. */
+export function isFile({ value }: OptionSpec): boolean {
+  return value === "FILE" || value === "PATH";
+}

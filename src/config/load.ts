@@ -14,7 +14,7 @@ import {
   readThrottling,
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
-import { readSharing } from "./read_sharing.ts";
+import { readSharing } from "./read_persistence.ts";
 import {
   readAudit,
   readControl,

@@ -1,7 +1,9 @@
 import { hostsOf } from "../model/host_list.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { NO_POSTGRES, PERSISTENCE, POSTGRES } from "./keys/sharing_keys.ts";
+import { NO_POSTGRES, PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { DatabaseConfig } from "./service_config.ts";
+import { canonicalAddress } from "../model/address.ts";
+import type { Known, Parts } from "./section_reader.ts";
 
 interface Persistence {
   readonly directory: string | undefined;
@@ -19,12 +21,12 @@ export function isKept(reader: Pick<KeyReader, "entry">): boolean {
 }
 
 /** Reports whether PostgreSQL is configured. */
-export function isShared(reader: Pick<KeyReader, "entry">): boolean {
+function isShared(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
 }
 
 /** Reads the storage settings (rest-api.md 3.6). */
-export async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
+async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
   const isPostgres = isShared(reader);
   const database = isPostgres ? await readPostgres(reader) : undefined;
   if (!isPostgres) reader.read(NO_POSTGRES);
@@ -96,4 +98,40 @@ async function warnOfReaders(reader: KeyReader, key: string): Promise<void> {
       key,
     );
   }
+}
+
+/** Reads data sharing (rest-api.md 3.6). */
+export async function readSharing(
+  reader: KeyReader,
+  { serverNames }: Known,
+): Promise<Parts | undefined> {
+  const share = reader.read(SHARE);
+  const persistence = await readPersistence(reader);
+  if (share === undefined || persistence === undefined) return undefined;
+  const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
+  const strangers = share.servers.filter((name) => !shared.includes(name));
+  if (strangers.length > 0) {
+    const expected = `expected names out of authservice.servers, ${strangers.join(" ")} left out`;
+    reader.warn("share.servers", expected, share.servers.join(" "));
+  }
+  const { directory, database } = persistence;
+  if (shared.length > 0 && directory === undefined && database === undefined) {
+    const expected = "expected persistence.directory too, the folder of the share database";
+    reader.error("share.servers", expected, share.servers.join(" "));
+  }
+  const clientAddresses = readClientAddresses(reader, share.clientAddresses ?? "");
+  return { sharing: { ...share, servers: shared, directory, database, clientAddresses } };
+}
+
+/** Allows addresses only, since the daemon compares texts. */
+function readClientAddresses(reader: KeyReader, written: string): string[] {
+  const given = hostsOf(written).flatMap((host) =>
+    host.toLowerCase() === "localhost" ? ["127.0.0.1", "::1"] : [host]
+  );
+  const addresses = given.flatMap((host) => canonicalAddress(host) ?? []);
+  if (addresses.length < given.length) {
+    const rest = addresses.length === 0 ? "without any the address is found out" : "names are left out";
+    reader.warn("share.clientIP", `expected IP addresses, ${rest}`, written);
+  }
+  return addresses;
 }

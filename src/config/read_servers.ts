@@ -8,7 +8,6 @@ import {
   SINGLE_SERVER,
 } from "./keys/server_keys.ts";
 import { SERVER_TRUSTSTORE } from "./keys/tls_keys.ts";
-import { isShared } from "./read_persistence.ts";
 import { readOwnTruststore } from "./read_tls_stores.ts";
 import type { Parts } from "./section_reader.ts";
 import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
@@ -157,13 +156,13 @@ function toServer(
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
   const { methods, requiredAcr, maxAuthAge, networks } = keys;
   let reservations: ReservationsConfig | undefined;
-  if (enabled && file === undefined && !isShared(reader)) {
+  if (enabled && file === undefined) {
     reader.warn(
       `${PREFIX}${name}.reservations.enable`,
-      `expected ${PREFIX}${name}.reservations.file too, without it there are none`,
+      `no reservation is in effect, expected ${PREFIX}${name}.reservations.file too`,
       "true",
     );
-  } else if (enabled) reservations = { file, timeZone };
+  } else if (enabled && file !== undefined) reservations = { file, timeZone };
   const logins = { methods, requiredAcr, maxAuthAge, networks };
   return { name, description, instances, reservations, logins };
 }

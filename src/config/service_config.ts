@@ -151,8 +151,8 @@ export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
 /** Source of a server's reservations. */
 export interface ReservationsConfig {
-  /** May be created later; absent: the shared database. */
-  readonly file: string | undefined;
+  /** May be created later. */
+  readonly file: string;
   /** IANA name; absent: the host's. */
   readonly timeZone: string | undefined;
 }

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from "node:http";
-import { Counters, type Increments } from "../metrics/counters.ts";
-import { methodLabel } from "../metrics/series.ts";
+import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
 import type { ErrorBody } from "../model/error_body.ts";
 import { HeaderList } from "../model/header_list.ts";

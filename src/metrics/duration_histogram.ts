@@ -1,6 +1,5 @@
-import type { Counters } from "./counters.ts";
+import type { Counters, Sample } from "./counters.ts";
 import type { FamilyName, LabelsOf } from "./families.ts";
-import type { Sample } from "./series.ts";
 
 /** Bucket bounds in milliseconds, without the infinite one. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;

@@ -1,5 +1,5 @@
 import { FAMILIES, type Family } from "./families.ts";
-import { type Sample, seriesText } from "./series.ts";
+import { type Sample, seriesText } from "./counters.ts";
 
 /** Media type of {@link exposition}. */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -67,12 +67,13 @@ export class ReplayCache {
   }
 
   #put({ owner, mark, endsAt }: SeenMark): void {
-    this.#forget(mark);
+    this.forget(mark);
     this.#marks.set(mark, { owner, endsAt });
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
   }
 
-  #forget(mark: string): void {
+  /** Forgets a mark, so that it counts once more. */
+  forget(mark: string): void {
     const owner = this.#marks.get(mark)?.owner;
     if (owner === undefined) return;
     this.#marks.delete(mark);
@@ -87,7 +88,7 @@ export class ReplayCache {
     this.#lookAt = now + 1000;
     for (const [mark, { endsAt }] of this.#marks) {
       if (endsAt >= now) break;
-      this.#forget(mark);
+      this.forget(mark);
     }
   }
 }

@@ -1,8 +1,10 @@
-import type { ShareFacts } from "../resource/access/listing.ts";
-import { isolated, type Markup, markup } from "./markup.ts";
+import type { Listing, ShareFacts } from "../resource/access/listing.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { personName } from "./person_name.ts";
 import { distance, moment } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
+import type { Share } from "../sharing/share.ts";
+import { EVERYBODY, groupOf } from "../sharing/target.ts";
 
 /** Returns owner and end of a share. @param now Milliseconds since the epoch. */
 export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expires">, now: number): Markup {
@@ -11,4 +13,29 @@ export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expir
   return markup`${says.sharedBy} ${isolated(personName(owner))}${
     expires > 0 && markup`, ${says.until} ${moment(end)} (${distance(end, now)})`
   }`;
+}
+
+/** Returns links from the shared directory to the current one. @param last Whether the last one is the current page. */
+export function trailLinks(
+  trail: Listing["trail"],
+  { last = true }: { readonly last?: boolean } = {},
+): Markup {
+  return markup`<nav aria-label="${TEXTS.listing.trail}"><ol class="trail">${
+    trail.map(({ name, href }, i) =>
+      markup`<li>${
+        last && i === trail.length - 1
+          ? markup`<span aria-current="page">${isolated(name)}</span>`
+          : markup`<a href="${href}">${isolated(name)}</a>`
+      }</li>`
+    )
+  }</ol></nav>`;
+}
+
+/** Returns the target of a share in words. */
+export function whom({ target }: Pick<Share, "target">): Content {
+  if (target === EVERYBODY) return TEXTS.shares.everybody;
+  const group = groupOf(target);
+  return group === undefined
+    ? isolated(personName(target))
+    : markup`${TEXTS.shares.membersOf} ${isolated(group)}`;
 }

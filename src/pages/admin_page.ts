@@ -1,9 +1,10 @@
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Ban, Failure } from "../throttling/ban.ts";
+import type { Ban } from "../throttling/ban.ts";
 import { checkAdministrator } from "../resource/admin/administration.ts";
-import type { AdministratorsDesk, DeskStatus } from "../resource/admin/administrators_desk.ts";
-import { banByForm, liftByForm } from "../resource/admin/ban_request.ts";
+import type { AdminApi } from "../resource/admin/admin_api.ts";
+import type { CoreStatus } from "../resource/admin/admin_request.ts";
+import { changeBansByForm } from "../resource/admin/ban_request.ts";
 import type { Call } from "../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../resource/form.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
@@ -18,21 +19,24 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.admin;
 
-/** What the page of administrators is made of. */
+/** Parts that the page of administrators uses. */
 export interface AdminPageParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
-  readonly desk: AdministratorsDesk;
+  readonly admin: AdminApi;
 }
 
-/** How long somebody can be kept out by the form. */
+/** Durations of a ban in the form. */
 const TERMS = ["1h", "1d", "7d", "30d"] as const;
 
-/** `GET /admin`: how the service is, and who is kept out. */
-export async function adminPage(call: Call, { servers, facts, desk }: AdminPageParts): Promise<HttpResponse> {
+/** Answers `GET /admin`: the state of the service, and its bans. */
+export async function adminPage(
+  call: Call,
+  { servers, facts, admin }: AdminPageParts,
+): Promise<HttpResponse> {
   checkAdministrator(call, servers);
-  const status = await desk.status();
-  const { bans, total } = await desk.bans();
+  const status = await admin.status();
+  const { bans, total } = admin.bans();
   const now = facts.clock();
   const formToken = call.signIn?.formToken;
   return pageResponse({
@@ -45,31 +49,29 @@ export async function adminPage(call: Call, { servers, facts, desk }: AdminPageP
       section("daemons", SAYS.daemons, [...servers.values()].map(daemonTable)),
       status.providers.length > 0 && section("providers", SAYS.providers, providerTable(status)),
       section("bans", SAYS.bans, [
-        bans.length === 0 ? markup`<p>${SAYS.nobody}</p>` : banTable(call, bans, { desk, now }),
+        bans.length === 0 ? markup`<p>${SAYS.nobody}</p>` : banTable(call, bans, { admin, now }),
         total > bans.length && markup`<p>${SAYS.moreBans(total - bans.length)}</p>`,
         formToken !== undefined && banForm(call, formToken),
       ]),
-      section("failures", SAYS.failures, failureTable(desk.failures(), desk, now)),
+      section("failures", SAYS.failures, failureTable(admin, now)),
       section("reservations", SAYS.reservations, reservations([...servers.values()], now)),
     ],
     needs: { forms: true },
   });
 }
 
-/** `POST /admin/bans`: keeps somebody out, or lets them in again. */
+/** Answers `POST /admin/bans`: bans or unbans. */
 export async function changeBans(
   call: Call,
-  { servers, facts, desk }: AdminPageParts,
+  { servers, admin }: AdminPageParts,
 ): Promise<HttpResponse> {
   checkAdministrator(call, servers);
-  const form = await readOwnForm(call);
-  if (form.get("do") === "lift") await liftByForm(call, form, desk);
-  else await banByForm(call, form, { desk, now: facts.clock() });
+  await changeBansByForm(call, await readOwnForm(call), admin);
   return emptyResponse({ status: 303, headers: { Location: `${call.root}admin#bans` } });
 }
 
 function serviceFacts(
-  { certificate, shares }: DeskStatus,
+  { certificate, shares }: CoreStatus,
   { version, upSince, clock }: ServiceFacts,
 ): Markup {
   const now = clock();
@@ -120,7 +122,7 @@ function daemonTable({ name, daemons }: ServerFacts): Markup {
   );
 }
 
-function providerTable({ providers }: DeskStatus): Markup {
+function providerTable({ providers }: CoreStatus): Markup {
   return table(
     SAYS.providers,
     [SAYS.method, SAYS.system, SAYS.state, SAYS.reason],
@@ -138,7 +140,7 @@ function providerTable({ providers }: DeskStatus): Markup {
 function banTable(
   call: Call,
   bans: readonly Ban[],
-  { desk, now }: { readonly desk: AdministratorsDesk; readonly now: number },
+  { admin, now }: { readonly admin: AdminApi; readonly now: number },
 ): Markup {
   const titles = [SAYS.user, SAYS.address, SAYS.why, SAYS.until];
   return table(
@@ -146,8 +148,8 @@ function banTable(
     call.signIn === undefined ? titles : [...titles, SAYS.lift],
     bans.map((ban) => {
       const { user, address, reason, failures, until } = ban;
-      // Names that were typed at failed logins; those of bans by hand an administrator has written.
-      const shown = user === undefined || reason === "operator" ? user : desk.shown(user);
+      // Somebody typed the names at failed logins; an administrator wrote those of bans by hand.
+      const shown = user === undefined || reason === "operator" ? user : admin.shown(user);
       const facts = [name(shown), address, SAYS.reasons[reason](failures), when(until, now)];
       return call.signIn === undefined
         ? facts
@@ -189,13 +191,16 @@ function banForm({ root }: Call, formToken: string): Markup {
 </form>`;
 }
 
-function failureTable(failures: readonly Failure[], desk: AdministratorsDesk, now: number): Markup {
+function failureTable(admin: AdminApi, now: number): Markup {
+  const failures = admin.failures();
   if (failures.length === 0) return markup`<p>${SAYS.noFailures}</p>`;
   return table(
     SAYS.failures,
     [SAYS.user, SAYS.address, SAYS.count, SAYS.last],
     failures.map(
-      ({ user, address, failures, at }) => [name(user && desk.shown(user)), address, failures, when(at, now)],
+      (
+        { user, address, failures, at },
+      ) => [name(user && admin.shown(user)), address, failures, when(at, now)],
     ),
   );
 }

@@ -1,4 +1,4 @@
-import { aboutShare } from "./about_share.ts";
+import { aboutShare, trailLinks } from "./about_share.ts";
 import { isViewable } from "../resource/access/file_view.ts";
 import type { Listing, ListingEntry, ListingForm, UploadTarget } from "../resource/access/listing.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
@@ -7,7 +7,6 @@ import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
 import type { PageNeeds } from "./policy.ts";
 import { size, zone } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import { trailLinks } from "./trail_links.ts";
 import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.listing;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { askerOf } from "../authentication/asker_of.ts";
-import type { BrowserLogin, BrowserVisit } from "../authentication/authenticator.ts";
+import type { BrowserLogin, BrowserVisit, EndedLogins } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { sameSecret } from "../model/same_secret.ts";
 import { httpError } from "../model/http_error.ts";
@@ -59,8 +59,8 @@ export async function logoutByProvider(call: Call, parts: SignInParts): Promise<
   let done = false;
   for (const [name, login] of known) {
     try {
-      const ended = await login.readLogout(text, call.signal);
-      call.audit({ ended: await parts.signIns.endLogins(name, ended) });
+      const end = (logins: EndedLogins) => parts.signIns.endLogins(name, logins);
+      call.audit({ ended: await login.readLogout(text, end, call.signal) });
       done = true;
     } catch (error) {
       if (!(error instanceof InvalidToken)) throw error;

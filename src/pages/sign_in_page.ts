@@ -25,7 +25,6 @@ interface WaysToSignIn {
 
 /** Dependencies of the sign-in pages. */
 export interface SignInParts {
-  /** See {@link LoginThrottle.admitKey}. */
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
@@ -175,4 +174,14 @@ ${content}
   });
   visit.keep(page);
   return page;
+}
+
+/** Page of a share for signed-in browsers, with a path in it. */
+const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
+
+/** Redirects an anonymous browser to the sign-in, which leads back to the share. */
+export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
+  const [, page = ""] = PAGE.exec(asked.request.path) ?? [];
+  const query = asked.query.toString();
+  return toSignIn(failure, asked, `${page}${query && `?${query}`}`);
 }

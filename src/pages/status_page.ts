@@ -17,7 +17,7 @@ import { distance, moment, size } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
 import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
-import { whom } from "./whom.ts";
+import { whom } from "./about_share.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";

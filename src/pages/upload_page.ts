@@ -5,7 +5,7 @@ import type { UploadView } from "../resource/access/listing.ts";
 import { upload } from "../resource/access/upload.ts";
 import type { Call } from "../resource/call.ts";
 import { checkShownToken, FORM_TOKEN_HEADER, ownBrowser } from "../resource/form.ts";
-import { refusal } from "../resource/share/sharing_errors.ts";
+import { refusal } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";

@@ -1,45 +1,62 @@
 import { editFile, type EditOutcome, FileNotChanged, readText } from "../model/edit_file.ts";
+import { InvalidFile } from "../model/diagnostic.ts";
 import type { Reservation } from "./reservation.ts";
 import { type ReadingContext, readReservationFile, type ReservationFile } from "./reservation_file.ts";
-import {
-  nameTaken,
-  type NewReservation,
-  noneOfName,
-  readNewReservation,
-  type ReservationStore,
-} from "./reservation_store.ts";
 
 const EMPTY = '{ "reservations": [] }';
 
+/** A reservation as an operator enters it; texts as in the file. */
+interface NewReservation {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly uids: readonly string[];
+  /** Default `10m`. */
+  readonly rateLimit?: string;
+}
+
+/** The requested change does not fit the reservations in the file; the message is for the operator. */
+export class ReservationNotChanged extends Error {
+  override readonly name = "ReservationNotChanged";
+}
+
 /**
- * Reservations in a file, which is made if there is none. A change leaves everything else in it as it was. Besides what
- * the interface promises, changes throw {@link FileNotChanged}.
+ * Lists and changes the reservations in a file, which is made if there is none. A change leaves everything else in the file
+ * as it was. Everything throws {@link InvalidFile} if the file or a new entry is not valid, and changes throw
+ * {@link FileNotChanged}, too.
  */
-export class FileReservationStore implements ReservationStore {
+export class FileReservationStore {
   readonly file: string;
 
   constructor(readonly context: ReadingContext) {
     this.file = context.file;
   }
 
+  /** Returns all reservations, also those that are over. */
   async list(): Promise<ReservationFile> {
     return readReservationFile(await readText(this.file) ?? EMPTY, this.context);
   }
 
+  /** Adds a reservation. @throws {ReservationNotChanged} If the name is taken or empty. */
   async add(entry: NewReservation): Promise<EditOutcome & { readonly reservation: Reservation }> {
-    const reservation = readNewReservation(entry, this.context);
+    const reservation = readEntry(entry, this.context);
     const { name, from, to, uids, rateLimit } = entry;
     const outcome = await this.#change((entries) => {
-      if (entries.some((other) => nameOf(other) === name)) throw nameTaken(name);
+      if (entries.some((other) => nameOf(other) === name)) {
+        throw new ReservationNotChanged(`There is already a reservation named '${name}'`);
+      }
       return [...entries, { name, from, to, uids, rateLimit }];
     });
     return { ...outcome, reservation };
   }
 
+  /** Removes the reservations of that name. @throws {ReservationNotChanged} If there are none. */
   async remove(name: string): Promise<EditOutcome> {
     return await this.#change((entries) => {
       const rest = entries.filter((entry) => nameOf(entry) !== name);
-      if (rest.length === entries.length) throw noneOfName(name);
+      if (rest.length === entries.length) {
+        throw new ReservationNotChanged(`There is no reservation named '${name}'`);
+      }
       return rest;
     });
   }
@@ -53,6 +70,17 @@ export class FileReservationStore implements ReservationStore {
       return `${JSON.stringify({ ...content, reservations: edit(content.reservations) }, null, 2)}\n`;
     }, { secret: false });
   }
+}
+
+/** Reads a new reservation as the service will read it. */
+function readEntry(entry: NewReservation, context: ReadingContext): Reservation {
+  if (entry.name.trim() === "") throw new ReservationNotChanged("A reservation needs a name");
+  const { reservations: [reservation], diagnostics } = readReservationFile(
+    JSON.stringify({ reservations: [entry] }),
+    context,
+  );
+  if (reservation === undefined) throw new InvalidFile(diagnostics.map(({ line: _, ...rest }) => rest));
+  return reservation;
 }
 
 function hasReservations(content: unknown): content is { readonly reservations: readonly unknown[] } {

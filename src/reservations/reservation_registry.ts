@@ -19,7 +19,7 @@ export interface ReservationRegistry {
   close(): void;
 }
 
-/** The book of a server without reservations. */
+/** Reservations of a server that has none. */
 export const NO_RESERVATIONS: ReservationRegistry = {
   limitFor: () => 0,
   descriptionsFor: () => [],
@@ -31,10 +31,10 @@ export const NO_RESERVATIONS: ReservationRegistry = {
 interface RegistryOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
-  readonly zone?: string;
+  readonly timeZone?: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds between two looks at the file; default as for other watched files. */
+  /** Milliseconds between checks for changes. */
   readonly intervalMs?: number;
 }
 
@@ -46,7 +46,7 @@ export const MAX_RESERVATIONS = 4 * 1024 * 1024;
  * @throws {InvalidFile} If it exists and cannot be used.
  */
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
-  const { file, zone = hostZone(), clock, log, intervalMs } = options;
+  const { file, timeZone: zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
     const { reservations, diagnostics } = readReservationFile(text, { file, zone, now: clock() });
     for (const diagnostic of diagnostics) {
@@ -54,45 +54,19 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
     }
     return reservations;
   }, { log, missing: [], maxBytes: MAX_RESERVATIONS, intervalMs });
-  return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });
+  return {
+    limitFor: (uid) => activeLimit(watched.current, uid, clock()),
+    descriptionsFor: (uid) =>
+      uid === undefined ? [] : describeReservations(watched.current, { uid, at: clock(), zone }),
+    list: () => {
+      const at = clock();
+      return watched.current.filter(({ to }) => at < to);
+    },
+    close: () => watched.close(),
+  };
 }
 
 /** Name of the time zone the host is set to. */
 export function hostZone(): string {
   return Temporal.Now.timeZoneId();
-}
-
-/** A book of what somebody else keeps up to date. */
-export class KnownReservations implements ReservationRegistry {
-  constructor(
-    readonly parts: {
-      /** All, as of now; some may be over. */
-      readonly known: () => readonly Reservation[];
-      /** Time zone to write times in. */
-      readonly zone: string;
-      /** Which the times of the reservations are of. */
-      readonly clock: Clock;
-      readonly close?: () => void;
-    },
-  ) {}
-
-  limitFor(uid: string | undefined): number {
-    const { known, clock } = this.parts;
-    return activeLimit(known(), uid, clock());
-  }
-
-  descriptionsFor(uid: string | undefined): readonly string[] {
-    const { known, zone, clock } = this.parts;
-    return uid === undefined ? [] : describeReservations(known(), { uid, at: clock(), zone });
-  }
-
-  list(): readonly Reservation[] {
-    const { known, clock } = this.parts;
-    const at = clock();
-    return known().filter(({ to }) => at < to);
-  }
-
-  close(): void {
-    this.parts.close?.();
-  }
 }

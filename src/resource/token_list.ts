@@ -1,4 +1,4 @@
-import { restrictionsClaim } from "../authentication/issued_token/restrictions.ts";
+import { restrictionsClaim, restrictionsInWords } from "../authentication/issued_token/restrictions.ts";
 import type {
   ListedToken,
   TokenOwner,
@@ -10,7 +10,9 @@ import { httpError } from "../model/http_error.ts";
 import { isNarrow } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
-import { emptyResponse, jsonResponse } from "./text_response.ts";
+import { emptyResponse, jsonResponse, textResponse } from "./text_response.ts";
+import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
+import { HeaderList } from "../model/header_list.ts";
 
 /** Serves `GET /rest/auth/tokens`: the caller's active tokens; a narrowed token sees only itself (rest-api.md 1.11). */
 export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
@@ -55,7 +57,7 @@ export async function revokeTokens(
 }
 
 /** Listed token as JSON members. */
-export type TokenEntry = Readonly<Record<string, unknown>>;
+type TokenEntry = Readonly<Record<string, unknown>>;
 
 /** Returns a token for its owner or the operator. @param own Id of the token in the request. */
 export function tokenEntry(
@@ -107,4 +109,30 @@ function endsItselfOnly(): Error {
 
 function moment(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
+}
+
+const PLAIN = "text/plain; charset=utf-8";
+
+/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
+  if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
+  if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
+  const request = readTokenRequest(call.query);
+  const { preferences, clientAddress, user: { role } } = call;
+  const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
+  const { renewable, limited, lifetime, restrictions } = request;
+  call.audit({
+    renewable,
+    limited,
+    lifetime,
+    restrictions: restrictions && restrictionsInWords(restrictions),
+  });
+  return textResponse(token, PLAIN);
+}
+
+/** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */
+export function certificate(pem: string | undefined): HttpResponse {
+  return pem === undefined
+    ? { status: 204, headers: new HeaderList(), body: null }
+    : textResponse(pem, PLAIN);
 }

@@ -4,10 +4,9 @@ import { parsePreferences } from "../attributes/preferences.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
-import { claimedUser } from "../authentication/claimed_user.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { Credentials } from "../model/credentials.ts";
+import type { Authorization, Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import type { Caller, Identity } from "../model/identity.ts";
@@ -178,4 +177,17 @@ function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): E
   return caller.kind === "authenticated"
     ? httpError("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
+}
+
+/** Returns the unverified user of credentials: user name, token subject, or a digest of the token. */
+export function claimedUser(authorization: Authorization): string | undefined {
+  switch (authorization.kind) {
+    case "basic":
+    case "ssh-legacy":
+      return authorization.user;
+    case "bearer":
+      return authorization.subject ?? authorization.claimant;
+    default:
+      return undefined;
+  }
 }

@@ -1,7 +1,6 @@
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
-import { Counters, type Increments } from "../metrics/counters.ts";
+import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import { methodLabel } from "../metrics/series.ts";
 import type { Route } from "./http/router.ts";
 
 /** Answered request. */

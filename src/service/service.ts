@@ -1,18 +1,14 @@
-import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
-import type { SeenMark } from "../model/replay_cache.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { ServiceOptions } from "./assembly/service_options.ts";
-import type { SharedKnown } from "./assembly/open_cluster.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { checkOwnOrigin } from "./http/own_origin.ts";
@@ -20,11 +16,12 @@ import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
-import type { OperatorDesk, Ordered } from "./operator_desk.ts";
+import type { LoginUpdate, Publish } from "./state_update.ts";
 import { RequestObserver } from "./request_observer.ts";
 import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
 import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
+import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/requested_server.ts";
 
@@ -32,8 +29,9 @@ import { requestedServer } from "../resource/requested_server.ts";
 export interface Service {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  /** Admin API. */
-  readonly desk: OperatorDesk;
+  readonly admin: AdminApi;
+  /** Applies failed logins, bans and proofs of other cores. */
+  adopt(update: LoginUpdate): void;
   /** Returns and resets the counts. */
   counted(): Increments;
   /** Replaces own certificate and trust anchors. */
@@ -49,20 +47,12 @@ export interface Service {
 /** Creates the service. @throws If a configured file is invalid, with a message for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, clock = Date.now, kinds = KINDS, ...told }: {
+  { log, audit = () => {}, clock = Date.now, kinds = KINDS, publish }: {
     readonly log: Logger;
     /** Receives decisions. */
     readonly audit?: (record: AuditRecord) => void;
-    /** Receives throttling updates. */
-    readonly learned?: (news: ThrottlingNews) => void;
-    /** Receives orders from the admin pages. */
-    readonly ordered?: Ordered;
-    /** Receives updates of the daemon with this command address, for the next core. */
-    readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-    /** Receives cluster state, for the next core. */
-    readonly sharedLearned?: (known: SharedKnown) => void;
-    /** Receives proofs of possession, for replay caches elsewhere. */
-    readonly proofShown?: (proof: SeenMark) => void;
+    /** Default: nothing follows this service. */
+    readonly publish?: Publish;
     readonly clock?: Clock;
     /** Default: all kinds. */
     readonly kinds?: ServiceKinds;
@@ -74,7 +64,7 @@ export async function createService(
     clock,
     observer,
     kinds,
-    ...told,
+    publish,
   });
   return new RoutedService(parts, observer, log);
 }
@@ -148,8 +138,12 @@ class RoutedService implements Service {
     return response;
   }
 
-  get desk(): OperatorDesk {
-    return this.#parts.desk;
+  get admin(): AdminApi {
+    return this.#parts.admin;
+  }
+
+  adopt(update: LoginUpdate): void {
+    this.#parts.adopt(update);
   }
 
   counted(): Increments {

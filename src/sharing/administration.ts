@@ -5,8 +5,7 @@ import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { readShareDump, type ReadShares } from "./import/share_dump.ts";
-import type { Share, Use } from "./share.ts";
-import { isShareId } from "./share_id.ts";
+import { isShareId, type Share, type Use } from "./share.ts";
 import { parseTarget } from "./target.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 

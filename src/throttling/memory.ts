@@ -113,6 +113,12 @@ export class ThrottlingMemory {
     this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }
 
+  /** Lists the bans by hand of exactly this subject. */
+  operatorBansOf(subject: BanSubject): readonly Ban[] {
+    const { user, address } = asCounted(subject);
+    return this.operator.list().filter((ban) => ban.user === user && ban.address === address);
+  }
+
   /** Clears waits, bans and failures of a user, an address, or a user at an address. Returns their number. */
   lift(whom: BanSubject): number {
     return this.operator.remove(concerning(asCounted(whom))) + this.forget(whom);
@@ -144,7 +150,7 @@ export class ThrottlingMemory {
   ): void {
     const later = this.steady() - asOf;
     const bansMoved = (bans: readonly Ban[]) => bans.map((ban) => ({ ...ban, until: ban.until + later }));
-    for (const subject of lifted) this.forget(subject);
+    for (const subject of lifted) this.lift(subject);
     if (allBans !== undefined) this.operator.replace(bansMoved(allBans));
     const moved = (records: ThrottlingState["pairs"]) =>
       records.map(([key, record]) =>

@@ -1,5 +1,5 @@
 import type { Schedule } from "../model/schedule.ts";
-import { stampOf } from "./file_source.ts";
+import { stampOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */
 export interface PathsWatch {

@@ -1,7 +1,6 @@
-import type { ChannelMessage } from "./channel_message.ts";
-import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT } from "./wire.ts";
+import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT, type StreamMessage } from "./wire.ts";
 
-type Send = (message: ChannelMessage) => void;
+type Send = (message: StreamMessage) => void;
 
 /**
  * Sends a stream to the other worker, never more than the reader there has given credit for. Until it has given any, the

@@ -3,8 +3,7 @@ import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallNumbers, CallTable } from "./call_table.ts";
-import type { ChannelMessage } from "./channel_message.ts";
-import { ChannelEnd } from "./wire.ts";
+import { ChannelEnd, type ChannelMessage, type ResponseMessage } from "./wire.ts";
 
 interface UnderWay {
   resolve(response: HttpResponse): void;
@@ -49,17 +48,7 @@ export class CoreChannel {
       this.#underWay.set(id, entry);
       signal.addEventListener("abort", onGone, { once: true });
       const streamed = body instanceof ReadableStream;
-      this.#end.send({
-        kind: "request",
-        id,
-        method,
-        path,
-        query,
-        fields,
-        client,
-        body: streamed ? null : body,
-        streamed,
-      });
+      this.#end.send(["request", id, method, path, query, client, fields, streamed ? null : body, streamed]);
       if (streamed) {
         entry.upload = new ByteStreamSender(id, body, "kept", (message) => this.#end.send(message));
         void entry.upload.run();
@@ -91,21 +80,13 @@ export class CoreChannel {
   }
 
   #receive(message: ChannelMessage): void {
-    const entry = this.#underWay.get(message.id);
+    const entry = this.#underWay.get("kind" in message ? message.id : message[1]);
     if (entry === undefined) return; // its client is gone
+    if (!("kind" in message)) {
+      if (message[0] === "response") this.#answered(entry, message);
+      return;
+    }
     switch (message.kind) {
-      case "response": {
-        const { id, status, fields, body, streamed } = message;
-        const headers = new HeaderList(fields);
-        if (streamed) {
-          entry.download = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
-          entry.resolve({ status, headers, body: entry.download.stream });
-        } else {
-          entry.resolve({ status, headers, body });
-          this.#finish(id);
-        }
-        break;
-      }
       case "chunk":
         entry.download?.chunk(message.bytes);
         break;
@@ -124,6 +105,20 @@ export class CoreChannel {
       case "cancel":
         entry.upload?.cancel("no longer wanted");
         break;
+    }
+  }
+
+  #answered(
+    entry: UnderWay,
+    [, id, status, fields, body, streamed]: ResponseMessage,
+  ): void {
+    const headers = new HeaderList(fields);
+    if (streamed) {
+      entry.download = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
+      entry.resolve({ status, headers, body: entry.download.stream });
+    } else {
+      entry.resolve({ status, headers, body });
+      this.#finish(id);
     }
   }
 

@@ -1,17 +1,16 @@
 /**
  * The core's worker: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
- * hosts; it does not listen. Requests come from the edge over a channel, the operator's questions over another.
+ * hosts; it does not listen. Requests come from the edge over a channel, admin requests from the supervisor.
  */
 import type { Logger } from "../logging/logger.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
 import { createService, type Service } from "../service/service.ts";
 import { UnknownDatabase } from "../store/sqlite_database.ts";
-import { answerDesk } from "./desk_link.ts";
 import { EdgeChannel } from "./edge_channel.ts";
 import { Measurements } from "./measurements.ts";
 import { WorkerAudit } from "./worker_audit.ts";
 import { workerLog } from "./worker_log.ts";
-import type { CoreNews, ToCoreWorker } from "./worker_message.ts";
+import type { FromCore, ToCoreWorker } from "./worker_message.ts";
 import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
@@ -19,6 +18,7 @@ import { hear, tell } from "./worker_scope.ts";
 interface Core {
   readonly service: Service;
   readonly log: Logger;
+  readonly post: (message: FromCore) => void;
   close(last: boolean): Promise<void>;
 }
 
@@ -32,10 +32,11 @@ hear((message: ToCoreWorker) => {
     case "channel":
       void core?.then((running) => running && channel(message.port, running));
       break;
-    case "desk":
-      void core?.then((running) =>
-        running && answerDesk(message.port, (asked) => running.service.desk.answer(asked))
-      );
+    case "admin":
+      void core?.then((running) => running && answerAdmin(message, running));
+      break;
+    case "adopt":
+      void core?.then((running) => running?.service.adopt(message.update));
       break;
     case "material":
       void core?.then((running) => running?.service.renewTls(message.material));
@@ -52,19 +53,15 @@ hear((message: ToCoreWorker) => {
   }
 });
 
-async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Promise<Core | undefined> {
+async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promise<Core | undefined> {
   const { log, flush } = workerLog((text) => tell({ kind: "log", text }), options.config.logging.level);
-  const tellOf = (news: CoreNews) => learned.postMessage(news);
+  const post = (message: FromCore) => port.postMessage(message);
   const audit = new WorkerAudit((lines) => tell({ kind: "audit", lines }));
   try {
     const service = await createService(options, {
       log,
       audit: audit.record,
-      learned: (news) => tellOf({ about: "throttling", news }),
-      ordered: (order, answer) => tellOf({ about: "order", order, answer }),
-      proofShown: (proof) => tellOf({ about: "proof", proof }),
-      sharedLearned: (known) => tellOf({ about: "shared", known }),
-      daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
+      publish: (update) => post({ update }),
     });
     const counted = () => service.counted();
     const measurements = new Measurements(counted, (report) => tell({ kind: "measured", report }));
@@ -73,6 +70,7 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
     return {
       service,
       log,
+      post,
       async close(last) {
         if (last) await service.leave();
         await service.close();
@@ -90,6 +88,17 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
       permanent,
     });
     return undefined;
+  }
+}
+
+async function answerAdmin(
+  { id, request }: ToCoreWorker & { kind: "admin" },
+  { service, post }: Core,
+): Promise<void> {
+  try {
+    post({ id, answer: await service.admin.call(request) });
+  } catch (error) {
+    post({ id, failed: error instanceof Error ? error.message : String(error) });
   }
 }
 

@@ -1,21 +1,16 @@
-import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
-import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
-import { DaemonCopy } from "./daemon_copy.ts";
-import { NoAnswer } from "./desk_link.ts";
+import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
+import type { InstanceName } from "../service/assembly/open_cluster.ts";
+import type { StateUpdate } from "../service/state_update.ts";
+import { NoAnswer } from "./admin_calls.ts";
+import { CoreState } from "./core_state.ts";
 import { RestartPolicy } from "./restart_policy.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
-import { ThrottlingCopy } from "./throttling_copy.ts";
 import type { WorkerLifecycle } from "./worker_lifecycle.ts";
-import type { CoreNews } from "./worker_message.ts";
 import type { WorkerReports } from "./worker_reports.ts";
 import { ServingCore } from "./serving_core.ts";
 import type { ServingEdge } from "./serving_edge.ts";
-
-/** Longest wait for a core that has to follow another, in milliseconds. */
-const ORDER_MS = 5000;
 
 /** What cores are started with, and whom they serve. */
 interface CoresParts {
@@ -35,8 +30,8 @@ interface CoresParts {
 }
 
 /**
- * The core that serves, the one that is about to, and those before it, which finish what they have: what one learns all
- * know, one that dies is replaced.
+ * The core that serves, the next one while it starts, and their predecessors, which finish their requests. Cores share
+ * their state; a core that dies is replaced.
  */
 export class Cores {
   readonly #parts: CoresParts;
@@ -44,19 +39,16 @@ export class Cores {
   /** Ready, without requests yet. */
   #next: ServingCore | undefined;
   readonly #leaving = new Set<ServingCore>();
-  readonly #throttling: ThrottlingCopy;
-  readonly #daemons = new DaemonCopy();
-  #shared: SharedKnown = {};
-  readonly #proofs = new ReplayCache(PROOFS, Date.now);
+  readonly #state: CoreState;
   #generation = 0;
 
   constructor(parts: CoresParts) {
     this.#parts = parts;
-    this.#throttling = new ThrottlingCopy(parts.snapshot().config.throttling);
+    this.#state = new CoreState(parts.snapshot().config.throttling);
     const { reports, changes } = parts;
     this.#restartPolicy = new RestartPolicy({
       what: "core",
-      start: () => this.#call(),
+      start: () => this.#replace(),
       reports,
       changes,
     });
@@ -68,22 +60,17 @@ export class Cores {
   }
 
   /**
-   * Asks the one in use.
-   * @throws {NoAnswer} If there is none, or it does not answer in time.
+   * Sends an admin request to the core in use.
+   * @throws {NoAnswer} If there is no core, or it does not answer in time.
    */
-  async ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
+  async call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     const core = this.#restartPolicy.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
-    const answer = await core.desk.ask(question, withinMs);
-    this.#throttling.follow(question, answer);
-    if (question.about === "ban" || question.about === "lift") {
-      await Promise.all(this.#beside(core).map((other) => other.desk.ask(question, withinMs)));
-    }
-    return answer;
+    return await core.call(request, withinMs);
   }
 
   /**
-   * Starts one that knows what the others know, and learns what they learn until it is used.
+   * Starts a core with the state of the others, which follows their updates until it is used.
    * @param edge That it will serve, if not the one in use.
    * @throws {CannotStart} If it cannot read its files, or the service is shutting down.
    */
@@ -94,16 +81,15 @@ export class Cores {
       port: snapshot.config.site.port || (edge?.port ?? edges.port),
       upSince,
       instance,
-      daemons: this.#daemons.of(snapshot.config.servers),
-      shared: this.#shared,
+      state: this.#state.initial(snapshot.config),
       resolve,
       said: (message) => reports.hear(message, "core"),
-      learned: (news, core) => this.#learned(news, core),
+      published: (update, core) => this.#published(update, core),
       died: (core, reason) => this.#died(core, reason),
     });
     this.#next = core;
+    core.adopt(this.#state.logins);
     try {
-      await core.adopt({ news: this.#throttling.state, proofs: this.#proofs.seen() });
       changes.throwIfOver();
       return core;
     } catch (error) {
@@ -123,11 +109,11 @@ export class Cores {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
     if (this.#parts.changes.endAnnounced) core.leave();
-    this.#throttling.configure(this.#parts.snapshot().config.throttling);
+    this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
     this.#dismissIdle();
-    if (core.desk.closed) this.#died(core, "it died before its first request");
+    if (core.ended) this.#died(core, "it died before its first request");
   }
 
   /** Requests come from this edge from now on. */
@@ -162,7 +148,7 @@ export class Cores {
       return;
     }
     reports.log.info("addresses of hosts changed");
-    await changes.inTurn(() => this.#call()).catch((error) =>
+    await changes.inTurn(() => this.#replace()).catch((error) =>
       reports.log.error("core could not be replaced", { error })
     );
   }
@@ -186,50 +172,18 @@ export class Cores {
     for (const core of [this.#restartPolicy.current, this.#next, ...this.#leaving]) core?.end();
   }
 
-  async #call(): Promise<void> {
+  async #replace(): Promise<void> {
     this.use(await this.prepare(this.#parts.snapshot()));
   }
 
-  /** What one core learned all others know: an attempt that failed counts wherever the next one goes. */
-  #learned(learned: CoreNews, core: ServingCore): void {
-    if (learned.about === "daemon") {
-      if (!this.#leaving.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
-      return;
+  /** Keeps an update for later cores, and sends its logins to the others: a failed attempt counts in every core. */
+  #published(update: StateUpdate, core: ServingCore): void {
+    this.#state.adopt(update, this.#leaving.has(core));
+    const { throttling, proofs, signedOut } = update;
+    if (throttling === undefined && proofs === undefined && signedOut === undefined) return;
+    for (const other of [this.#restartPolicy.current, this.#next]) {
+      if (other !== core) other?.adopt({ throttling, proofs, signedOut });
     }
-    if (learned.about === "shared") {
-      if (!this.#leaving.has(core)) this.#shared = { ...this.#shared, ...learned.known };
-      return;
-    }
-    if (learned.about === "order") {
-      this.#throttling.follow(learned.order, learned.answer);
-      for (const other of this.#beside(core)) {
-        other.desk.ask(learned.order, ORDER_MS).catch((error) => this.#pending(error));
-      }
-      return;
-    }
-    const elsewhere = this.#keep(learned);
-    for (const other of this.#beside(core)) {
-      other.adopt(elsewhere).catch((error) => this.#pending(error));
-    }
-  }
-
-  #pending(error: unknown): void {
-    this.#parts.reports.log.warn("a core was not told what another learned", { error });
-  }
-
-  /** Keeps what a core learned for those that come. */
-  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" | "shared" }>): LearnedElsewhere {
-    if (learned.about === "proof") {
-      this.#proofs.adopt([learned.proof]);
-      return { proofs: [learned.proof] };
-    }
-    this.#throttling.adopt(learned.news);
-    return { news: learned.news };
-  }
-
-  /** Those that answer, or will, without this one. */
-  #beside(core: ServingCore): ServingCore[] {
-    return [this.#restartPolicy.current, this.#next].flatMap((other) => other === core ? [] : other ?? []);
   }
 
   /** Cores that no request waits for any more end what they have with the daemons, and go. */

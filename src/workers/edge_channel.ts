@@ -4,8 +4,7 @@ import type { Answer, Body } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallTable } from "./call_table.ts";
-import type { ChannelMessage } from "./channel_message.ts";
-import { ChannelEnd } from "./wire.ts";
+import { ChannelEnd, type ChannelMessage, type RequestMessage } from "./wire.ts";
 
 interface UnderWay {
   readonly gone: AbortController;
@@ -28,8 +27,8 @@ export class EdgeChannel {
   }
 
   #receive(message: ChannelMessage): void {
-    if (message.kind === "request") {
-      void this.#serve(message);
+    if (!("kind" in message)) {
+      if (message[0] === "request") void this.#serve(message);
       return;
     }
     const entry = this.#underWay.get(message.id);
@@ -58,22 +57,23 @@ export class EdgeChannel {
     }
   }
 
-  async #serve(message: ChannelMessage & { kind: "request" }): Promise<void> {
-    const { id, method, path, query, client, streamed } = message;
+  async #serve(
+    [, id, method, path, query, client, fields, whole, streamed]: RequestMessage,
+  ): Promise<void> {
     const entry: UnderWay = { gone: new AbortController() };
     this.#underWay.set(id, entry);
-    let body: Body = message.body;
+    let body: Body = whole;
     if (streamed) {
       entry.upload = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
       body = entry.upload.stream;
     }
     try {
-      const request = { method, path, query, headers: new HeaderList(message.fields), client, body };
-      const { status, headers: { fields }, body: content } = await this.#answer(request, entry.gone.signal);
+      const request = { method, path, query, headers: new HeaderList(fields), client, body };
+      const { status, headers, body: content } = await this.#answer(request, entry.gone.signal);
       if (content instanceof ReadableStream) {
-        this.#end.send({ kind: "response", id, status, fields, body: null, streamed: true });
+        this.#end.send(["response", id, status, headers.fields, null, true]);
         await this.#stream(id, entry, content);
-      } else this.#end.send({ kind: "response", id, status, fields, body: content, streamed: false });
+      } else this.#end.send(["response", id, status, headers.fields, content, false]);
     } catch (error) {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });

@@ -1,7 +1,7 @@
-import type { CoreStatus } from "../service/operator_desk.ts";
+import type { CoreStatus } from "../resource/admin/admin_request.ts";
 import { VERSION } from "../service/version.ts";
 import { exposition } from "../metrics/exposition.ts";
-import { type Sample, sample } from "../metrics/series.ts";
+import { type Sample, sample } from "../metrics/counters.ts";
 import { coreStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 

@@ -1,31 +1,54 @@
 import type { ServiceConfig } from "../config/service_config.ts";
+import type { AdminRequest } from "../resource/admin/admin_request.ts";
 import { AnotherService, ControlSocket } from "./control/control_socket.ts";
-import { type OperatedParts, operateOn } from "./control/operate.ts";
+import { serviceStatus } from "./service_status.ts";
+import type { Supervisor } from "./supervisor.ts";
 
-/** How the operator reaches a service. */
+/** Access of the operator to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
-  /** Path; absent: none. */
+  /** Path; absent: the configuration switches it off. */
   readonly controlSocket: string | undefined;
 }
 
+/** Parts that answer admin requests outside of the core. */
+export interface OperationsParts {
+  readonly supervisor: Supervisor;
+  /** Absolute path of the main configuration file. */
+  readonly configuration: string;
+  /** Reads the configuration again, until that is done; {@link Supervisor.reloads} then holds the outcome. */
+  readonly reload: () => Promise<void>;
+}
+
+/** Longest wait for the core, in milliseconds. */
+const CORE_MS = 5000;
+/** Longest wait for the core if it asks daemons one after the other, in milliseconds. */
+const DAEMONS_MS = 35_000;
+
+/** Log lines of changes by the operator. */
+const LOGGED = {
+  ban: "banned by the operator",
+  lift: "bans lifted by the operator",
+  revoke: "operator revoked tokens",
+} as const;
+
 /** The control socket of a running service, which follows the configuration. */
 export class Operations {
-  readonly #parts: OperatedParts;
+  readonly #parts: OperationsParts;
   #control: ControlSocket | undefined;
 
-  private constructor(parts: OperatedParts) {
+  private constructor(parts: OperationsParts) {
     this.#parts = parts;
   }
 
   /** @throws {CannotStart} If another service listens there, or the configured socket cannot be made. */
   static async start(
-    parts: OperatedParts,
+    parts: OperationsParts,
     { config, controlSocket }: OperationsConfig,
   ): Promise<Operations> {
     const operations = new Operations(parts);
     await operations.#open(controlSocket).catch((error: unknown) => {
-      // Where nobody chose the place, users need not go without the service because the operator goes without this.
+      // If nobody configured the path, the service serves its users without a control socket.
       if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
       parts.supervisor.log.warn("there is no control socket, set container.control.socket", { error });
     });
@@ -45,13 +68,32 @@ export class Operations {
     await this.#control?.close();
   }
 
-  /** The socket before serves until there is another. @throws {CannotStart} */
+  /** Opens a socket, then closes its predecessor. @throws {CannotStart} The predecessor goes on serving. */
   async #open(path: string | undefined): Promise<void> {
     const { supervisor: { log } } = this.#parts;
     const before = this.#control;
-    this.#control = path === undefined
-      ? undefined
-      : await ControlSocket.listen(path, { operate: operateOn(this.#parts), log });
+    const answer = (request: AdminRequest) => this.#answer(request);
+    this.#control = path === undefined ? undefined : await ControlSocket.listen(path, { answer, log });
     await before?.close();
+  }
+
+  /** Answers a request; log and audit get a line for each change. @throws {AdminRequestFailed} */
+  async #answer(request: AdminRequest): Promise<unknown> {
+    const { supervisor, reload } = this.#parts;
+    if (request.command === "status") return await serviceStatus(this.#parts);
+    if (request.command === "reload") {
+      await reload();
+      return { ...supervisor.reloads.last, generation: supervisor.generation };
+    }
+    const answer = await supervisor.call(request, request.command === "user show" ? DAEMONS_MS : CORE_MS);
+    if ("status" in answer) return answer.status;
+    if (answer.change !== undefined) {
+      const { event, facts, seconds, lifted } = answer.change;
+      const { until: _, ...logged } = facts;
+      const operator = "operator" in request ? request.operator : undefined;
+      supervisor.log.warn(LOGGED[event], { ...logged, seconds, lifted, operator });
+      supervisor.reports.audit({ event, decision: "granted", ...facts, operator });
+    }
+    return answer.result;
   }
 }

@@ -1,7 +1,7 @@
 import type { WorkerReports } from "./worker_reports.ts";
 
 /** How the last attempt to read the configuration ended. */
-export interface LastReload {
+interface LastReload {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly ok: boolean;

@@ -1,23 +1,21 @@
-import type { KnownDaemons } from "../daemon/daemons.ts";
+import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
-import type { LearnedElsewhere } from "../service/operator_desk.ts";
+import type { InstanceName } from "../service/assembly/open_cluster.ts";
+import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import { AdminCalls } from "./admin_calls.ts";
 import { CannotStart } from "./cannot_start.ts";
-import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
-import type { CoreNews, FromWorker, ToCoreWorker } from "./worker_message.ts";
+import type { FromCore, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
 /** How long a core may take to end what it has with the daemons, in milliseconds. */
 const CLOSE_MS = DRAIN_MS + 10_000;
-/** How long it may take to take over what others know, in milliseconds. */
-const ADOPT_MS = 3000;
 
 const MODULE = workerModule(new URL("./core_worker.ts", import.meta.url));
 
-/** What a core is started with, and who is told of it. */
+/** Values that a core starts with, and listeners for its messages. */
 interface CoreParts {
   readonly generation: number;
   /** That clients connect to. */
@@ -27,12 +25,9 @@ interface CoreParts {
   readonly instance: InstanceName;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker) => void;
-  /** What is known of the daemons, by the addresses of their command sockets. */
-  readonly daemons: KnownDaemons;
-  /** What is known of what instances share. */
-  readonly shared: SharedKnown;
-  /** Told of failed logins, proofs and daemons at once, of what came before its death too. */
-  readonly learned: (news: CoreNews, core: ServingCore) => void;
+  readonly state: StateUpdate;
+  /** Hears each update, also those that the core published before its death. */
+  readonly published: (update: StateUpdate, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
 }
 
@@ -40,30 +35,32 @@ interface CoreParts {
 export class ServingCore {
   readonly generation: number;
   readonly permissions: WorkerPermissions;
-  readonly desk: DeskCaller;
   /** Edges that may have requests with it. */
   readonly edges = new Set<ServingEdge>();
   readonly #worker: WorkerThread<ToCoreWorker>;
+  readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
   /**
    * A port of its own: of what a worker posts to its maker directly, part is lost when it dies. Nothing of what has
    * gone into a port is, and it closes itself once it is read and its other end is dead.
    */
-  readonly #learned: MessagePort;
+  readonly #port: MessagePort;
 
   private constructor(
     permissions: WorkerPermissions,
-    { generation, said, learned, died }: CoreParts,
-    ports: { readonly desk: MessagePort; readonly learned: MessagePort },
+    { generation, said, published, died }: CoreParts,
+    port: MessagePort,
   ) {
     this.generation = generation;
     this.permissions = permissions;
-    this.desk = new DeskCaller(ports.desk);
-    this.#learned = ports.learned;
-    this.#learned.onmessage = ({ data }: MessageEvent<CoreNews>) => learned(data, this);
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<FromCore>) => {
+      if ("update" in data) published(data.update, this);
+      else this.#calls.settle(data);
+    };
     this.#worker = new WorkerThread(MODULE, `core ${generation}`, permissions, {
       said,
       died: (reason) => {
-        this.desk.close();
+        this.#calls.close();
         died(this, reason);
       },
     });
@@ -74,12 +71,11 @@ export class ServingCore {
     const permissions = await corePermissions(snapshot.config, parts.resolve);
     const { directory } = snapshot.config.sharing;
     if (directory !== undefined) await makeFolder(directory);
-    const [desk, learned] = [new MessageChannel(), new MessageChannel()];
-    const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
-    const { generation, upSince, instance, port, daemons, shared } = parts;
-    const options = { ...snapshot, generation, upSince, instance, port, daemons, shared };
-    core.#worker.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
-    core.#worker.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
+    const { port1, port2 } = new MessageChannel();
+    const core = new ServingCore(permissions, parts, port2);
+    const { generation, upSince, instance, port, state } = parts;
+    const options = { ...snapshot, generation, upSince, instance, port, state };
+    core.#worker.tell({ kind: "start", options, port: port1 }, [port1]);
     try {
       await core.#worker.ready();
     } catch (error) {
@@ -89,12 +85,19 @@ export class ServingCore {
     return core;
   }
 
-  /**
-   * Has it take over what others know of failed logins, bans and proofs.
-   * @throws {NoAnswer} If it does not: then it does not know whom to keep out.
-   */
-  async adopt(learned: LearnedElsewhere): Promise<void> {
-    await this.desk.ask({ about: "adopt", ...learned }, ADOPT_MS);
+  /** @throws {NoAnswer} */
+  call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
+    return this.#calls.call(request, withinMs);
+  }
+
+  /** Whether it has ended or died. */
+  get ended(): boolean {
+    return this.#calls.closed;
+  }
+
+  /** Sends it logins at other cores. It adopts them before it serves a later {@link channel}. */
+  adopt(update: LoginUpdate): void {
+    this.#worker.tell({ kind: "adopt", update });
   }
 
   /** Takes requests of an edge from now on. */
@@ -125,8 +128,8 @@ export class ServingCore {
   }
 
   end(): void {
-    this.desk.close();
-    this.#learned.close();
+    this.#calls.close();
+    this.#port.close();
     this.#worker.end();
   }
 }

@@ -2,7 +2,7 @@ import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
+import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
 import type { Resolve } from "./permissions.ts";
@@ -111,11 +111,11 @@ export class Supervisor {
   }
 
   /**
-   * Asks the core in use.
-   * @throws {NoAnswer} If there is none, or it does not answer in time.
+   * Sends an admin request to the core in use.
+   * @throws {NoAnswer} If there is no core, or it does not answer in time.
    */
-  ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
-    return this.#cores.ask(question, withinMs);
+  call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
+    return this.#cores.call(request, withinMs);
   }
 
   /** Shows and trusts other certificates from the next connection on. */

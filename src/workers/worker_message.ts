@@ -1,12 +1,10 @@
-import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
-import type { SeenMark } from "../model/replay_cache.ts";
-import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
+import type { AdminRequest } from "../resource/admin/admin_request.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { ServiceOptions } from "../service/assembly/service_options.ts";
-import type { SharedKnown } from "../service/assembly/open_cluster.ts";
+import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
+import type { AdminReply } from "./admin_calls.ts";
 import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's worker. */
@@ -33,11 +31,12 @@ export type ToEdgeWorker =
 
 /** What the supervisor tells a core's worker. */
 export type ToCoreWorker =
-  /** What it learns goes to the port, as {@link CoreNews}. */
-  | { readonly kind: "start"; readonly options: ServiceOptions; readonly learned: MessagePort }
+  /** The core posts each {@link FromCore} to the port. */
+  | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
   | { readonly kind: "channel"; readonly port: MessagePort }
-  /** The operator's questions come by this port. */
-  | { readonly kind: "desk"; readonly port: MessagePort }
+  | { readonly kind: "admin"; readonly id: number; readonly request: AdminRequest }
+  /** Logins at other cores, now or before. */
+  | { readonly kind: "adopt"; readonly update: LoginUpdate }
   | { readonly kind: "material"; readonly material: TlsMaterial }
   /** The service stops soon: health checks are told. */
   | { readonly kind: "leave" }
@@ -45,16 +44,8 @@ export type ToCoreWorker =
   /** Last: the service ends. */
   | { readonly kind: "close"; readonly last: boolean };
 
-/** What a core learns, for those that take its place. */
-export type CoreNews =
-  | { readonly about: "throttling"; readonly news: ThrottlingNews }
-  | { readonly about: "proof"; readonly proof: SeenMark }
-  /** An administrator had it done by page. */
-  | { readonly about: "order"; readonly order: DeskOrder; readonly answer: DeskAnswer }
-  /** By the address of the daemon's command socket. */
-  | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge }
-  /** In the database; what is left out stays as it was known. */
-  | { readonly about: "shared"; readonly known: SharedKnown };
+/** Message of a core that outlives it: it goes to a port of its own. */
+export type FromCore = { readonly update: StateUpdate } | AdminReply;
 
 /** What a worker tells the supervisor. */
 export type FromWorker =

@@ -60,7 +60,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_login_throttle.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
     tests: ["tests/system/throttling_test.ts"],
   },
@@ -300,7 +300,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
     broken: "`..` is taken in a path below a share",
-    file: "src/sharing/rules/contained_path.ts",
+    file: "src/resource/access/opened_share.ts",
     change: instead('part === ".." ||', ""),
     tests: ["tests/resource/access/hostile_paths_test.ts", "tests/sharing/rules"],
   },
@@ -460,9 +460,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/workers/throttling_copy.ts",
-    change: instead("this.#memory.adopt(news);", ""),
-    tests: ["tests/workers/throttling_copy_test.ts", "tests/system/worker_deaths_test.ts"],
+    file: "src/workers/core_state.ts",
+    change: instead("if (throttling !== undefined) this.#throttling.adopt(throttling);", ""),
+    tests: ["tests/workers/core_state_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
@@ -967,6 +967,34 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/authentication/identity_template.ts",
     change: instead('claim === "sub" ? distinctByCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
+  },
+  {
+    rows: ["Going on with what a login gave after it has ended"],
+    broken: "browsers that are crowded out of what a provider may end stay signed in",
+    file: "src/authentication/sign_in/provider_logins.ts",
+    change: instead("crowdedOut.push(...browsersIn(surplus));", ""),
+    tests: ["tests/authentication/sign_in/provider_logins_test.ts"],
+  },
+  {
+    rows: ["Going on with what a login gave after it has ended"],
+    broken: "a logout token that ended nothing counts as used",
+    file: "src/authentication/oauth/code_login.ts",
+    change: instead("logouts.forget(jti);", ""),
+    tests: ["tests/authentication/oauth/logout_token_test.ts"],
+  },
+  {
+    rows: ["A value of a claim that looks like further parts"],
+    broken: "a pattern with = in a value matches nobody, so bans nobody",
+    file: "src/attributes/file/pattern_syntax.ts",
+    change: instead('literal === "=" && inValue', "false"),
+    tests: ["tests/attributes/file/file_attribute_source_test.ts"],
+  },
+  {
+    rows: ["Bringing more than a share for uploads has room for"],
+    broken: "uploads that cannot be deleted keep others from being deleted",
+    file: "src/resource/access/drop/delete_part.ts",
+    change: instead("await store.leave({ server, share, key }, holder).catch(() => {});", "handled--;"),
+    tests: ["tests/resource/access/drop/drop_upload_test.ts"],
   },
   {
     rows: ["Going on under a banned account"],

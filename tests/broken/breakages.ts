@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/open_login_throttle.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
@@ -502,7 +502,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "replies",
   ],
   ["ReplyReader.read() of a daemon's session", "daemon/session/reply_reader.ts", "read", "replies"],
-  ["absolutePath() and containedPath()", "sharing/rules/contained_path.ts", "containedPath", "requests"],
+  ["absolutePath() and containedPath()", "resource/access/opened_share.ts", "containedPath", "requests"],
   ["accepts() and prefersHtml()", "service/http/acceptance.ts", "admits", "requests"],
   ["canonicalAddress()", "model/address.ts", "canonicalAddress", "requests"],
   ["certificatesOfPkcs12()", "config/tls/pkcs12_certificates.ts", "certificatesOfPkcs12", "configuration"],
@@ -615,21 +615,11 @@ const DATABASE: readonly Breakage[] = [
     only: "leaves a server that takes no changes any more",
   },
   {
-    rows: ["the database is down while reservations are there"],
-    broken: "reservations that were known are forgotten while the database is away",
-    file: "src/reservations/shared_reservations.ts",
-    change: instead("look: () => this.#look(),", "look: () => (this.#all = new Map(), this.#look()),"),
-    tests: ["tests/reservations/shared_reservations_test.ts"],
-    only: "goes by what it knew last",
-  },
-  {
     rows: [
       "a ban by command: from the answer",
       "a ban by the page of administrators: from the answer",
       "a ban that is lifted by command: from the answer",
       "a ban that is lifted by that page: from the answer",
-      "a reservation in the database: from the answer",
-      "a reservation that is removed: from the answer",
       "a token that is taken back: from the answer",
     ],
     broken: "what other instances tell of their changes is not listened to",
@@ -641,7 +631,7 @@ const DATABASE: readonly Breakage[] = [
   {
     rows: ["the operator bans an address while the database is down"],
     broken: "instances that cannot hear of a ban are not named to the operator",
-    file: "src/service/operator_desk.ts",
+    file: "src/resource/admin/admin_api.ts",
     change: instead("!notified || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
     only: "a ban that other instances cannot hear of",

@@ -70,7 +70,7 @@ const STARTS: Record<string, JavaStart> = {
   },
   "with reservations, and no file of them": {
     lines: ["authservice.server.HPC.reservations.enable=true"],
-    warnings: ["expected authservice.server.HPC.reservations.file too, without it there are none"],
+    warnings: ["no reservation is in effect, expected authservice.server.HPC.reservations.file too"],
     check: ({ servers }) => assert.equal(servers[0]?.reservations, undefined),
   },
   "with keys of daemons that are asked each time": {

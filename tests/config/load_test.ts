@@ -480,6 +480,16 @@ const WARNINGS: [added: string, message: string][] = [
     "persistence.directory.SHARES_HPC=data",
     "persistence.directory.SHARES_HPC: ignored: the service uses one database for everything",
   ],
+  ...[
+    "",
+    "\npersistence.class=PGSQLPersist\npersistence.host=db\npersistence.database=d\npersistence.user=u\npersistence.password=p",
+  ].map((
+    more,
+  ): [string, string] => [
+    `authservice.server.HPC.reservations.enable=true${more}`,
+    "authservice.server.HPC.reservations.enable = true: no reservation is in effect, " +
+    "expected authservice.server.HPC.reservations.file too",
+  ]),
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   [
     "authservice.server.OTHER.host=a",

@@ -6,7 +6,7 @@ import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import type { AnswerPolicy } from "../../src/model/answer_headers.ts";
-import { sample } from "../../src/metrics/series.ts";
+import { sample } from "../../src/metrics/counters.ts";
 import { httpError } from "../../src/model/http_error.ts";
 import { partsWith } from "./edge_parts.ts";
 import { readAll } from "./tls_client.ts";

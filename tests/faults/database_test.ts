@@ -349,50 +349,6 @@ Deno.test({
 });
 
 Deno.test({
-  name: "reservations that were known hold while the database is down, and over a reload",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({
-    instances: 1,
-    properties: { "authservice.server.HPC.reservations.enable": "true" },
-  });
-  const { one, server } = several;
-  const run = async (...args: readonly string[]) => {
-    const io = recordedIo();
-    return { status: await runCommand([...args, "--config", one.main], io), err: io.err };
-  };
-  const isLimited = async () =>
-    (await one.ask("/rest/auth", { as: ALICE })).text.includes('"rateLimit": 1024');
-  const times = ["--from", "2020-01-01 00:00", "--to", "2999-01-01 00:00"];
-  const add = (name: string) =>
-    run("reservations", "add", name, ...times, "--uids", "nobody", "--limit", "1k");
-  assert.deepEqual(await add("course"), { status: 0, err: "" });
-  await until(isLimited);
-  await server.stop();
-  await until(async () => (await one.ask("/health/ready")).json()["degraded"] === true);
-  assert.ok(await isLimited());
-  const printed = one.process.printed.length;
-  const main = await Deno.readTextFile(one.main);
-  await Deno.writeTextFile(one.main, `${main}container.security.browser.idleTime=1000\n`);
-  one.process.kill("SIGHUP");
-  await one.process.prints(/settings changed/, printed);
-  assert.ok(await isLimited());
-  const refused = await add("another");
-  assert.equal(refused.status, 1);
-  assert.match(refused.err, /cannot be reached|nobody answers/);
-  await server.run();
-  await until(async () => (await run("reservations", "remove", "course")).status === 0);
-  await until(async () => !await isLimited());
-  note({
-    section: SECTION,
-    fault: "the database is down while reservations are there",
-    caller: "nothing: those that were known hold, over a reload too; none can be made or removed",
-    log: "`database is away`",
-    after: "changes hold as soon as it is back",
-  });
-});
-
-Deno.test({
   name: "an instance with another configuration serves as the others do, and all say so until it is mended",
   ignore: POSTGRES === undefined,
 }, async () => {

@@ -1,8 +1,7 @@
 /** Certificates and revocation lists, as PEM or DER. */
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
-import { certificatesOfPem } from "../../src/config/tls/certificates.ts";
-import { UnusableStore } from "../../src/config/tls/unusable_store.ts";
+import { certificatesOfPem, UnusableStore } from "../../src/config/tls/certificates.ts";
 import { certificateSubject } from "../../src/model/certificate_subject.ts";
 import { type DerElement, InvalidDer, readElement } from "../../src/model/der_element.ts";
 import { certificateFacts } from "../../src/model/trust/certificate_facts.ts";

@@ -6,7 +6,7 @@ import { parsePasswordFile } from "../../src/authentication/password/password_ta
 import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
 import { parseProperties } from "../../src/config/properties.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
-import { UnusableStore } from "../../src/config/tls/unusable_store.ts";
+import { UnusableStore } from "../../src/config/tls/certificates.ts";
 import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { parseRate } from "../../src/model/rate.ts";

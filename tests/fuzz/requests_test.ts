@@ -14,7 +14,7 @@ import { parseSessionRequest } from "../../src/resource/session_request.ts";
 import { parseShareFields } from "../../src/resource/share/share_fields.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { absolutePath } from "../../src/model/absolute_path.ts";
-import { containedPath } from "../../src/sharing/rules/contained_path.ts";
+import { containedPath } from "../../src/resource/access/opened_share.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 import { groupOf, parseTarget } from "../../src/sharing/target.ts";
 import { InvalidName } from "../../src/model/distinguished_name.ts";

@@ -8,7 +8,7 @@ import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
 import { parseForm } from "../../src/resource/form.ts";
-import { InvalidControlRequest, parseControlRequest } from "../../src/workers/control/control_request.ts";
+import { InvalidAdminRequest, parseAdminRequest } from "../../src/resource/admin/admin_request.ts";
 import { parseUploadRange } from "../../src/resource/access/drop/upload_range.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
@@ -102,10 +102,10 @@ fuzz({
   },
 });
 fuzz({
-  name: "parseControlRequest()",
+  name: "parseAdminRequest()",
   input: hostileText('{"command":"ban add","user":"ann","address":"192.0.2.1","seconds":60,"operator":"op"}'),
-  parse: parseControlRequest,
-  throws: [InvalidControlRequest],
+  parse: parseAdminRequest,
+  throws: [InvalidAdminRequest],
   growth: {
     longest: 16 * KIB,
     forms: [...JSON_FORMS, '{"command":"…"}', '{"command":"user show","uid":"…"}'],

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { Counters } from "../../src/metrics/counters.ts";
+import { Counters, sample, seriesText } from "../../src/metrics/counters.ts";
 import { DurationHistogram } from "../../src/metrics/duration_histogram.ts";
 import { exposition } from "../../src/metrics/exposition.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
-import { sample, seriesText } from "../../src/metrics/series.ts";
 
 Deno.test("exposition() writes families in their order, each with help and type", () => {
   const text = exposition([

@@ -96,15 +96,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "where files have accounts they have modes",
   },
   {
-    file: "src/command/files/migration/java_archive.ts",
-    at: "await Deno.writeFile(target, LEFT_EMPTY.test(path) ? new Uint8Array() : content, { mode: 0o600 });",
-    change:
-      "await Deno.writeFile(target, LEFT_EMPTY.test(path) ? new Uint8Array() : content… → void Deno.writeFile(target, LEFT_EMPTY.test(path) ? new Uint8Array() : content,…",
-    equivalent: false,
-    why:
-      "the file is there when its mode is set, since one thread takes both in turn: it would fail by chance only",
-  },
-  {
     file: "src/service/http/header_limits.ts",
     at: '["Host", 512],',
     change: "512 → 1024",
@@ -134,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",
   },
   {
-    file: "src/sharing/share_id.ts",
+    file: "src/sharing/share.ts",
     at: "for (const byte of crypto.getRandomValues(new Uint8Array(32))) {",
     change: "32 → 64",
     equivalent: true,
@@ -468,13 +459,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       'await on.run("ROLLBACK").catch(() => on.destroy()) → void on.run("ROLLBACK").catch(() => on.destroy())',
     equivalent: true,
     why: "a connection does one thing after the other",
-  },
-  {
-    file: "src/reservations/shared_reservations.ts",
-    at: "if (elapsed() - this.#purgedAt < PURGE_MS) return;",
-    change: "elapsed() - this.#purgedAt < PURGE_MS → (elapsed() - this.#purgedAt <= PURGE_MS)",
-    equivalent: true,
-    why: "a millisecond of ten minutes",
   },
   {
     file: "src/logging/occasional.ts",

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
-import { FileReservationStore } from "../../src/reservations/file_reservation_store.ts";
-import { ReservationNotChanged } from "../../src/reservations/reservation_store.ts";
+import {
+  FileReservationStore,
+  ReservationNotChanged,
+} from "../../src/reservations/file_reservation_store.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
 

@@ -24,7 +24,13 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
   const write = (next: unknown) =>
     Deno.writeTextFile(file, typeof next === "string" ? next : JSON.stringify(next));
   if (content !== undefined) await write(content);
-  const registry = await openReservationRegistry({ file, zone, clock: () => time.now, log, intervalMs: 10 });
+  const registry = await openReservationRegistry({
+    file,
+    timeZone: zone,
+    clock: () => time.now,
+    log,
+    intervalMs: 10,
+  });
   const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
   return {
     registry,

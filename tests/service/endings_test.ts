@@ -325,8 +325,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
   "user banned": {
     login: byPassword,
-    end: () => at.service.desk.answer({ about: "ban", subject: BAN, until: at.clock() + HOUR }),
-    restore: () => at.service.desk.answer({ about: "lift", subject: BAN }),
+    end: () => at.service.admin.call({ command: "ban add", subject: BAN, seconds: 3600 }),
+    restore: () => at.service.admin.call({ command: "ban remove", subject: BAN }),
   },
 };
 const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };

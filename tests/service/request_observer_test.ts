@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { seriesText } from "../../src/metrics/series.ts";
+import { seriesText } from "../../src/metrics/counters.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
 import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
 import type { Route } from "../../src/service/http/router.ts";

@@ -21,7 +21,7 @@ const SECRET = "hunter2-in-the-wrong-field";
 
 const system = await runService({
   passwords: PASSWORDS + passwordLine(BOSS, BOSS_DN),
-  map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } }),
+  map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "bob" } }),
   servers: { HPC: [{}], "GROUP": [{}, {}] },
   properties: {
     "persistence.directory": "{folder}/data",

@@ -69,9 +69,6 @@ async function changesOf(
   };
   const ban = { ask: asAlice, counts: isBanned };
   const lift = { ask: asAlice, counts: (reply: Reply) => !isBanned(reply) };
-  const server = ["--server", "HPC"];
-  const times = ["--from", "2020-01-01 00:00", "--to", "2999-01-01 00:00", "--uids", "nobody"];
-  const limited = ({ text }: Reply) => text.includes('"rateLimit":');
   return [
     ["a ban by command", { ...ban, make: (at) => command(at, "ban", "add", "--user", ALICE[0]) }],
     ["a ban that is lifted by command", {
@@ -100,16 +97,6 @@ async function changesOf(
       ask: (instance, agent) => instance.ask(`/rest/access/HPC/${share}`, { agent }),
       counts: ({ status }) => status === 404,
     }],
-    ["a reservation in the database", {
-      make: (at) => command(at, "reservations", "add", "course", ...times, ...server),
-      ask: (instance, agent) => instance.ask("/rest/auth", { as: ALICE, agent }),
-      counts: limited,
-    }],
-    ["a reservation that is removed", {
-      make: (at) => command(at, "reservations", "remove", "course", ...server),
-      ask: (instance, agent) => instance.ask("/rest/auth", { as: ALICE, agent }),
-      counts: (reply) => !limited(reply),
-    }],
   ];
 }
 
@@ -122,7 +109,6 @@ Deno.test(
     await using several = await SeveralInstances.start({
       instances: 0,
       postgres: { durable: true },
-      properties: { "authservice.server.HPC.reservations.enable": "true" },
     });
     const { site, instances } = several;
     await site.replace("conf/users.txt", PASSWORDS + passwordLine(BOSS, BOSS_DN));

@@ -14,9 +14,7 @@ async function status({ main }: Instance) {
 }
 
 Deno.test({ name: "several instances are one service", ignore: POSTGRES === undefined }, async (t) => {
-  await using several = await SeveralInstances.start({
-    properties: { "authservice.server.HPC.reservations.enable": "true" },
-  });
+  await using several = await SeveralInstances.start();
   const { instances } = several;
   const [one, two, three] = instances;
   assert.ok(one && two && three);
@@ -70,21 +68,6 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     for (const instance of instances) {
       await until(async () => (await instance.ask("/rest/auth/HPC", { as: ALICE })).status === 200);
     }
-  });
-
-  await t.step("a reservation in the database limits everywhere, until it is removed", async () => {
-    const run = async (...args: string[]) => {
-      const io = recordedIo();
-      assert.equal(await runCommand(["reservations", ...args, "--config", two.main], io), 0, io.err);
-    };
-    const entryAt = async (instance: Instance) =>
-      JSON.stringify((await instance.ask("/rest/auth", { as: ALICE })).json()["HPC"]);
-    const isLimited = async (instance: Instance) => (await entryAt(instance)).includes('"rateLimit":1024');
-    const times = ["--from", "2020-01-01 00:00", "--to", "2999-01-01 00:00"];
-    await run("add", "course", ...times, "--uids", "somebody", "--limit", "1k");
-    for (const instance of instances) await until(() => isLimited(instance));
-    await run("remove", "course");
-    for (const instance of instances) await until(async () => !await isLimited(instance));
   });
 
   await t.step(

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import { DISK, type FileSource } from "../../src/watch/file_source.ts";
-import { LOOK_MS, type WatchedFile, watchFile, type WatchOptions } from "../../src/watch/watched_file.ts";
+import {
+  DISK,
+  type FileSource,
+  LOOK_MS,
+  type WatchedFile,
+  watchFile,
+  type WatchOptions,
+} from "../../src/watch/watched_file.ts";
 
 /** Refuses texts that hold `broken`. */
 function parse(text: string): string {

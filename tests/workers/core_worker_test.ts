@@ -20,10 +20,10 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
       };
     });
   const tell = (message: ToCoreWorker, ports: MessagePort[]) => worker.postMessage(message, ports);
-  const [learned, edge] = [new MessageChannel(), new MessageChannel()];
+  const [published, edge] = [new MessageChannel(), new MessageChannel()];
   const ready = until("ready");
   const options = { ...snapshot, generation: 1, upSince: 0, port: 9000 };
-  tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
+  tell({ kind: "start", options, port: published.port1 }, [published.port1]);
   await ready;
   tell({ kind: "channel", port: edge.port1 }, [edge.port1]);
   const channel = new CoreChannel(edge.port2);
@@ -43,7 +43,7 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
     await closed;
   } finally {
     channel.close();
-    learned.port2.close();
+    published.port2.close();
     worker.terminate();
   }
   const logged = heard.flatMap((message) => message.kind === "log" ? message.text : []).join("");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sample } from "../../src/metrics/series.ts";
+import { sample } from "../../src/metrics/counters.ts";
 import { Measurements, type Report } from "../../src/workers/measurements.ts";
 
 const COUNTS = [sample("authserver_core_up", {}, 1)];

@@ -195,15 +195,25 @@ function literalPattern(literal: string): Pattern {
 /** Replaces a backslash before a separator by its hexadecimal form in values, as old patterns expect. */
 function withHexPairs(parts: readonly Pattern[]): readonly Pattern[] {
   const replaced: Pattern[] = [];
+  let inValue = false;
   for (const part of parts) {
     const literal = literalOf(part);
-    if (literalOf(replaced.at(-1)) === "\\" && literal !== undefined && '",+;<>\\#'.includes(literal)) {
-      replaced.push(...[...literal.charCodeAt(0).toString(16)].map(literalPattern));
-    } else {
+    const isEscaped = literalOf(replaced.at(-1)) === "\\" && literal !== undefined &&
+      '",+;<>=\\#'.includes(literal);
+    if (isEscaped) replaced.push(...[...literal.charCodeAt(0).toString(16)].map(literalPattern));
+    // Behind one `=`, up to a separator, another one can only be part of the value.
+    else if (literal === "=" && inValue) replaced.push(...[..."\\3d"].map(literalPattern));
+    else {
       replaced.push(part);
+      inValue = literal === "=" || (inValue && !contains(part, isSeparator));
     }
   }
   return replaced;
+}
+
+/** Returns whether one character of the pattern may be what ends a value. */
+function isSeparator(pattern: Pattern): boolean {
+  return pattern.kind === "character" && [..."+,"].some(pattern.matches);
 }
 
 function literalOf(part: Pattern | undefined): string | undefined {

@@ -108,7 +108,11 @@ export class CodeLogin implements BrowserLogin {
     }
   }
 
-  async readLogout(text: string, signal: AbortSignal): Promise<EndedLogins> {
+  async readLogout<T>(
+    text: string,
+    end: (logins: EndedLogins) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const { issuer, signIn: { client: { clientId } } } = this.config;
     const { keys, clock, logouts } = this.parts;
     const token = readForeignToken(text);
@@ -121,7 +125,12 @@ export class CodeLogin implements BrowserLogin {
     if (!logouts.note({ owner: issuer, mark: jti, endsAt })) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
-    return ended;
+    try {
+      return await end(ended);
+    } catch (error) {
+      logouts.forget(jti);
+      throw error;
+    }
   }
 
   #outcome(

@@ -20,6 +20,8 @@ export const UNREACHABLE_S = 900;
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
 /** Records per user or session. */
 const MOST = 20;
+/** Records per provider's name, including browsers that signed out: their tokens may still be valid. */
+const MOST_AT_PROVIDER = 100;
 const NEVER = new AbortController().signal;
 
 interface KeptLogin {
@@ -31,7 +33,7 @@ interface KeptLogin {
 }
 
 /** Browser whose session the provider ended. */
-interface EndedBrowser {
+export interface EndedBrowser {
   readonly key: string;
   /** Canonical DN. */
   readonly owner: string;
@@ -62,7 +64,11 @@ export class ProviderLogins {
 
   constructor(readonly parts: ProviderLoginParts) {}
 
-  /** Stores a login. @param token The browser's secret. @throws {ERR_RECORD_STORE} */
+  /**
+   * Stores a login.
+   * @param token The browser's secret.
+   * @returns Browsers that exceed the limit: the provider could not end them later. @throws {ERR_RECORD_STORE}
+   */
   async begin(
     token: string,
     identity: KeptIdentity,
@@ -70,21 +76,25 @@ export class ProviderLogins {
       readonly record: Omit<KeptRecord, "content">;
       readonly session: ProviderSession;
     },
-  ): Promise<void> {
+  ): Promise<readonly EndedBrowser[]> {
+    const records = this.parts.records();
+    const crowdedOut: EndedBrowser[] = [];
     const names = [`sub ${session.sub}`, ...session.sid === undefined ? [] : [`sid ${session.sid}`]];
     for (const name of names) {
       const content = { key, owner: record.owner };
-      const atProvider = {
-        ...record,
-        key: `${key} ${name.slice(0, 3)}`,
-        owner: nameOf(identity.via, name),
-        content,
-      };
-      await this.parts.records().put(AT_PROVIDER, atProvider, MOST);
+      const owner = nameOf(identity.via, name);
+      const known = await records.list(AT_PROVIDER, owner);
+      const surplus = known.slice(0, Math.max(0, known.length + 1 - MOST_AT_PROVIDER));
+      for (const { key } of surplus) await records.remove(AT_PROVIDER, key);
+      crowdedOut.push(...browsersIn(surplus));
+      const atProvider = { ...record, key: `${key} ${name.slice(0, 3)}`, owner, content };
+      await records.put(AT_PROVIDER, atProvider, MOST_AT_PROVIDER);
     }
     const { refreshToken } = session;
-    if (refreshToken === undefined) return;
-    await this.#keep(token, { key, ...record }, identity, { ...session, refreshToken });
+    if (refreshToken !== undefined) {
+      await this.#keep(token, { key, ...record }, identity, { ...session, refreshToken });
+    }
+    return crowdedOut;
   }
 
   /**
@@ -108,11 +118,7 @@ export class ProviderLogins {
   /** Returns the browsers whose sessions ended. @param via Authenticator. @throws {ERR_RECORD_STORE} */
   async endedBy(via: string, { sub, sid }: EndedLogins): Promise<readonly EndedBrowser[]> {
     const name = nameOf(via, sid === undefined ? `sub ${sub}` : `sid ${sid}`);
-    const records = await this.parts.records().list(AT_PROVIDER, name);
-    return records.flatMap(({ content }) => {
-      const { key, owner } = isJsonObject(content) ? content : {};
-      return typeof key === "string" && typeof owner === "string" ? [{ key, owner }] : [];
-    });
+    return browsersIn(await this.parts.records().list(AT_PROVIDER, name));
   }
 
   async #ask(token: string, record: KeptRecord, kept: KeptLogin): Promise<KeptIdentity | undefined> {
@@ -171,6 +177,14 @@ export class ProviderLogins {
   #now(): number {
     return Math.floor(this.parts.clock() / 1000);
   }
+}
+
+/** Returns the browsers named in records. */
+function browsersIn(records: readonly KeptRecord[]): readonly EndedBrowser[] {
+  return records.flatMap(({ content }) => {
+    const { key, owner } = isJsonObject(content) ? content : {};
+    return typeof key === "string" && typeof owner === "string" ? [{ key, owner }] : [];
+  });
 }
 
 /** Key of a provider's name for a session. */

@@ -6,7 +6,7 @@ import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
-import { type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
+import { type EndedBrowser, type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** Signed-in browser. */
@@ -74,7 +74,9 @@ export class SignIns {
     const kept = { proved: made, ...identity, authTime };
     const content = { identity: kept, userName, isRenewed };
     if (session !== undefined) {
-      await this.#logins.begin(token, kept, { record: { ...record, ends }, session });
+      await this.#endBrowsers(
+        await this.#logins.begin(token, kept, { record: { ...record, ends }, session }),
+      );
     }
     await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
     await this.#hear(record);
@@ -118,11 +120,15 @@ export class SignIns {
   /** Ends sessions that a provider ended, and their tokens; returns the number. @throws {ERR_RECORD_STORE} */
   async endLogins(via: string, ended: EndedLogins): Promise<number> {
     const browsers = await this.#logins.endedBy(via, ended);
+    await this.#endBrowsers(browsers);
+    return browsers.length;
+  }
+
+  async #endBrowsers(browsers: readonly EndedBrowser[]): Promise<void> {
     for (const { key, owner } of browsers) {
       await this.#end(key);
       await this.parts.revokeGot(owner, key);
     }
-    return browsers.length;
   }
 
   async #end(key: string): Promise<void> {

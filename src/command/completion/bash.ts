@@ -1,5 +1,4 @@
-import type { CommandSpec } from "../command_spec.ts";
-import { isFile, leaves } from "./leaves.ts";
+import { type CommandSpec, isFile, leaves } from "../command_spec.ts";
 
 /** Returns the completion script for bash without dependencies. */
 export function bashCompletion(commands: readonly CommandSpec[]): string {

@@ -1,5 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command_spec.ts";
-import { isFile } from "./leaves.ts";
+import { type CommandSpec, isFile, type OptionSpec } from "../command_spec.ts";
 
 /** Returns the completion script for fish. */
 export function fishCompletion(commands: readonly CommandSpec[]): string {

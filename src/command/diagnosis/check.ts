@@ -13,7 +13,9 @@ import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { printable } from "../../model/printable.ts";
-import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
+import { certificateName } from "../../model/certificate_subject.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
+import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
 
 /** Command `authserver check`: reports whether the service would start, and doubtful settings. */
 export const check = defineCommand({
@@ -168,4 +170,32 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
       `  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`
     ),
   ]).join("");
+}
+
+/** Trusted certificate for the operator. */
+interface TrustedCertificate {
+  /** Name of the truststore. */
+  readonly of: string;
+  readonly certificate: string;
+  readonly permits: string;
+}
+
+/** Returns the certificates of all truststores. */
+function trustedCertificates(
+  { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
+): readonly TrustedCertificate[] {
+  const stores: (readonly [string, readonly string[] | undefined])[] = [
+    ["all", anchors],
+    ["clients", clientAnchors],
+    ["providers", providerAnchors],
+    ...Object.entries(daemonAnchors).map(([server, store]) => [`daemons of ${server}`, store] as const),
+  ];
+  return stores.flatMap(([of, store = []]) => {
+    const { issuers, entities } = sortTrust(store);
+    return [...issuers, ...entities].map((trusted) => ({
+      of,
+      certificate: certificateName(trusted.certificate),
+      permits: describePermission(trusted),
+    }));
+  });
 }

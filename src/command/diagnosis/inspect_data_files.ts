@@ -1,7 +1,6 @@
-import type { KindInspection, KnownUser } from "../../config/kind.ts";
+import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { canonicalDn } from "../../model/distinguished_name.ts";
-import { namesInOtherOrder } from "../names_in_other_order.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
 import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
@@ -79,7 +78,6 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
 ): Promise<readonly Diagnostic[]> {
-  if (file === undefined) return [];
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
   return await inspectFile(file, (text) => {
@@ -98,6 +96,35 @@ async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic
     return [];
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
+    throw error;
+  }
+}
+
+/**
+ * Warns of names without a user that match a user with their parts in reverse: names are compared in order, so such a ban
+ * has no effect.
+ * @param known Names of users.
+ */
+function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {
+  const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
+  const entries = written.flatMap((name) => formsOf(name.key).map((forms) => ({ ...name, ...forms })));
+  const earlier = new Map<string, string>();
+  return entries.flatMap(({ file, line, key, form, reversed }): Diagnostic[] => {
+    earlier.set(form, `${file}:${line}`);
+    if (form === reversed || users.has(form)) return [];
+    const place = users.has(reversed) ? "the file of users" : earlier.get(reversed);
+    if (place === undefined) return [];
+    const expected =
+      `expected ${reversed} as in ${place}: with its parts in the other order it is another name`;
+    return [{ severity: "warning", file, line, key: key.slice(0, 200), expected }];
+  });
+}
+
+function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
+  try {
+    return [{ form: canonicalDn(text), reversed: reversedForm(text) }];
+  } catch (error) {
+    if (error instanceof InvalidName) return [];
     throw error;
   }
 }

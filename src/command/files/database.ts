@@ -1,7 +1,5 @@
-import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
-import { formatDiagnostic } from "../../model/diagnostic.ts";
+import type { DatabaseConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
-import { hostZone } from "../../reservations/reservation_registry.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
@@ -50,12 +48,11 @@ const migrate = defineCommand({
 
 const importAll = defineCommand({
   name: "database import",
-  summary: "Copy shares, tokens, certificates and reservations from files into PostgreSQL",
+  summary: "Copy shares, tokens and certificates from files into PostgreSQL",
   details: [
     "Stop the service that uses the folder first; later changes are not copied. Existing rows stay unchanged, so you can",
     "repeat an interrupted import. The command does not change the files. It shows progress and remaining time if it",
     "takes longer than a second.",
-    "It copies reservations that are not over from the servers' files. They apply after you remove reservations.file.",
   ],
   operands: {},
   options: {
@@ -66,35 +63,25 @@ const importAll = defineCommand({
     "shares.present": "Shares that existed already",
     "records.added": "Copied tokens, certificates and other records",
     "records.present": "Those that existed already",
-    "reservations.added": "Copied reservations",
-    "reservations.present": "Those that existed already",
   },
 }, async (given, io) => {
   const { file, config, database } = await chosen(given);
   const directory = given.text("directory") ?? config.sharing.directory;
-  const reservationFiles = filesOfReservations(config);
-  if (directory === undefined && reservationFiles.length === 0) {
+  if (directory === undefined) {
     throw new CommandFailed(`${file} has no persistence.directory, expected --directory FOLDER`);
   }
-  if (directory !== undefined && await unlessAbsent(Deno.stat(directory)) === undefined) {
+  if (await unlessAbsent(Deno.stat(directory)) === undefined) {
     throw new CommandFailed(`There is no folder ${directory}`);
   }
   const to = await openSharedDatabase(config, database);
   try {
-    const { shares, records, reservations } = await explained(async () => {
+    const { shares, records } = await explained(async () => {
       await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-      const reservations = await copyReservations(reservationFiles, to, io);
-      return { ...await copyAll(directory, to, io), reservations };
+      return await copyAll(directory, to, io);
     });
     tell(given, io, {
-      value: { shares, records, reservations },
-      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nReservations: ${
-        told(reservations)
-      }\n${
-        reservationFiles.map(({ server }) =>
-          `Remove authservice.server.${server}.reservations.file so that the service uses the reservations in the database\n`
-        ).join("")
-      }`,
+      value: { shares, records },
+      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
     });
     return 0;
   } finally {
@@ -143,43 +130,11 @@ async function loginOf(
   return { ...configured, user, password: typed };
 }
 
-interface ServerFile {
-  readonly server: string;
-  readonly file: string;
-  readonly zone: string;
-}
-
-function filesOfReservations({ servers }: ServiceConfig): readonly ServerFile[] {
-  return servers.flatMap(({ name: server, reservations: { file, timeZone: zone = hostZone() } = {} }) =>
-    file === undefined ? [] : [{ server, file, zone }]
-  );
-}
-
-/** Copies reservations that are not over, and reports unreadable entries. */
-async function copyReservations(
-  files: readonly ServerFile[],
-  to: Database,
-  io: CommandIo,
-): Promise<Copied> {
-  const { DatabaseReservationStore } = await import("../../reservations/database_reservation_store.ts");
-  const { FileReservationStore } = await import("../../reservations/file_reservation_store.ts");
-  const all = { added: 0, present: 0 };
-  const now = Date.now();
-  for (const { server, file, zone } of files) {
-    const { reservations, diagnostics } = await new FileReservationStore({ file, zone, now }).list();
-    for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
-    const { added, present } = await new DatabaseReservationStore(to, server, { zone, now })
-      .copy(reservations.filter(({ to }) => now < to));
-    all.added += added;
-    all.present += present;
-  }
-  return all;
-}
-
-/** Plans for checking foreign keys, made while a table is nearly empty, scan all of it once it has grown. */
+/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
 const FORGET_PLANS = "DISCARD PLANS";
 
-async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
+/** Copies what there is in the folder. */
+async function copyAll(directory: string, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   const shareTable = { name: "share", key: ["server", "id"], details: "share_use" } as const;
@@ -202,13 +157,13 @@ async function copyAll(directory: string | undefined, to: Database, io: CommandI
 }
 
 async function copied(
-  directory: string | undefined,
+  directory: string,
   name: string,
   schema: Schema,
   copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
-  if (directory === undefined || await unlessAbsent(Deno.stat(file)) === undefined) {
+  if (await unlessAbsent(Deno.stat(file)) === undefined) {
     return { added: 0, present: 0 };
   }
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");

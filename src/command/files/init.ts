@@ -1,9 +1,14 @@
 import { join } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
-import { FOLDER_OPTIONS, installationFolder } from "./installation/installation_folder.ts";
-import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
-import { isThere, writeNew } from "./installation/write_new.ts";
+import {
+  FOLDER_OPTIONS,
+  installationFolder,
+  isThere,
+  PREFIX_OPTION,
+  prefixOf,
+  writeNew,
+} from "./installation/installation_folder.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
 /** Command `authserver init`: installs sample files from the executable. */

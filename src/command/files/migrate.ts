@@ -2,9 +2,13 @@ import { dirname, join, resolve } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { MAIN_FILE } from "../configuration_places.ts";
-import { writeNew } from "./installation/write_new.ts";
-import { FOLDER_OPTIONS, installationFolder } from "./installation/installation_folder.ts";
-import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
+import {
+  FOLDER_OPTIONS,
+  installationFolder,
+  PREFIX_OPTION,
+  prefixOf,
+  writeNew,
+} from "./installation/installation_folder.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./imported_shares.ts";
@@ -19,7 +23,7 @@ export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",
   details: [
-    "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver, or a .tar.gz of one of them. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
+    "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver. Unpack an archive first, where its configuration expects it. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
     "It also copies files outside the old conf/ that container.properties names by a relative path, for example certs/.",
     "It adapts paths in the copy and shows the changed lines. It lists manual steps, with commands if possible: Java key stores, XACML policies, MVEL expressions, certificates of X.509 version 1.",
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
@@ -30,7 +34,7 @@ export const migrate = defineCommand({
     "authserver migrate /etc/unicore/authserver":
       "Migrates an installed package, as an account that may read its files",
   },
-  operands: { folder: "Folder of the Java service, or of its configuration; or a .tar.gz of it" },
+  operands: { folder: "Folder of the Java service, or of its configuration" },
   options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
   json: {
     "from": "Folder that was copied",
@@ -50,8 +54,8 @@ export const migrate = defineCommand({
     "check.*": "Output of authserver check --json",
   },
 }, async (given, io) => {
-  // Imported on use: the serving process loads all commands.
-  const { openJavaInstallation, readFiles, readFilesBeside } = await import(
+  // Not before it is asked for: the process that runs a service has the commands in memory, too.
+  const { findJavaInstallation, readFiles, readFilesBeside } = await import(
     "./migration/java_installation.ts"
   );
   const { needsAHand } = await import("./migration/by_hand.ts");
@@ -59,16 +63,14 @@ export const migrate = defineCommand({
   const prefix = prefixOf(given);
   const operand = given.operand("folder");
   const again = `authserver migrate ${resolve(operand)}`;
-  await using installation = await openJavaInstallation(operand);
+  const installation = await findJavaInstallation(operand);
   const { files, left } = await readFiles(installation.conf);
   const main = await mainText(files);
   const beside = await readFilesBeside(installation, main);
   const folder = installationFolder(given);
   await enter(folder);
   const isThere = await unlessAbsent(Deno.stat(join(CONF, MAIN_FILE))) !== undefined;
-  const copies = isThere
-    ? []
-    : await Promise.all(files.map((file) => converted(file, installation.formerConf)));
+  const copies = isThere ? [] : await Promise.all(files.map((file) => converted(file, installation.conf)));
   if (!isThere) await write(copies.map(({ file }) => file));
   const besides = isThere ? [] : await Promise.all(beside.files.map(writeBeside));
   const scripts = await writeScripts(prefix);
@@ -77,7 +79,7 @@ export const migrate = defineCommand({
   );
   const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
   const done = {
-    from: installation.archive ?? installation.conf,
+    from: installation.conf,
     files: copies.length,
     beside: besides.flatMap(({ copied }) => copied ?? []),
     left: isThere

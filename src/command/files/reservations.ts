@@ -1,11 +1,8 @@
-import type { LogicalServerConfig } from "../../config/service_config.ts";
+import type { LogicalServerConfig, ReservationsConfig } from "../../config/service_config.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
-import { DatabaseReservationStore } from "../../reservations/database_reservation_store.ts";
-import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
+import { FileReservationStore, ReservationNotChanged } from "../../reservations/file_reservation_store.ts";
 import { hostZone } from "../../reservations/reservation_registry.ts";
-import { ReservationNotChanged, type ReservationStore } from "../../reservations/reservation_store.ts";
-import { DatabaseFailure } from "../../store/database.ts";
 import {
   type Command,
   CommandFailed,
@@ -16,7 +13,6 @@ import {
 } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { openSharedDatabase } from "./shared_database.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
@@ -32,7 +28,7 @@ const MEMBERS = {
   "limitText": "The same as written",
 } as const;
 
-const FILE = "Changed file; missing if the reservation is in the shared database";
+const FILE = "Changed file";
 
 const NAME = { name: "Name of the reservation" };
 
@@ -60,7 +56,7 @@ const add = defineCommand({
   summary: "Add a reservation; the service applies it within two seconds",
   details: [
     "Times are 2026-01-05 20:00 or 20:00 in the time zone of the server, or 2026-01-05T20:00:00+0100.",
-    "The command creates the file if necessary. Without reservations.file, the reservation is stored in the database, for all instances.",
+    "The command creates the file if necessary. Each instance reads the file on its own host.",
   ],
   operands: NAME,
   options: {
@@ -74,7 +70,7 @@ const add = defineCommand({
       default: "10m",
     },
   },
-  json: { "file?": FILE, ...MEMBERS },
+  json: { "file": FILE, ...MEMBERS },
 }, async (given, io) => {
   const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
   if (from === undefined || to === undefined || uids === undefined) {
@@ -88,9 +84,9 @@ const add = defineCommand({
     const { file } = store;
     tell(given, io, {
       value: { file, ...toJson(reservation) },
-      text: `Added to ${placeOf(store)}:\n${table([reservation], context)}`,
+      text: `Added to ${file}:\n${table([reservation], context)}`,
     });
-    printRemarks(io, placeOf(store), remarks);
+    printRemarks(io, file, remarks);
     return 0;
   });
 });
@@ -100,14 +96,14 @@ const remove = defineCommand({
   summary: "Remove the reservations with a name",
   operands: NAME,
   options: OPTIONS,
-  json: { "file?": FILE, "name": "As given" },
+  json: { "file": FILE, "name": "As given" },
 }, async (given, io) => {
   const name = given.operand("name");
   return await withReservations(given, async (store) => {
     const { remarks } = await store.remove(name);
     const { file } = store;
-    tell(given, io, { value: { file, name }, text: `Removed '${name}' from ${placeOf(store)}\n` });
-    printRemarks(io, placeOf(store), remarks);
+    tell(given, io, { value: { file, name }, text: `Removed '${name}' from ${file}\n` });
+    printRemarks(io, file, remarks);
     return 0;
   });
 });
@@ -133,30 +129,21 @@ interface TimeContext {
 /** Works on the reservations of the selected server. @throws {CommandFailed | WrongUsage} */
 async function withReservations<T>(
   given: Pick<Given<"config" | "server", never>, "text">,
-  work: (store: ReservationStore, context: TimeContext) => Promise<T>,
+  work: (store: FileReservationStore, context: TimeContext) => Promise<T>,
 ): Promise<T> {
   const { config } = await usableConfiguration(given);
-  const { name: server, reservations: { file, timeZone } } = meant(given.text("server"), config.servers);
+  const { file, timeZone } = meant(given.text("server"), config.servers);
   const context = { zone: timeZone ?? hostZone(), now: Date.now() };
-  const { database: chosen } = config.sharing;
   try {
-    if (file !== undefined) return await work(new FileReservationStore({ ...context, file }), context);
-    if (chosen === undefined) throw new CommandFailed("No file and no database is configured");
-    const database = await openSharedDatabase(config, chosen);
-    try {
-      return await work(new DatabaseReservationStore(database, server, context), context);
-    } finally {
-      database.close();
-    }
+    return await work(new FileReservationStore({ ...context, file }), context);
   } catch (error) {
-    if (error instanceof ReservationNotChanged || error instanceof DatabaseFailure) {
-      throw new CommandFailed(error.message, { cause: error });
-    }
+    if (error instanceof ReservationNotChanged) throw new CommandFailed(error.message, { cause: error });
     throw error;
   }
 }
 
-function meant(wanted: string | undefined, servers: readonly LogicalServerConfig[]) {
+/** @throws {CommandFailed} @throws {WrongUsage} */
+function meant(wanted: string | undefined, servers: readonly LogicalServerConfig[]): ReservationsConfig {
   if (wanted !== undefined && !servers.some(({ name }) => name === wanted)) {
     throw new CommandFailed(`There is no server ${wanted}, expected one of ${names(servers)}`);
   }
@@ -167,15 +154,11 @@ function meant(wanted: string | undefined, servers: readonly LogicalServerConfig
   if (only === undefined) {
     const server = wanted ?? "<name>";
     throw new CommandFailed(
-      `No reservations there, expected authservice.server.${server}.reservations.enable=true`,
+      `No reservations there, expected authservice.server.${server}.reservations.enable=true and .file`,
     );
   }
   if (another !== undefined) throw new WrongUsage(`Expected --server NAME, one of ${names(reserving)}`);
-  return only;
-}
-
-function placeOf({ file }: ReservationStore): string {
-  return file ?? "the database";
+  return only.reservations;
 }
 
 function names(servers: readonly { readonly name: string }[]): string {

@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { loadControl } from "../../config/load_control.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
-import type { ControlRequest } from "../../workers/control/control_request.ts";
+import type { AdminRequest } from "../../resource/admin/admin_request.ts";
 import { controlSockets, formerControlSockets } from "../../workers/control/control_sockets.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
@@ -27,7 +27,7 @@ const ANSWER_MS = 40_000;
  */
 export async function askRunning(
   given: Pick<Given<"config" | keyof typeof SERVICE_OPTIONS, never>, "text">,
-  request: ControlRequest,
+  request: AdminRequest,
   withinMs: number = ANSWER_MS,
 ): Promise<unknown> {
   const socket = given.text("socket");

@@ -1,5 +1,5 @@
 import { counted } from "../../model/counted.ts";
-import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../workers/control/control_request.ts";
+import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
@@ -139,7 +139,7 @@ function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   try {
     return subjectOf({ user: given.text("user"), address: given.text("address") });
   } catch (error) {
-    if (error instanceof InvalidControlRequest) throw new WrongUsage(error.message, { cause: error });
+    if (error instanceof InvalidAdminRequest) throw new WrongUsage(error.message, { cause: error });
     throw error;
   }
 }

@@ -7,9 +7,8 @@ import { forJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { CannotStart } from "../../workers/cannot_start.ts";
 import { ownControlSocket } from "../../workers/control/control_sockets.ts";
-import type { OperatedParts } from "../../workers/control/operate.ts";
 import { metricsPage } from "../../workers/metrics_page.ts";
-import { Operations, type OperationsConfig } from "../../workers/operations.ts";
+import { Operations, type OperationsConfig, type OperationsParts } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
 import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
@@ -92,7 +91,7 @@ export async function startService(
 async function startOperations(
   file: string,
   config: OperationsConfig,
-  parts: Omit<OperatedParts, "configuration">,
+  parts: Omit<OperationsParts, "configuration">,
 ): Promise<Operations> {
   try {
     return await Operations.start({ ...parts, configuration: resolve(file) }, config);

@@ -69,7 +69,7 @@ export const LOGICAL_KEYS = {
   reservationsFile: optional(path({
     name: "reservations.file",
     help:
-      "JSON file with reservations; you can create it later. If not set, reservations are stored in PostgreSQL, if configured",
+      "JSON file with reservations, on the host of each instance; you can create it later. If not set, none is in effect",
   })),
   reservationsTimeZone: optional(timeZone({
     name: "reservations.timezone",

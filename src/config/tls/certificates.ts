@@ -1,6 +1,5 @@
 import { X509Certificate } from "node:crypto";
 import { pemBlocks } from "./pem.ts";
-import { UnusableStore } from "./unusable_store.ts";
 
 const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 
@@ -36,4 +35,9 @@ export function isPem(bytes: Uint8Array): boolean {
 /** Returns the subject on one line, or alternative names, for messages. */
 export function subjectOf({ subject, subjectAltName }: X509Certificate): string {
   return (subject ?? subjectAltName ?? "a nameless one").split("\n").reverse().join(", ");
+}
+
+/** Error for an unusable certificate, key or store; names no secret. */
+export class UnusableStore extends Error {
+  override readonly name = "UnusableStore";
 }

@@ -1,9 +1,8 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 import type { CredentialConfig } from "../service_config.ts";
-import { certificateOfDer, certificatesOfPem, isPem } from "./certificates.ts";
+import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "./certificates.ts";
 import { isJavaKeyStore, openKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.ts";
-import { UnusableStore } from "./unusable_store.ts";
 
 /** Certificate with chain and private key. */
 export interface Credential {

@@ -1,7 +1,7 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
 import { type Pkcs12Content, readPkcs12, WrongPassword } from "./pkcs12_certificates.ts";
 import { privateKeyOfDer } from "./private_key.ts";
-import { UnusableStore } from "./unusable_store.ts";
+import { UnusableStore } from "./certificates.ts";
 
 /** PKCS#12 content with a key. */
 interface KeyStoreContent {

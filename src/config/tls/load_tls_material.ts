@@ -5,10 +5,9 @@ import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 import { describeValidity, validityOf } from "../../model/trust/validity.ts";
-import { subjectOf } from "./certificates.ts";
+import { subjectOf, UnusableStore } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
 import { loadTruststore } from "./truststore.ts";
-import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
 /** Loaded material with diagnostics. */

@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { createDecipheriv, createHmac, pbkdf2Sync, timingSafeEqual, type X509Certificate } from "node:crypto";
-import { certificateOfDer } from "./certificates.ts";
+import { certificateOfDer, UnusableStore } from "./certificates.ts";
 import { type DerElement, InvalidDer, readElement } from "../../model/der_element.ts";
 import { derivePkcs12 } from "./pkcs12_key_derivation.ts";
 import { decryptRc2Cbc } from "./rc2.ts";
-import { UnusableStore } from "./unusable_store.ts";
 
 const DATA = "1.2.840.113549.1.7.1";
 const ENCRYPTED_DATA = "1.2.840.113549.1.7.6";

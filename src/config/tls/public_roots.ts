@@ -1,6 +1,5 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { certificatesOfPem } from "./certificates.ts";
-import { UnusableStore } from "./unusable_store.ts";
+import { certificatesOfPem, UnusableStore } from "./certificates.ts";
 
 /** System bundles of Debian, Fedora, SUSE and Alpine. */
 const BUNDLES = [

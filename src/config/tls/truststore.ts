@@ -5,12 +5,11 @@ import type { Revocation } from "../../model/trust/revocation.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
 import { describeValidity, validityOf } from "../../model/trust/validity.ts";
-import { certificateOfDer, certificatesOfPem, isPem, subjectOf } from "./certificates.ts";
+import { certificateOfDer, certificatesOfPem, isPem, subjectOf, UnusableStore } from "./certificates.ts";
 import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
 import { loadRevocation } from "./revocation_lists.ts";
-import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
 interface LoadedTruststore {

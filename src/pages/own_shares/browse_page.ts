@@ -1,7 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { parentOf } from "../../model/absolute_path.ts";
 import type { Call } from "../../resource/call.ts";
-import { ownDirectory } from "../../resource/share/own_directory.ts";
 import { sharedServer } from "../../resource/share/shared_server.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { isolated, markup } from "../markup.ts";
@@ -9,6 +8,12 @@ import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
 import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
+import { withinLimits } from "../../sharing/rules/owner_limits.ts";
+import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { ListingPart } from "../../resource/access/listing_part.ts";
+import { parseListingQuery } from "../../resource/access/listing_query.ts";
+import { fullPath, shareAccount } from "../../resource/share/checked_path.ts";
 
 const SAYS = TEXTS.shares;
 
@@ -49,4 +54,49 @@ ${
 ${more}`,
     needs: { forms: true },
   });
+}
+
+const MOST_ENTRIES = 500;
+
+interface OwnDirectory {
+  readonly path: string;
+  /** Within the caller's limits, directories first. */
+  readonly entries: readonly Entry[];
+  /** Start of the next part. */
+  readonly next: string | undefined;
+}
+
+/**
+ * Lists one of the caller's directories under their account. @param path Empty is the home directory.
+ * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
+ */
+async function ownDirectory(call: Call, path: string, parts: SharingParts): Promise<OwnDirectory> {
+  const server = sharedServer(call, parts);
+  const account = shareAccount(call, server.name);
+  const directory = await fullPath(
+    path === "" || path.endsWith("/") ? path : `${path}/`,
+    () => account.uid,
+    server,
+    call.signal,
+  );
+  const part = new ListingPart(parseListingQuery(call.query), MOST_ENTRIES);
+  const session = await server.sessions.open({
+    user: account.uid,
+    group: account.gid,
+    scope: mediatedScope(directory),
+    permission: "INFO",
+    rateLimit: 0,
+    instance: server.instance,
+  }, call.signal);
+  try {
+    await session.list(directory, (entry) => {
+      const { name, kind } = entry;
+      const full = `${directory}${name}${kind === "directory" ? "/" : ""}`;
+      if (kind !== "special" && withinLimits(account, full)) part.add(entry);
+    });
+  } finally {
+    session.close();
+  }
+  const { entries, next } = part.finish();
+  return { path: directory, entries, next };
 }

@@ -1,19 +1,17 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
-import { containedPath } from "../../sharing/rules/contained_path.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { isOver, type Share } from "../../sharing/share.ts";
+import { isDirectory, isOver, isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
-import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { targetsOnServer } from "../share/names.ts";
-import { type SharedServer, sharedServer } from "../share/shared_server.ts";
+import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { checkTokenUse } from "../token_limits.ts";
-import { notPermitted, refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
+import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 
 /** Share that the caller may use, with the requested path in it. */
 export interface OpenedShare {
@@ -80,5 +78,31 @@ export async function checkOwner(
 function checkSource({ clientAddress }: Call, { sources }: Share): void {
   if (sources.length > 0 && !sources.some((range) => addressInRange(clientAddress, range))) {
     throw notPermitted("This share cannot be used from your address");
+  }
+}
+
+/**
+ * Resolves a request path inside a share, never outside (D7).
+ * @param segments Percent-encoded path behind the share's id, split at `/`; a last empty segment requests a directory.
+ * @throws {ERR_NOT_FOUND} For invalid UTF-8, `.`, `..`, encoded slashes, control characters, or a path below a file.
+ */
+export function containedPath(share: Pick<Share, "path">, segments: readonly string[]): string {
+  if (segments.length === 0) return share.path;
+  if (!isDirectory(share)) throw nothingThere("path below a share of a single file");
+  const parts = segments.map(decode).filter((part) => part !== "");
+  for (const part of parts) {
+    if (part === "." || part === ".." || part.includes("/") || hasForbiddenCharacter(part)) {
+      throw nothingThere("path segment that could lead out of the share");
+    }
+  }
+  const wantsDirectory = segments.at(-1) === "" && parts.length > 0;
+  return `${share.path}${parts.join("/")}${wantsDirectory ? "/" : ""}`;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    throw nothingThere("path segment with a broken percent encoding", error);
   }
 }

@@ -1,6 +1,6 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { isHttpError } from "../../model/http_error.ts";
+import { httpError, isHttpError } from "../../model/http_error.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
@@ -36,4 +36,16 @@ export function openShareSession(
     permission,
     instance: server.instance,
   }, signal);
+}
+
+/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
+export async function existingFile(session: DaemonSession, path: string) {
+  try {
+    const entry = await session.datedEntry(path);
+    if (entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
+    return entry;
+  } catch (error) {
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
+    throw error;
+  }
 }

@@ -8,9 +8,8 @@ import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
-import { existingFile } from "./existing_file.ts";
+import { existingFile, openShareSession } from "./share_session.ts";
 import { openedShare } from "./opened_share.ts";
-import { openShareSession } from "./share_session.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
 

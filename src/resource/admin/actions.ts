@@ -9,12 +9,13 @@ import type { Call } from "../call.ts";
 import { parseServerAddress } from "../requested_server.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import { callerName } from "../share/names.ts";
-import { accountReport } from "./account_report.ts";
+import type { AdminApi } from "./admin_api.ts";
 
-/** What the actions work with: what the operator's commands have, too. */
+/** Parts that the actions use. */
 export interface ActionParts {
+  readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** Absent without a certificate to sign with. */
+  /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent: data sharing is off. */
   readonly shareAdministration: ShareAdministration | undefined;
@@ -64,17 +65,15 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
 
 const refused = (message: string): ActionResult => ({ success: false, message });
 
-/** What the daemons say of an account, as `authserver user` shows it. */
+/** Asks daemons about an account, as `authserver user` does. */
 async function showUserInfo(
   ...[parameter, { call, parts }]: Parameters<Action["run"]>
 ): Promise<ActionResult> {
   const uid = parameter("uid") ?? "";
   const server = parameter("serverName");
   call.audit({ user: uid.slice(0, 64), server: server === undefined ? undefined : nameOf(server) });
-  const asked = server === undefined ? [...parts.servers.values()] : [parts.servers.get(nameOf(server))];
-  const known = asked.filter((facts) => facts !== undefined);
-  if (known.length < asked.length) return refused("No such server");
-  const reports = await Promise.all(known.map(({ daemons }) => accountReport(daemons, uid, call.signal)));
+  if (server !== undefined && !parts.servers.has(nameOf(server))) return refused("No such server");
+  const reports = await parts.admin.accounts(uid, server && nameOf(server), call.signal);
   return {
     success: true,
     message: `Getting info for <${uid}>${server === undefined ? "" : ` on server <${server}>`}`,

@@ -6,8 +6,7 @@ import { withinLimits } from "../../sharing/rules/owner_limits.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
-import type { SharedServer } from "./shared_server.ts";
-import { notPermitted } from "./sharing_errors.ts";
+import { notPermitted, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** Account of a share. */

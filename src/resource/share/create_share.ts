@@ -9,8 +9,7 @@ import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked
 import { makingOf } from "./making.ts";
 import { nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
-import { type SharedServer, sharedServer } from "./shared_server.ts";
-import { refusal } from "./sharing_errors.ts";
+import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";

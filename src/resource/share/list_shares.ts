@@ -1,5 +1,4 @@
-import type { Share } from "../../sharing/share.ts";
-import { isShareId } from "../../sharing/share_id.ts";
+import { isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -8,11 +7,12 @@ import { longTextResponse } from "../long_text.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
 import { tokenCoversShare } from "../token_limits.ts";
-import { nameOnServer, targetsOnServer } from "./names.ts";
-import { ownersView, targetsView } from "./share_json.ts";
+import { accountOn, callerName, nameOnServer, targetsOnServer } from "./names.ts";
+import { ownersView, targetsView, useView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { userInfo } from "./user_info.ts";
+import { httpError } from "../../model/http_error.ts";
+import { ownShare } from "./own_share.ts";
 
 /** Shares in one answer. */
 export const MOST_SHARES = 5000;
@@ -115,4 +115,32 @@ function parseStart(text: string | null): Start {
     throw invalidRequest("after: expected what the link to the next part has there");
   }
   return isPlace ? { list, after: { created: Number(created), id } } : { list };
+}
+
+/**
+ * Returns `userInfo` for the last server on which the caller has an account: the Java service overwrites it per server
+ * (rest-api.md 1.12).
+ */
+function userInfo(call: Call, servers: readonly string[]) {
+  const dn = callerName(call.caller);
+  const known = servers.map((server) => accountOn(call, server)).findLast((account) => account !== undefined);
+  if (known === undefined) return { dn };
+  const { uid, gid, availableGroups } = known;
+  return { uid, gid, groups: availableGroups, dn };
+}
+
+const SHOWN_USES = 100;
+
+/** Serves `GET /rest/share/<server>/<id>`: a share of the caller with its uses, even if it is used up. */
+export async function readShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  const { name, facts } = sharedServer(call, parts);
+  const share = await ownShare(call, name, parts);
+  if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
+  const uses = await parts.store.usesOf(name, share.id, SHOWN_USES);
+  return jsonResponse({
+    share: { ...ownersView(share, call.base, parts.clock()), uses: uses.map(useView) },
+    owner: share.owner,
+    status: statusText(facts.daemons.status(), call.caller.kind !== "anonymous"),
+    userInfo: userInfo(call, [name]),
+  });
 }

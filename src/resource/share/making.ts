@@ -4,8 +4,7 @@ import { absolutePath } from "../../model/absolute_path.ts";
 import type { Making } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { ShareAccount } from "./checked_path.ts";
-import type { SharedServer } from "./shared_server.ts";
-import { refusal } from "./sharing_errors.ts";
+import { refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** Returns the circumstances of creation that a share keeps. @param path As shared. */

@@ -10,11 +10,10 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import { PathLocks } from "../access/path_locks.ts";
+import { PathLocks, type SharingParts } from "./sharing_parts.ts";
 import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
-import type { SharingParts } from "./sharing_parts.ts";
 
 const PURGE_INTERVAL = 10 * 60 * 1000;
 

@@ -1,10 +1,11 @@
-import type { Share } from "../../sharing/share.ts";
-import { isShareId } from "../../sharing/share_id.ts";
+import { isShareId, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "./names.ts";
 import { checkTokenShare } from "../token_limits.ts";
-import { refusal } from "./sharing_errors.ts";
+import { refusal, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { emptyResponse } from "../text_response.ts";
 
 /**
  * Returns the caller's share that a request names by id.
@@ -19,4 +20,14 @@ export async function ownShare(call: Call, server: string, parts: SharingParts):
   }
   checkTokenShare(call, share);
   return share;
+}
+
+/** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
+export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  const { name } = sharedServer(call, parts);
+  const share = await ownShare(call, name, parts);
+  if (share !== undefined && await parts.store.remove(name, share.id)) {
+    call.audit({ server: name, owner: share.owner, path: share.path });
+  }
+  return emptyResponse();
 }

@@ -1,10 +1,11 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
-import { httpError } from "../../model/http_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../requested_server.ts";
 import { checkLogin } from "../login_policy.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import type { Caller } from "../../model/identity.ts";
 
 /** Logical server of a request, or one instance of it (D24). */
 export interface SharedServer extends ExistingServer {
@@ -22,4 +23,18 @@ export function sharedServer(call: Call, { sessions, unauthenticated }: SharingP
   if (client === undefined || !server.facts.sharing) throw httpError("ERR_UNKNOWN_SERVER");
   checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
+}
+
+/** Creates {ERR_NOT_PERMITTED}. @param text Forbidden action. */
+export function notPermitted(text: string): HttpError {
+  return httpError("ERR_NOT_PERMITTED", { text });
+}
+
+/** Creates 401 for anonymous callers and 403 for known ones. */
+export function refusal(
+  caller: Caller,
+  message: string,
+  { unauthenticated }: { readonly unauthenticated: (reason: string) => HttpError },
+): HttpError {
+  return caller.kind === "anonymous" ? unauthenticated(message) : notPermitted(message);
 }

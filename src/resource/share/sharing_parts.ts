@@ -6,11 +6,11 @@ import type { HttpError } from "../../model/http_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
-import type { PathLocks } from "../access/path_locks.ts";
 import type { RunningUses } from "../access/running_uses.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
 /** Dependencies of the share and access resources. */
 export interface SharingParts {
@@ -50,4 +50,28 @@ export interface SharingParts {
   /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;
+}
+
+/** Locks that make check and write of a path atomic within this process. */
+export class PathLocks {
+  // Each waiter holds one of the few daemon sessions, which bounds the queue.
+  readonly #semaphore = new FairSemaphore({
+    atOnce: Infinity,
+    atOncePerKey: 1,
+    waiting: Infinity,
+    perKey: Infinity,
+  });
+
+  /** Waits for exclusive use of a path of a server. @returns Idempotent release. @throws The signal's reason. */
+  async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
+    const work = () => {
+      begin();
+      return over;
+    };
+    this.#semaphore.run(work, { queueKey: `${server}:${path}`, known: true, signal }).catch(reject);
+    await begun;
+    return end;
+  }
 }

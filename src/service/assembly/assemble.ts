@@ -4,33 +4,31 @@ import { type AuthenticationChain, challengeOf, unauthenticated } from "../../au
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { PROOFS, ReplayCache, type SeenMark } from "../../model/replay_cache.ts";
+import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { ShareAdministration } from "../../sharing/administration.ts";
-import { administratorsDesk } from "../administrators_desk.ts";
+import { claimedName } from "../claimed_name.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
 import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
-import { OperatorDesk, type Ordered } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
+import type { LoginUpdate, Publish } from "../state_update.ts";
 import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons } from "./open_daemons.ts";
+import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
-import { openServers } from "./open_servers.ts";
-import { type Cluster, joinOthers, openClock, type SharedKnown } from "./open_cluster.ts";
+import { type Cluster, joinOthers, openClock } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -46,7 +44,9 @@ export interface ServiceParts extends IdentityParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   /** `WWW-Authenticate` of a 401 outside authentication. */
   readonly challenge: string;
-  readonly desk: OperatorDesk;
+  readonly admin: AdminApi;
+  /** Applies failed logins, bans and proofs of other cores. */
+  adopt(update: LoginUpdate): void;
   /** Absent for a single instance. */
   readonly cluster: Cluster | undefined;
   renewTls(material: TlsMaterial): void;
@@ -61,16 +61,8 @@ interface Surroundings {
   readonly clock: Clock;
   /** Observes authentication results and transfers. */
   readonly observer?: RequestObserver;
-  /** Receives throttling updates. */
-  readonly learned?: (news: ThrottlingNews) => void;
-  /** Receives updates of the daemon with this command address. */
-  readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-  /** Receives updates of cluster state. */
-  readonly sharedLearned?: (known: SharedKnown) => void;
-  /** Receives orders from the admin pages. */
-  readonly ordered?: Ordered;
-  /** Receives each proof of possession. */
-  readonly proofShown?: (proof: SeenMark) => void;
+  /** Default: nothing follows this service. */
+  readonly publish?: Publish;
   /** Receives the answer of each attribute source. */
   readonly onAnswer?: SourceParts["onAnswer"];
   /** Default: all kinds. */
@@ -111,32 +103,32 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, ...told }: Surroundings,
+  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, publish = () => {} }:
+    Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
-  const { config, material, assertionIssuers, port, daemons: known } = options;
+  const { config, material, assertionIssuers, port } = options;
   const own = new OwnCertificate(material);
   const externalUrl = externalUrlAt(config.site, port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const shared = await openShared(options, { own, log, clock, keep, told });
-  const { database, following, sharedClock, cluster } = shared;
-  const { clusterMembers } = cluster ?? {};
-  const daemons = new Daemons({ known, learned: told.daemonLearned, clusterMembers });
+  const shared = await openShared(options, { own, log, clock, keep, publish });
+  const { database, sharedClock, cluster, daemons } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
-  const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
+  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
-  const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const throttle = await openLoginThrottle(config, authenticators, { log, clock, ...told, cluster });
+  const servers = await openServers(config, groups, here);
+  const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
   const sharing = openDataSharing(config, sharingParts);
-  const parts = { groups, authenticators, attributes, throttle, signIns, proofs, sharing, registry, cluster };
-  const desk = new OperatorDesk({ ...parts, certificate: own.facts });
-  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns, desk, ordered: told.ordered });
+  const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
+  const shown = (user: string) => claimedName(user, authenticators);
+  const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
+  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns });
   const about = { own, groups, authenticators, kinds, clock, externalUrl, cluster: cluster?.health };
   return {
     config,
@@ -151,7 +143,7 @@ async function open(
     servers,
     cluster,
     routes: routesOf({
-      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, ...ofAuthenticators },
+      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
@@ -160,26 +152,49 @@ async function open(
       features: config.features,
       nameService: config.resolveClientNames ? new NameService() : undefined,
     }),
-    desk,
+    admin,
+    adopt: (update) => adoptLogins(update, { throttle, proofs, signIns, log }),
     drain: () => draining = true,
     renewTls: (renewed) => renewTls(renewed, own, outgoing),
     close,
   };
 }
 
+/** Applies what other cores published. */
+function adoptLogins(
+  { throttling, proofs: shown = [], signedOut = [] }: LoginUpdate,
+  { throttle, proofs, signIns, log }: {
+    readonly throttle: LoginThrottle;
+    readonly proofs: ReplayCache;
+    readonly signIns: SignIns;
+    readonly log: Logger;
+  },
+): void {
+  if (throttling !== undefined) throttle.memory.adopt(throttling);
+  proofs.adopt(shown);
+  for (const name of signedOut) {
+    signIns.endAllOf(name).catch((error) => log.warn("banned user not signed out", { error }));
+  }
+}
+
+/** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
 async function openShared(
   options: ServiceOptions,
-  { own, log, clock, keep, told }: Pick<Surroundings, "log" | "clock"> & {
+  { own, log, clock, keep, publish }: Pick<Surroundings, "log" | "clock"> & {
     readonly own: OwnCertificate;
     readonly keep: Kept["keep"];
-    readonly told: Pick<Surroundings, "sharedLearned" | "learned">;
+    readonly publish: Publish;
   },
 ) {
   const database = await openDatabase(options.config, { own, log, clock, keep });
-  const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
-  const sharedClock = await openClock(database, following);
-  const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
-  return { database, following, sharedClock, cluster };
+  const sharedClock = await openClock(database, { log, clock, keep, known: options.state, publish });
+  const cluster = joinOthers(database, { ...options, log, keep, publish });
+  const daemons = new Daemons({
+    known: options.state?.daemons,
+    learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
+    clusterMembers: cluster?.clusterMembers,
+  });
+  return { database, sharedClock, cluster, daemons };
 }
 
 async function openAttributes(
@@ -199,12 +214,7 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 /** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
   chain: AuthenticationChain,
-  { throttle, signIns, desk, ordered }: {
-    readonly throttle: LoginThrottle;
-    readonly signIns: SignIns;
-    readonly desk: OperatorDesk;
-    readonly ordered: Ordered | undefined;
-  },
+  { throttle, signIns }: { readonly throttle: LoginThrottle; readonly signIns: SignIns },
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
@@ -222,7 +232,6 @@ function partsOfAuthenticators(
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
-    desk: administratorsDesk(desk, { authenticators, throttle, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

@@ -1,7 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
-import { certificateOfDer, certificatesOfPem, isPem } from "../../config/tls/certificates.ts";
-import { UnusableStore } from "../../config/tls/unusable_store.ts";
+import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../../config/tls/certificates.ts";
 import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 

@@ -24,8 +24,7 @@ import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
-import { observed } from "./observed_authenticator.ts";
-import { keySource } from "./open_daemons.ts";
+import { keySource } from "./open_servers.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import { Records } from "./records.ts";
@@ -255,4 +254,34 @@ async function readGateway({ enabled, certificate }: GatewayConfig): Promise<Aut
   if (certificate === undefined) return { certificate: () => undefined };
   const pem = await readGatewayCertificate(certificate);
   return { certificate: () => pem };
+}
+
+/** Wraps an authenticator to count its results, except skipped credentials. */
+function observed(authenticator: Authenticator, observer: RequestObserver): Authenticator {
+  const { name, challenges, issuer } = authenticator;
+  const status = authenticator.status?.bind(authenticator);
+  return {
+    name,
+    challenges,
+    browserLogin: authenticator.browserLogin,
+    looksAtCertificates: authenticator.looksAtCertificates,
+    issuer,
+    status,
+    derivedLifetime: authenticator.derivedLifetime,
+    accountStatusOf: authenticator.accountStatusOf?.bind(authenticator),
+    namesOf: authenticator.namesOf?.bind(authenticator),
+    lists: authenticator.lists?.bind(authenticator),
+    certificates: authenticator.certificates,
+    close: () => authenticator.close(),
+    async authenticate(credentials, signal) {
+      try {
+        const result = await authenticator.authenticate(credentials, signal);
+        if (result.kind !== "skipped") observer.authenticated(name, result.kind);
+        return result;
+      } catch (error) {
+        if (!signal.aborted) observer.authenticated(name, "unavailable");
+        throw error;
+      }
+    },
+  };
 }

@@ -4,11 +4,10 @@ import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
-import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
 
@@ -18,13 +17,6 @@ export interface InstanceName {
   readonly id: string;
   /** Host name. */
   readonly host: string;
-}
-
-/** Cluster state for a core that starts during a database outage. */
-export interface SharedKnown {
-  /** Milliseconds that the local clock is behind the database's. */
-  readonly behindMs?: number;
-  readonly reservations?: ReservationsKnown;
 }
 
 /** State shared by the instances. */
@@ -49,7 +41,7 @@ interface JoiningParts {
   readonly port: number;
   readonly upSince: number;
   readonly log: Logger;
-  readonly learned?: (news: ThrottlingNews) => void;
+  readonly publish: Publish;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
@@ -57,15 +49,15 @@ interface ClockParts {
   /** Local clock. */
   readonly clock: Clock;
   readonly log: Logger;
-  readonly known?: SharedKnown;
-  readonly learned?: (known: SharedKnown) => void;
+  readonly known: Pick<StateUpdate, "behindMs"> | undefined;
+  readonly publish: Publish;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 /** Returns the clock of the shared database, or the local one. */
 export async function openClock(
   database: PostgresDatabase | undefined,
-  { clock, log, known, learned = () => {}, keep }: ClockParts,
+  { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
   if (database === undefined) return clock;
   const shared = keep(
@@ -75,7 +67,7 @@ export async function openClock(
       elapsed: stopwatch,
       log,
       behindMs: known?.behindMs,
-      learned: (behindMs) => learned({ behindMs }),
+      learned: (behindMs) => publish({ behindMs }),
     }),
   );
   await shared.follow();
@@ -85,12 +77,18 @@ export async function openClock(
 /** Joins the cluster of the shared database, if any. */
 export function joinOthers(
   database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
+  { config, instance, port, upSince, log, publish, keep }: JoiningParts,
 ): Cluster | undefined {
   if (database === undefined || instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
-  const throttling = new SharedThrottling({ database, secret, log, elapsed: stopwatch, learned });
+  const throttling = new SharedThrottling({
+    database,
+    secret,
+    log,
+    elapsed: stopwatch,
+    learned: (throttling) => publish({ throttling }),
+  });
   const register = new InstanceRegister({
     database,
     log,

@@ -2,20 +2,19 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { claimedName } from "../claimed_name.ts";
+import type { Publish } from "../state_update.ts";
 import type { Cluster } from "./open_cluster.ts";
 
 /** Opens login throttling with the cluster's state. */
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   authenticators: readonly Authenticator[],
-  { log, clock, learned, cluster }: {
+  { log, clock, publish, cluster }: {
     readonly log: Logger;
     readonly clock: Clock;
-    /** Receives throttling updates. */
-    readonly learned?: (news: ThrottlingNews) => void;
+    readonly publish: Publish;
     readonly cluster: Cluster | undefined;
   },
 ): Promise<LoginThrottle> {
@@ -26,7 +25,7 @@ export async function openLoginThrottle(
     steady: steadyClock,
     clock,
     issuers: silentIssuers(authenticators),
-    learned,
+    learned: (throttling) => publish({ throttling }),
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });

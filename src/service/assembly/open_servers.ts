@@ -1,29 +1,21 @@
 import type { LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Clock } from "../../model/clock.ts";
 import {
-  hostZone,
   NO_RESERVATIONS,
   openReservationRegistry,
   type ReservationRegistry,
 } from "../../reservations/reservation_registry.ts";
-import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { Database } from "../../store/database.ts";
-import type { SharedKnown } from "./open_cluster.ts";
+import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import type { Daemons } from "../../daemon/daemons.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
 
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Cluster clock. */
-  readonly sharedClock: Clock;
-  /** Initial reservations from the database. */
-  readonly known?: SharedKnown;
-  readonly learned?: (known: SharedKnown) => void;
-  /** Shared database with the reservations of servers without file. */
-  readonly database: Database | undefined;
   /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -35,12 +27,15 @@ interface ServerParts {
 export async function openServers(
   { servers, features, sharing }: ServiceConfig,
   groups: readonly DaemonGroup[],
-  parts: ServerParts,
+  { log, clock, keep }: ServerParts,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
-  const shared = await followShared(servers, parts);
   const registries: ReservationRegistry[] = [];
-  for (const server of servers) registries.push(parts.keep(await openRegistry(server, shared, parts)));
-  const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
+  for (const { reservations } of servers) {
+    registries.push(
+      reservations ? keep(await openReservationRegistry({ ...reservations, clock, log })) : NO_RESERVATIONS,
+    );
+  }
+  const policies = servers.map(({ logins }) => loginPolicy(logins, clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
     description: daemons.description,
@@ -51,33 +46,32 @@ export async function openServers(
   }]));
 }
 
-async function followShared(
-  servers: readonly LogicalServerConfig[],
-  { database, log, sharedClock, known, learned = () => {}, keep }: ServerParts,
-): Promise<SharedReservations | undefined> {
-  const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
-  if (database === undefined || !isNeeded) return undefined;
-  const shared = keep(
-    new SharedReservations({
-      database,
-      elapsed: stopwatch,
-      clock: sharedClock,
-      log,
-      known: known?.reservations,
-      learned: (reservations) => learned({ reservations }),
-    }),
-  );
-  await shared.follow();
-  return shared;
+/** Opens the daemons of a logical server. */
+export function openDaemons(
+  { name, description, instances, truststore }: LogicalServerConfig,
+  { own, daemons, log, clock }: {
+    readonly own: OwnCertificate;
+    readonly daemons: Daemons;
+    readonly log: Logger;
+    readonly clock: Clock;
+  },
+): DaemonGroup {
+  const trust = truststore && { trust: name };
+  return createDaemonGroup({ name, description, instances, ...trust }, {
+    tls: () => own.daemonMaterial(name),
+    clock,
+    log,
+    daemons,
+  });
 }
 
-async function openRegistry(
-  { name, reservations }: LogicalServerConfig,
-  shared: SharedReservations | undefined,
-  { log, clock }: ServerParts,
-): Promise<ReservationRegistry> {
-  if (reservations === undefined) return NO_RESERVATIONS;
-  const { file, timeZone: zone = hostZone() } = reservations;
-  if (file !== undefined) return await openReservationRegistry({ file, zone, clock, log });
-  return shared?.registry(name, zone) ?? NO_RESERVATIONS;
+/** Returns users' keys as the server's daemons report them. */
+export function keySource(group: DaemonGroup) {
+  return {
+    server: group.name,
+    keyLines: async (user: string, signal: AbortSignal) => {
+      const info = await group.userInfo(user, signal);
+      return info.kind === "known" ? info.keyLines : [];
+    },
+  };
 }

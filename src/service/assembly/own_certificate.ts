@@ -4,7 +4,7 @@ import { validityOf } from "../../model/trust/validity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** Facts about the certificate for the status page. */
-export interface CertificateFacts {
+interface CertificateFacts {
   /** RFC 2253 text without blanks. */
   readonly dn: string;
   readonly issuer: string;

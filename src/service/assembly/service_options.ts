@@ -1,7 +1,7 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { KnownDaemons } from "../../daemon/daemons.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { InstanceName, SharedKnown } from "./open_cluster.ts";
+import type { StateUpdate } from "../state_update.ts";
+import type { InstanceName } from "./open_cluster.ts";
 
 /** Options of a service; plain data for `postMessage`. */
 export interface ServiceOptions {
@@ -16,10 +16,8 @@ export interface ServiceOptions {
   readonly upSince: number;
   /** Actual port for clients, if 0 is configured. */
   readonly port: number;
-  /** Initial state of the daemons. */
-  readonly daemons?: KnownDaemons;
-  /** Initial cluster state. */
-  readonly shared?: SharedKnown;
+  /** State of earlier cores. */
+  readonly state?: StateUpdate;
   /** Absent for read-only use. */
   readonly instance?: InstanceName;
 }

@@ -1,7 +1,6 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import { claimedUser } from "../../authentication/claimed_user.ts";
 import { authenticate, unauthenticated } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -19,7 +18,7 @@ import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
-import { attributesOf } from "../identify.ts";
+import { attributesOf, claimedUser } from "../identify.ts";
 import type { Explanation, ServerStep } from "./explanation.ts";
 import { DecisionRecord } from "./decision_record.ts";
 

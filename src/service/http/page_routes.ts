@@ -10,19 +10,19 @@ import {
   sharesForStrangers,
 } from "../../pages/own_shares/own_shares_page.ts";
 import { SHARE_VIEWS } from "../../pages/share_views.ts";
-import { signInForShare } from "../../pages/signed_in_share.ts";
-import { download } from "../../resource/access/download.ts";
-import type { Call } from "../../resource/call.ts";
-import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import {
   pageForStrangers,
   signInByForm,
   signInFailed,
+  signInForShare,
   signInPage,
   type SignInParts,
   signOut,
   toSignIn,
 } from "../../pages/sign_in_page.ts";
+import { download } from "../../resource/access/download.ts";
+import type { Call } from "../../resource/call.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import {
   makeTokenByForm,
   revokeTokenByForm,
@@ -33,9 +33,10 @@ import {
 import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider, logoutByProvider } from "../../pages/sign_in_by_provider.ts";
-import { challengeBrowser } from "../../resource/challenge_browser.ts";
 import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
 import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { emptyResponse } from "../../resource/text_response.ts";
 
 /** Returns the login route. @param unauthenticated Creates the 401. */
 export function loginRoute(
@@ -234,4 +235,10 @@ function ownShareRoutes(parts: SharingParts): Route[] {
     { ...page, method: "GET", path: "/shares/:server/:id", answer: (call) => ownSharePage(call, parts) },
     { ...form, path: "/shares/:server/:id", answer: (call) => changeShareByForm(call, parts) },
   ];
+}
+
+/** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
+function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
+  if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
+  return emptyResponse({ status: 303, headers: { Location: "./" } });
 }

@@ -1,5 +1,4 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { AdministratorsDesk } from "../../resource/admin/administrators_desk.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
@@ -13,7 +12,6 @@ import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts
 import { pageRoutes } from "./page_routes.ts";
 
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
-  readonly desk: AdministratorsDesk;
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
 }

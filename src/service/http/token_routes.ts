@@ -1,7 +1,6 @@
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
-import { certificate, issueToken } from "../../resource/issued_token.ts";
-import { listTokens, revokeToken, revokeTokens } from "../../resource/token_list.ts";
+import { certificate, issueToken, listTokens, revokeToken, revokeTokens } from "../../resource/token_list.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";

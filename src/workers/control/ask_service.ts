@@ -1,4 +1,4 @@
-import { type ControlRequest, formatControlRequest, MAX_REPLY } from "./control_request.ts";
+import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
 import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
 /** No service listens where it was looked for. */
@@ -28,13 +28,13 @@ export class ServiceRefused extends Error {
  */
 export async function askService(
   paths: readonly string[],
-  request: ControlRequest,
+  request: AdminRequest,
   withinMs: number,
 ): Promise<unknown> {
   const connection = await connectFirst(paths);
   const timer = setTimeout(() => connection.close(), withinMs);
   try {
-    await writeLine(connection, formatControlRequest(request));
+    await writeLine(connection, formatAdminRequest(request));
     return resultOf(await readLine(connection, MAX_REPLY));
   } catch (error) {
     if (error instanceof ServiceRefused) throw error;

@@ -3,21 +3,15 @@ import { dirname } from "node:path";
 import type { Logger } from "../../logging/logger.ts";
 import { CannotStart } from "../cannot_start.ts";
 import {
-  type ControlReply,
-  type ControlRequest,
-  InvalidControlRequest,
+  type AdminRequest,
+  AdminRequestFailed,
   MAX_REQUEST,
-  parseControlRequest,
-} from "./control_request.ts";
+  parseAdminRequest,
+} from "../../resource/admin/admin_request.ts";
 import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
-/** Carries out a request. What it throws becomes the error of the reply if it is a {@link ControlFailed}. */
-export type Operate = (request: ControlRequest) => Promise<unknown>;
-
-/** The service understood a request and could not carry it out; the message is for the operator. */
-export class ControlFailed extends Error {
-  override readonly name = "ControlFailed";
-}
+/** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
+type Answer = (request: AdminRequest) => Promise<unknown>;
 
 /** Another service answers on the socket. */
 export class AnotherService extends CannotStart {
@@ -28,7 +22,7 @@ export class AnotherService extends CannotStart {
 
 /** What a control socket is made with. */
 interface ControlParts {
-  readonly operate: Operate;
+  readonly answer: Answer;
   readonly log: Logger;
   /** How long a caller may take to send a line, in milliseconds; default 5 s. */
   readonly requestMs?: number;
@@ -50,7 +44,7 @@ export const LONGEST_PATH = 92;
 export class ControlSocket {
   readonly path: string;
   readonly #listener: Deno.UnixListener;
-  readonly #operate: Operate;
+  readonly #answer: Answer;
   readonly #log: Logger;
   readonly #requestMs: number;
   readonly #accepting: Promise<void>;
@@ -64,11 +58,11 @@ export class ControlSocket {
   private constructor(
     path: string,
     listener: Deno.UnixListener,
-    { operate, log, requestMs = REQUEST_MS }: ControlParts,
+    { answer, log, requestMs = REQUEST_MS }: ControlParts,
   ) {
     this.path = path;
     this.#listener = listener;
-    this.#operate = operate;
+    this.#answer = answer;
     this.#log = log;
     this.#requestMs = requestMs;
     this.#accepting = this.#accept();
@@ -112,7 +106,7 @@ export class ControlSocket {
       try {
         const connection = await this.#listener.accept();
         if (this.#open.size >= MOST_CONNECTIONS) hangUp(connection);
-        else void this.#converse(connection);
+        else void this.#serve(connection);
       } catch (error) {
         if (this.#closed) return;
         // Such as too many open files: that passes.
@@ -124,7 +118,7 @@ export class ControlSocket {
     }
   }
 
-  async #converse(connection: Deno.UnixConn): Promise<void> {
+  async #serve(connection: Deno.UnixConn): Promise<void> {
     this.#open.add(connection);
     const timer = setTimeout(() => hangUp(connection), this.#requestMs);
     try {
@@ -145,14 +139,15 @@ export class ControlSocket {
     }
   }
 
-  async #reply(read: () => Promise<string>): Promise<ControlReply> {
+  async #reply(
+    read: () => Promise<string>,
+  ): Promise<
+    { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string }
+  > {
     try {
-      return { ok: true, result: await this.#operate(parseControlRequest(await read())) };
+      return { ok: true, result: await this.#answer(parseAdminRequest(await read())) };
     } catch (error) {
-      if (
-        error instanceof InvalidControlRequest || error instanceof InvalidLine ||
-        error instanceof ControlFailed
-      ) {
+      if (error instanceof AdminRequestFailed || error instanceof InvalidLine) {
         return { ok: false, error: error.message };
       }
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) throw error;

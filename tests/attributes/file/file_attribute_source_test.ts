@@ -199,3 +199,14 @@ Deno.test("fileAttributeSource() matches patterns that spell separators in value
     assert.deepEqual(found, attributeSet({ role: ["user"] }), pattern);
   }
 });
+
+Deno.test("fileAttributeSource() matches patterns with = in a value, as in all versions", async () => {
+  const patterns = ["CN=Ann=1,O=Site", "CN=[^,+]*=1,O=Site", "CN=Ann\\\\=1,O=Site", "(?:CN=Ann=1),O=Site"];
+  for (const pattern of patterns) {
+    await using made = await subject(JSON.stringify({ [pattern]: { role: "banned" } }), "regexp");
+    const roleOf = (dn: string) => made.source.attributesOf(identity(dn), signal);
+    const banned = attributeSet({ role: ["banned"] });
+    assert.deepEqual(await roleOf("CN=Ann=1,O=Site"), banned, pattern);
+    assert.deepEqual(await roleOf("CN=Ann,O=1,O=Site"), NO_ATTRIBUTES, pattern);
+  }
+});

@@ -41,7 +41,8 @@ const claims = () => ({
   sid: "session 1",
 });
 const read = (text: string) =>
-  subject.browserLogin?.readLogout(text, signal) ?? Promise.reject(new TypeError());
+  subject.browserLogin?.readLogout(text, (ended) => Promise.resolve(ended), signal) ??
+    Promise.reject(new TypeError());
 const sign = (more: Readonly<Record<string, unknown>>, header = {}) =>
   SIGNER.sign({ ...claims(), ...more }, header);
 
@@ -60,6 +61,14 @@ Deno.test("a logout token counts once", async () => {
   const { jti } = claims();
   await read(sign({ jti }));
   await assert.rejects(read(sign({ jti, sub: "bob" })), InvalidToken, "another one of the same id");
+});
+
+Deno.test("a logout token counts again if the logins could not be ended", async () => {
+  const token = sign({});
+  const away = () => Promise.reject(new Error("the database is away"));
+  await assert.rejects(subject.browserLogin?.readLogout(token, away, signal) ?? Promise.resolve(), /away/);
+  assert.deepEqual(await read(token), { sub: "ann", sid: "session 1" });
+  await assert.rejects(read(token), InvalidToken);
 });
 
 const BAD: [what: string, claims: Readonly<Record<string, unknown>>, header?: object][] = [

@@ -185,3 +185,19 @@ Deno.test("SignIns.endLogins() ends one session, or all of a subject, at that pr
   assert.equal(await left(), "----xx");
   assert.equal(at.state.revoked.length >= 4, true);
 });
+
+Deno.test("SignIns.endLogins() ends each browser that is signed in, however often others signed in and out", async () => {
+  using at = site();
+  const signIns = at.instance();
+  const begin = () => at.begin(signIns, { sub: "ann", sid: "session 1" });
+  const first = await begin();
+  const { id } = (await signIns.find(first, signal))?.identity.browser ?? {};
+  for (let others = 0; others < 120; others++) {
+    at.state.now++;
+    await signIns.end(await begin());
+    if (others === 50) assert.ok(await signIns.find(first, signal));
+  }
+  await signIns.endLogins("OIDC", { sub: "ann", sid: undefined });
+  assert.equal(await signIns.find(first, signal), undefined);
+  assert.ok(JSON.stringify(at.state.revoked).includes(String(id)), "its tokens are revoked");
+});

@@ -29,11 +29,10 @@ class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly #main = `${this.folder}/container.properties`;
 
-  /** @param more Further lines. */
-  constructor(keys: Readonly<Record<string, string>>, more = "") {
+  constructor(keys: Readonly<Record<string, string>>) {
     Deno.mkdirSync(`${this.folder}/data`);
     const lines = Object.entries(keys).map(([key, value]) => `persistence.${key}=${value}\n`);
-    const text = CONFIGURATION + lines.join("") + more;
+    const text = CONFIGURATION + lines.join("");
     Deno.writeTextFileSync(this.#main, text.replaceAll("{folder}", this.folder));
   }
 
@@ -120,7 +119,6 @@ test("database import copies shares with their uses, and records, each once", as
   assert.deepEqual(JSON.parse(copied.out), {
     shares: { added: 2, present: 0 },
     records: { added: 2, present: 0 },
-    reservations: { added: 0, present: 0 },
   });
   const listed = JSON.parse((await place.run(["share", "list", "--json"])).out);
   assert.deepEqual(listed.map(({ id }: { id: string }) => id).toSorted(), all.map(({ id }) => id).toSorted());
@@ -131,54 +129,9 @@ test("database import copies shares with their uses, and records, each once", as
   const again = await place.run(["database", "import"]);
   assert.equal(
     again.out,
-    "Shares: 0 copied, 2 existed already\nTokens and others: 0 copied, 2 existed already\n" +
-      "Reservations: 0 copied, 0 existed already\n",
+    "Shares: 0 copied, 2 existed already\nTokens and others: 0 copied, 2 existed already\n",
   );
   assert.equal(JSON.parse((await place.run(["share", "show", id, "--json"])).out).uses.length, 2);
-});
-
-test("database import copies reservations that are not over, each once; without the file they are those of the server", async (server) => {
-  const database = await server.database();
-  const keys = "authservice.server.A.reservations.";
-  const lines = `${keys}enable=true\n${keys}timezone=UTC\n`;
-  await using place = new Place(chosen(server.port, database), `${lines}${keys}file={folder}/res.json\n`);
-  await using after = new Place(chosen(server.port, database), lines);
-  const entry = { from: "2020-01-05 20:00", to: "2999-01-05 23:00", uids: ["ann"] };
-  const entries = [
-    { ...entry, name: "now" },
-    { ...entry, name: "now", uids: ["ben"] },
-    { ...entry, name: "over", to: "2020-01-06 00:00" },
-    { name: "broken", from: "?" },
-  ];
-  await Deno.writeTextFile(`${place.folder}/res.json`, JSON.stringify({ reservations: entries }));
-  const names = async (at: Place) =>
-    JSON.parse((await at.run(["reservations", "list", "--json"])).out).map(({ name }: { name: string }) =>
-      name
-    );
-
-  const copied = await place.run(["database", "import"]);
-  assert.match(copied.err, /skipped: .*'broken'/);
-  assert.match(
-    copied.out,
-    /^Reservations: 2 copied, 0 existed already\nRemove authservice\.server\.A\.res/m,
-  );
-  const again = await place.run(["database", "import", "--json"]);
-  assert.deepEqual(JSON.parse(again.out).reservations, { added: 0, present: 2 });
-  assert.deepEqual(await names(place), ["now", "now", "over"], "the file counts where there is one");
-  assert.deepEqual(await names(after), ["now", "now"]);
-
-  const times = ["--from", "2030-01-01 10:00", "--to", "2030-01-01 12:00", "--uids", "cid"];
-  const added = await after.run(["reservations", "add", "course", ...times]);
-  assert.match(added.out, /^Added to the database:\n[^]*course +2030-01-01 10:00 .* cid$/m);
-  const taken = await after.run(["reservations", "add", "course", ...times]);
-  assert.deepEqual([taken.status, taken.out], [1, ""]);
-  assert.match(taken.err, /already a reservation named 'course'/);
-  assert.equal(
-    (await after.run(["reservations", "remove", "now"])).out,
-    "Removed 'now' from the database\n",
-  );
-  assert.match((await after.run(["reservations", "remove", "now"])).err, /no reservation named 'now'/);
-  assert.deepEqual(await names(after), ["course"]);
 });
 
 test("database import takes an empty folder for nothing, and says what it lacks", async (server) => {
@@ -199,9 +152,6 @@ Deno.test("database commands need a configuration that chooses PostgreSQL", asyn
 
 Deno.test("database commands say in one line that nobody is there", async () => {
   await using place = new Place({ ...chosen(1, "none"), statementTimeout: "200" });
-  const lines = "authservice.server.A.reservations.enable=true\n";
-  await using reserving = new Place({ ...chosen(1, "none"), statementTimeout: "200" }, lines);
-  assert.match((await reserving.run(["reservations", "list"])).err, /cannot be reached|nobody answers/);
   for (const words of [["database", "migrate"], ["database", "import"], ["share", "list"]]) {
     const { status, err } = await place.run(words);
     assert.equal(status, 1);

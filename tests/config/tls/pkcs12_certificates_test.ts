@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { certificatesOfPkcs12 } from "../../../src/config/tls/pkcs12_certificates.ts";
 import { decryptRc2Cbc } from "../../../src/config/tls/rc2.ts";
-import { UnusableStore } from "../../../src/config/tls/unusable_store.ts";
+import { UnusableStore } from "../../../src/config/tls/certificates.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { certificatesOfPkcs12 } from "../../../src/config/tls/pkcs12_certificates.ts";
-import { UnusableStore } from "../../../src/config/tls/unusable_store.ts";
+import { UnusableStore } from "../../../src/config/tls/certificates.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 const SUBJECTS = ["CN=Test CA", "CN=rsa.site-a.example"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { privateKeyOfDer } from "../../../src/config/tls/private_key.ts";
-import { UnusableStore } from "../../../src/config/tls/unusable_store.ts";
+import { UnusableStore } from "../../../src/config/tls/certificates.ts";
 
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath } from "../../../src/model/absolute_path.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
-import { containedPath } from "../../../src/sharing/rules/contained_path.ts";
+import { containedPath } from "../../../src/resource/access/opened_share.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
 const SHARE = { path: "/data/d/" };

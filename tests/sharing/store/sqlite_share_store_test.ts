@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { isShareId, newShareId } from "../../../src/sharing/share_id.ts";
+import { isShareId, newShareId } from "../../../src/sharing/share.ts";
 import { UnknownDatabase } from "../../../src/store/sqlite_database.ts";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";

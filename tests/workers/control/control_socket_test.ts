@@ -5,26 +5,27 @@ import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { CannotStart } from "../../../src/workers/cannot_start.ts";
 import { askService, NotRunning, ServiceRefused } from "../../../src/workers/control/ask_service.ts";
 import {
-  type ControlRequest,
-  formatControlRequest,
-  InvalidControlRequest,
+  type AdminRequest,
+  AdminRequestFailed,
+  formatAdminRequest,
+  InvalidAdminRequest,
   LONGEST_BAN,
   MAX_REQUEST,
-  parseControlRequest,
-} from "../../../src/workers/control/control_request.ts";
-import { AnotherService, ControlFailed, ControlSocket } from "../../../src/workers/control/control_socket.ts";
+  parseAdminRequest,
+} from "../../../src/resource/admin/admin_request.ts";
+import { AnotherService, ControlSocket } from "../../../src/workers/control/control_socket.ts";
 
 /** A folder of its own, and a socket in it that remembers what it was asked. */
 async function withSocket(
-  act: (path: string, asked: ControlRequest[], log: string[]) => Promise<void>,
+  act: (path: string, asked: AdminRequest[], log: string[]) => Promise<void>,
   { answer = (): unknown => "done", requestMs = 5000 } = {},
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/control.sock`;
-  const asked: ControlRequest[] = [];
+  const asked: AdminRequest[] = [];
   const log: string[] = [];
   const socket = await ControlSocket.listen(path, {
-    operate: (request) => {
+    answer: (request) => {
       asked.push(request);
       return Promise.resolve().then(answer);
     },
@@ -84,7 +85,7 @@ Deno.test("askService() passes on why the service refused, and no more than that
     assertAlike(log, []);
   }, {
     answer: () => {
-      throw new ControlFailed("the core is busy");
+      throw new AdminRequestFailed("the core is busy");
     },
   });
   await withSocket(async (path, _asked, log) => {
@@ -230,7 +231,7 @@ Deno.test("ControlSocket serves no more than 16 callers at a time, and the next 
 Deno.test("ControlSocket replaces what a dead service left, and nothing else", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/control.sock`;
-  const parts = { operate: () => Promise.resolve("new"), log: SILENT };
+  const parts = { answer: () => Promise.resolve("new"), log: SILENT };
 
   // A process that is killed leaves its socket behind.
   const code = `Deno.listen({ transport: "unix", path: ${
@@ -270,13 +271,13 @@ Deno.test("ControlSocket replaces what a dead service left, and nothing else", a
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("parseControlRequest() reads what formatControlRequest() writes, and takes any text", () => {
+Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and takes any text", () => {
   const subject = fc.oneof(
     fc.record({ user: fc.string({ minLength: 1, maxLength: 50 }) }),
     fc.record({ address: fc.constantFrom("192.0.2.7", "2001:db8::1") }),
     fc.record({ user: fc.string({ minLength: 1, maxLength: 50 }), address: fc.constant("10.0.0.1") }),
   );
-  const request: fc.Arbitrary<ControlRequest> = fc.oneof(
+  const request: fc.Arbitrary<AdminRequest> = fc.oneof(
     fc.constant({ command: "status" } as const),
     fc.constant({ command: "ban list" } as const),
     fc.record({
@@ -296,15 +297,15 @@ Deno.test("parseControlRequest() reads what formatControlRequest() writes, and t
     }),
   );
   fc.assert(fc.property(request, (given) => {
-    const line = formatControlRequest(given);
+    const line = formatAdminRequest(given);
     assert.ok(!line.includes("\n"));
-    assertAlike(parseControlRequest(line), structuredClone(given));
+    assertAlike(parseAdminRequest(line), structuredClone(given));
   }));
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (line) => {
     try {
-      parseControlRequest(line);
+      parseAdminRequest(line);
     } catch (error) {
-      assert.ok(error instanceof InvalidControlRequest);
+      assert.ok(error instanceof InvalidAdminRequest);
     }
   }));
 });

@@ -1,6 +1,10 @@
 import { basename, dirname, join } from "node:path";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import { type Given, WrongUsage } from "../../arguments.ts";
+import { open } from "node:fs/promises";
+import { unlessAbsent } from "../../../model/unless_absent.ts";
+import { CommandFailed } from "../../command.ts";
+import type { SampleFile } from "./sample_file.ts";
 
 /** Options for the target of an installation; `config` replaces that of other commands. */
 export const FOLDER_OPTIONS = {
@@ -24,4 +28,41 @@ export function installationFolder(
   const conf = dirname(file);
   if (basename(file) === MAIN_FILE && basename(conf) === "conf") return join(conf, "..");
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
+}
+
+/** Option for the site's prefix of script names. */
+export const PREFIX_OPTION = {
+  value: "NAME",
+  help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
+} as const;
+
+/** Returns the prefix. @throws {WrongUsage} If it is no part of a file name. */
+export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): string | undefined {
+  const prefix = given.text("scripts-prefix");
+  if (prefix === undefined || /^[A-Za-z0-9][\w.-]*$/.test(prefix)) return prefix;
+  throw new WrongUsage(`Expected letters, digits, - _ and . behind --scripts-prefix, found ${prefix}`);
+}
+
+/** Writes a file unless it exists. @returns Whether it was written. @throws {CommandFailed} */
+export async function writeNew(path: string, { mode, text }: SampleFile): Promise<boolean> {
+  try {
+    if (await isThere(path)) return false;
+    await Deno.mkdir(dirname(path), { recursive: true });
+    const file = await open(path, "wx", mode);
+    try {
+      await file.chmod(mode); // whatever the umask is, and by the file: its folder may be another account's
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Reports whether a path exists, also as a dangling link. */
+export async function isThere(path: string): Promise<boolean> {
+  return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

@@ -5,7 +5,7 @@ import { decodeProperties, parseProperties, type PropertyEntry } from "../../../
 import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
 import { pemBlocks } from "../../../config/tls/pem.ts";
 import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
-import { UnusableStore } from "../../../config/tls/unusable_store.ts";
+import { UnusableStore } from "../../../config/tls/certificates.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile } from "./java_installation.ts";

@@ -1,6 +1,6 @@
 /** Changed line. */
 export interface ChangedLine {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly before: string;
   readonly after: string;

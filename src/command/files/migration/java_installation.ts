@@ -1,10 +1,9 @@
 import { compare } from "../../../model/compare.ts";
-import { dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
-import { unpackArchive } from "./java_archive.ts";
 
 /** Libraries of the Java service's package. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
@@ -17,66 +16,22 @@ export interface JavaInstallation {
   readonly conf: string;
   /** Libraries with the driver of the share database. */
   readonly libraries: string;
-  /** Absolute path by which its files may name `conf/`. */
-  readonly formerConf: string;
-  /** Source archive. */
-  readonly archive?: string;
-  /** Returns a path for the operator; for an archive, the path beside it. */
-  readonly shown: (path: string) => string;
 }
 
-/** Opened installation; disposal removes what was unpacked. */
-export type OpenInstallation = JavaInstallation & AsyncDisposable;
-
-/** Opens an installation. @param path Folder, or `.tar.gz`. @throws {CommandFailed} Without a configuration. */
-export async function openJavaInstallation(path: string): Promise<OpenInstallation> {
-  const absolute = resolve(path);
-  if (await exists(absolute)) return await openArchive(absolute);
-  const installation = await findInFolder(absolute);
-  return { ...installation, [Symbol.asyncDispose]: () => Promise.resolve() };
-}
-
-async function openArchive(archive: string): Promise<OpenInstallation> {
-  const folder = await Deno.makeTempDir({ prefix: "authserver-migrate-" });
-  const remove = () => Deno.remove(folder, { recursive: true });
-  try {
-    const { conf, formerConf = join(dirname(archive), conf) } = await unpackArchive(archive, folder);
-    const root = dirname(join(folder, conf));
-    const shown = (path: string) => join(dirname(archive), relative(folder, path));
-    const libraries = shown(join(root, "lib"));
-    return {
-      root,
-      conf: join(folder, conf),
-      libraries,
-      formerConf,
-      archive,
-      shown,
-      [Symbol.asyncDispose]: remove,
-    };
-  } catch (error) {
-    await remove();
-    throw error;
-  }
-}
-
-async function findInFolder(root: string): Promise<JavaInstallation> {
+/** Finds the configuration in a folder, or in `conf/` in it. @throws {CommandFailed} If there is no configuration. */
+export async function findJavaInstallation(folder: string): Promise<JavaInstallation> {
+  const root = resolve(folder);
   for (const conf of [root, join(root, "conf")]) {
     if (!await exists(join(conf, MAIN_FILE))) continue;
     const places = conf === root
       ? { root: join(root, ".."), libraries: PACKAGE_LIBRARIES }
       : { root, libraries: join(root, "lib") };
-    return { ...places, conf, formerConf: conf, shown: (path) => path };
+    return { ...places, conf };
   }
   throw new CommandFailed(
     `Expected ${MAIN_FILE} in ${root} or in ${join(root, "conf")}: ` +
-      "the folder of the Java service, that of its configuration, or a .tar.gz of one of them",
+      "the folder of the Java service, or that of its configuration (unpack an archive first)",
   );
-}
-
-/** Resolves a path of the configuration, also into an archive. */
-export function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
-  const formerRoot = dirname(formerConf);
-  return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { readText } from "../../../model/edit_file.ts";
 import { unlessAbsent } from "../../../model/unless_absent.ts";
 import type { Imported } from "../../../sharing/administration.ts";
@@ -7,7 +7,7 @@ import { type Database, DatabaseFailure, rows } from "../../../store/database.ts
 import { parseProperties, type PropertyEntry } from "../../../config/properties.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
-import { type JavaInstallation, placeIn } from "./java_installation.ts";
+import type { JavaInstallation } from "./java_installation.ts";
 
 /** Result of moving the shares of a Java service. */
 export interface MovedShares {
@@ -39,7 +39,7 @@ export async function moveShares(
 ): Promise<MovedShares | undefined> {
   const table = tableOf(parseProperties(text, MAIN_FILE).entries);
   if (table === undefined) return undefined;
-  const folder = placeIn(installation, table.setting("directory") ?? ".");
+  const folder = resolve(installation.root, table.setting("directory") ?? ".");
   const database = table.setting("database") ?? table.name;
   if (table.kind === "H2" && !await isThere(join(folder, `${database}.mv.db`))) return undefined;
   const from = `${table.name} in ${table.kind}`;
@@ -85,8 +85,8 @@ function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
 async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
   const named = /^\s*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
-  const path = named === undefined ? undefined : placeIn(installation, named);
-  return path !== undefined && installation.archive === undefined && await isThere(path) ? path : undefined;
+  const path = named === undefined ? undefined : resolve(installation.root, named);
+  return path !== undefined && await isThere(path) ? path : undefined;
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -95,16 +95,15 @@ async function isThere(path: string): Promise<boolean> {
 
 /** Commands that dump an H2 database with the installation's driver. */
 function dumpOfH2(
-  { archive, libraries, shown }: JavaInstallation,
+  { libraries }: JavaInstallation,
   { name, setting }: ShareTable,
   database: string,
 ): string[] {
   const options = setting("h2.options");
-  const url = `jdbc:h2:file:${shown(database)}${options === undefined ? "" : `;${options}`}`;
+  const url = `jdbc:h2:file:${database}${options === undefined ? "" : `;${options}`}`;
   const dump = join(Deno.cwd(), `${name}.csv`).replaceAll("'", "''");
   const sql = `CALL CSVWRITE('${dump}', 'SELECT * FROM ${name}', 'charset=UTF-8')`;
   return [
-    ...archive === undefined ? [] : [`tar -xzf ${quoted(archive)} -C ${quoted(join(archive, ".."))}`],
     `java -cp ${quoted(`${libraries}/*`)} org.h2.tools.Shell -url ${quoted(url)} -user sa -sql ${
       quoted(sql)
     }`,

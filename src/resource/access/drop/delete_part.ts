@@ -42,19 +42,21 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
   const { store } = parts.uploads.unfinished;
   for (;;) {
     const due = await store.due();
-    let deleted = 0;
+    let handled = 0;
     for (const { server, share, key, uid } of due) {
       const holder = crypto.randomUUID();
       try {
         const upload = await store.holdDue({ server, share, key }, holder);
         if (upload === undefined) continue;
+        handled++;
         await deletePart(upload, parts);
-        deleted++;
       } catch (error) {
         log.warn("unfinished upload not deleted", { server, uid, error });
+        // It is due again in a day: those that come behind it must not wait for it.
+        await store.leave({ server, share, key }, holder).catch(() => {});
       }
     }
-    if (deleted === 0) return;
+    if (handled === 0) return;
   }
 }
 

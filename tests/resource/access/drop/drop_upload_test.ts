@@ -283,6 +283,23 @@ Deno.test("an interrupted upload is kept for a day and then deleted, and its roo
   assert.equal((await at.put("g", { body: "x" }))[0], 201);
 });
 
+Deno.test("uploads that cannot be deleted keep no others from being deleted", async () => {
+  await using at = await drop({ maxFiles: 200, lifetime: 100 * 24 * 3600 });
+  const { store } = at.site.parts.uploads.unfinished;
+  for (let n = 0; n < 120; n++) {
+    const upload = { server: "HPC", share: at.id, key: `k${n}`, uid: "unknown", name: `x${n}` };
+    const begun = { ...upload, part: `${at.site.root}/d/x${n}.part`, files: 1, bytes: 0, kept: false };
+    assert.ok(await store.begin(begun, "holder"));
+    await store.leave(upload, "holder");
+  }
+  at.site.time.ahead = 10_000;
+  assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
+  at.site.time.ahead = 25 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+  assert.equal((await at.shared()).received.files, 120);
+});
+
 Deno.test("a file cannot be shared for uploads, quotas are for them, and writing must be allowed", async () => {
   await using at = await drop();
   const make = async (fields: Record<string, unknown>) => {

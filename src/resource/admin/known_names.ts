@@ -1,11 +1,11 @@
-import type { AttributeSource } from "../attributes/attribute_source.ts";
-import type { Authenticator } from "../authentication/authenticator.ts";
-import { accountStatusOf } from "../authentication/account_status.ts";
-import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
-import { HttpError } from "../model/http_error.ts";
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { accountStatusOf } from "../../authentication/account_status.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
+import { HttpError } from "../../model/http_error.ts";
 
 /** Users meant by an operator's word. */
-export interface KnownNames {
+interface KnownNames {
   /** Canonical DNs: the word itself, and those of a user name. */
   readonly names: readonly string[];
   /** Known name with its parts in the other order, if the given one is unknown. */

@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
+import type { Ban } from "../../src/throttling/ban.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
-import { ThrottlingCopy } from "../../src/workers/throttling_copy.ts";
+import { CoreState } from "../../src/workers/core_state.ts";
 import { basic, bearer } from "../authentication/sample_credentials.ts";
 
 const CONFIG = {
@@ -15,15 +16,17 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-/** A login throttle and the copy that is told of what it learns. */
+const ASOF = 1_700_000_000_000;
+
+/** A login throttle and the state that follows it. */
 function followed() {
-  const now = () => 1_700_000_000_000;
-  const copy = new ThrottlingCopy(CONFIG, now);
+  const now = () => ASOF;
+  const copy = new CoreState(CONFIG, now);
   const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: now,
-    learned: (news) => copy.adopt(structuredClone(news)),
+    learned: (throttling) => copy.adopt(structuredClone({ throttling })),
   });
   return { copy, throttle };
 }
@@ -50,7 +53,7 @@ const CREDENTIALS = [
   bearer("t", "203.0.113.9"),
 ];
 
-Deno.test("ThrottlingCopy knows after each attempt all that the login throttle does", () => {
+Deno.test("CoreState knows after each attempt all that the login throttle does", () => {
   fc.assert(fc.property(
     fc.array(
       fc.tuple(fc.constantFrom(...CREDENTIALS), fc.constantFrom("succeeded" as const, "failed" as const)),
@@ -62,22 +65,33 @@ Deno.test("ThrottlingCopy knows after each attempt all that the login throttle d
       const { copy, throttle } = followed();
       for (const [credentials, outcome] of attempts) {
         attempt(throttle, credentials, outcome);
-        assert.deepEqual(copy.state, throttle.memory.state());
+        assert.deepEqual(copy.logins.throttling, throttle.memory.state());
       }
     },
   ));
 });
 
-Deno.test("ThrottlingCopy follows the operator, and keeps all it knows when the configuration changes", () => {
+Deno.test("CoreState follows bans by hand, and keeps all it knows when the configuration changes", () => {
   const { copy, throttle } = followed();
   for (let i = 0; i < 3; i++) attempt(throttle, basic("ann", "x"), "failed");
-  copy.follow({ about: "ban", subject: { user: "bob" }, until: Date.now() + 60_000 }, { about: "ban" });
-  assert.deepEqual(copy.state.operator.map(({ user }) => user), ["bob"]);
-  const before = copy.state;
+  const ban: Ban = { user: "bob", reason: "operator", failures: 0, until: ASOF + 60_000 };
+  const state = () => copy.logins.throttling;
+  copy.adopt({ throttling: { asOf: ASOF, operator: [ban] } });
+  assert.deepEqual(state().operator.map(({ user }) => user), ["bob"]);
+  const before = state();
   copy.configure({ ...CONFIG, maxFailures: 50 });
-  assert.equal(JSON.stringify(copy.state), JSON.stringify(before));
-  copy.follow({ about: "lift", subject: { user: "bob" } }, { about: "lift", lifted: 1 });
-  copy.follow({ about: "lift", subject: { user: "ann" } }, { about: "lift", lifted: 1 });
-  assert.deepEqual([copy.state.operator, copy.state.pairs, copy.state.users], [[], [], []]);
-  assert.equal(copy.state.addresses.length, 1, "the address is not lifted with its user");
+  assert.equal(JSON.stringify(state()), JSON.stringify(before));
+  for (const user of ["bob", "ann"]) copy.adopt({ throttling: { asOf: ASOF, lifted: [{ user }] } });
+  assert.deepEqual([state().operator, state().pairs, state().users], [[], [], []]);
+  assert.equal(state().addresses.length, 1, "the address is not lifted with its user");
+});
+
+Deno.test("CoreState takes logins from a core with a successor, and nothing else", () => {
+  const { copy } = followed();
+  const proof = { owner: "ann", mark: "a proof", endsAt: Date.now() + 60_000 };
+  const servers = { servers: [] };
+  copy.adopt({ behindMs: 5 });
+  copy.adopt({ behindMs: 7, proofs: [proof] }, true);
+  assert.deepEqual(copy.logins.proofs, [proof]);
+  assert.equal(copy.initial(servers).behindMs, 5);
 });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
-import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import type { AccountStatus } from "../../src/authentication/account_status.ts";
-import { httpError } from "../../src/model/http_error.ts";
-import { knownNames } from "../../src/service/known_names.ts";
+import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
+import type { Authenticator } from "../../../src/authentication/authenticator.ts";
+import type { AccountStatus } from "../../../src/authentication/account_status.ts";
+import { httpError } from "../../../src/model/http_error.ts";
+import { knownNames } from "../../../src/resource/admin/known_names.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
 function authenticator(known: (dn: string) => AccountStatus): Authenticator {

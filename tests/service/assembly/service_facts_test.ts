@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { externalConnections } from "../../../src/service/assembly/external_connections.ts";
+import { externalConnections } from "../../../src/service/assembly/service_facts.ts";
 
 const ADDRESS = "https://unity.example.org/saml";
 const authenticator = (status: "up" | "down" | "new") =>

@@ -1,0 +1,211 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
+import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import type { InstanceRegister } from "../../instances/instance_register.ts";
+import type { Clock } from "../../model/clock.ts";
+import { isHttpError } from "../../model/http_error.ts";
+import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
+import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
+import type { LoginThrottle } from "../../throttling/login_throttle.ts";
+import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+import { tokenEntry } from "../token_list.ts";
+import { type AccountReport, accountReport } from "./account_report.ts";
+import {
+  type AdminAnswer,
+  type AdminRequest,
+  AdminRequestFailed,
+  type AdminResult,
+  type CoreStatus,
+} from "./admin_request.ts";
+import { knownNames } from "./known_names.ts";
+
+/** Most bans in a list. */
+const MOST_BANS = 1000;
+/** Most failed logins in a list. */
+const MOST_FAILURES = 50;
+
+/** Parts of a core that the admin API reads and changes. */
+interface AdminApiParts {
+  readonly clock: Clock;
+  readonly groups: readonly DaemonGroup[];
+  readonly authenticators: readonly Authenticator[];
+  readonly attributes: AttributeSource;
+  readonly throttle: LoginThrottle;
+  readonly signIns: SignIns;
+  readonly certificate: () => CoreStatus["certificate"];
+  /** Absent without data sharing. */
+  readonly sharing: Pick<SharingParts, "store"> | undefined;
+  /** Absent: the service keeps no list of its tokens. */
+  readonly registry: TokenRegistry | undefined;
+  /** Absent: this instance is alone. */
+  readonly cluster: {
+    readonly throttling: SharedThrottling;
+    readonly register: InstanceRegister;
+    readonly database: () => DatabaseStatus;
+  } | undefined;
+  /** Publishes bans to other cores. */
+  readonly publish: (
+    update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
+  ) => void;
+  /** Returns a user name that somebody typed, or a digest if it is not a user's: it may be a password. */
+  readonly shown: (user: string) => string;
+}
+
+/** Answers the requests of operators and administrators: from the control socket, the page and `/rest/admin`. */
+export class AdminApi {
+  readonly shown: AdminApiParts["shown"];
+
+  constructor(readonly parts: AdminApiParts) {
+    this.shown = parts.shown;
+  }
+
+  /** @throws {AdminRequestFailed} */
+  async call(request: AdminRequest): Promise<AdminAnswer> {
+    switch (request.command) {
+      case "status":
+        return { status: await this.status() };
+      case "ban list": {
+        const { bans, total } = this.bans();
+        return { result: { bans: bans.map((ban) => ({ ...ban, until: iso(ban.until) })), total } };
+      }
+      case "ban add":
+        return await this.ban(request.subject, request.seconds);
+      case "ban remove":
+        return await this.lift(request.subject);
+      case "user show":
+        return { result: await this.accounts(request.uid) };
+      case "token list":
+        return { result: await this.#tokens(request.user) };
+      case "token revoke":
+        return await this.#revoke(request.user, request.id);
+      case "reload":
+        throw new AdminRequestFailed("A core does not reload itself");
+    }
+  }
+
+  async status(): Promise<CoreStatus> {
+    const { groups, authenticators, throttle, certificate, sharing, cluster } = this.parts;
+    return {
+      servers: groups.map((group) => {
+        const { usable, instances, version, sessionLimit } = group.status();
+        return { name: group.name, usable, instances, version, sessionLimit };
+      }),
+      providers: authenticators.flatMap((authenticator) =>
+        authenticator.status === undefined
+          ? []
+          : [{ authenticator: authenticator.name, ...authenticator.status() }]
+      ),
+      certificate: certificate(),
+      bans: throttle.memory.banCounts(),
+      shares: await sharing?.store.count().catch(undefinedIfAway),
+      cluster: cluster && {
+        instances: cluster.register.known,
+        configurationsDiffer: cluster.register.differ,
+        database: cluster.database(),
+      },
+    };
+  }
+
+  /** Lists bans; the total counts also those beyond the list. */
+  bans(): { readonly bans: readonly Ban[]; readonly total: number } {
+    const { memory } = this.parts.throttle;
+    const { passwords, tokens, operator } = memory.banCounts();
+    return { bans: memory.bans(MOST_BANS), total: passwords + tokens + operator };
+  }
+
+  /** Lists the latest failed logins. */
+  failures(): readonly Failure[] {
+    return this.parts.throttle.memory.failures(MOST_FAILURES);
+  }
+
+  /** Bans a user, an address, or a user at an address, in all cores and instances, and signs out a banned user's browsers. */
+  async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
+    const { clock, throttle: { memory }, cluster, signIns, publish } = this.parts;
+    const { user, address } = whom;
+    const { names, reversed } = user === undefined
+      ? { names: undefined, reversed: undefined }
+      : await knownNames(user, this.parts);
+    const subject = { user, address, names };
+    const end = clock() + seconds * 1000;
+    if (cluster === undefined) memory.ban(subject, end);
+    const notified = await cluster?.throttling.ban(subject, end) ?? true;
+    const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
+    const unaware = others.filter(({ alive }) => !notified || !alive).map(({ name }) => name);
+    // A user without known names is signed out at the next request, and all others while the database is away.
+    const signedOut = notified && address === undefined ? names ?? [] : [];
+    publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
+    for (const name of signedOut) await signIns.endAllOf(name);
+    const until = iso(end);
+    return {
+      result: { until, names, reversed, unaware },
+      change: { event: "ban", facts: { user, address, until }, seconds },
+    };
+  }
+
+  /** Ends bans and forgets failed logins. */
+  async lift(subject: BanSubject): Promise<AdminResult> {
+    const { throttle: { memory }, cluster, publish } = this.parts;
+    const lifted = cluster ? await cluster.throttling.lift(subject) : memory.lift(subject);
+    // In a cluster, the change comes from the database.
+    if (cluster === undefined) publish({ throttling: { asOf: memory.steady(), lifted: [subject] } });
+    if (lifted === 0) return { result: { lifted } };
+    const { user, address } = subject;
+    return { result: { lifted }, change: { event: "lift", facts: { user, address }, lifted } };
+  }
+
+  /** Asks daemons about a Unix account. @param server Absent: those of all servers. */
+  async accounts(
+    uid: string,
+    server?: string,
+    signal = new AbortController().signal,
+  ): Promise<readonly AccountReport[]> {
+    const groups = this.parts.groups.filter(({ name }) => server === undefined || name === server);
+    return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
+  }
+
+  /** Returns the canonical DNs of the user with this login, account or distinguished name. */
+  async namesOf(user: string): Promise<readonly string[]> {
+    return [...new Set((await knownNames(user, this.parts)).names)];
+  }
+
+  async #tokens(user: string) {
+    const registry = this.#registry();
+    const names = await this.namesOf(user);
+    const lists = await Promise.all(names.map((dn) => registry.list({ dn })));
+    return { tokens: lists.flat().map((token) => tokenEntry(token)) };
+  }
+
+  async #revoke(user: string, id: string | undefined): Promise<AdminResult> {
+    const registry = this.#registry();
+    const names = await this.namesOf(user);
+    let ended = 0;
+    for (const dn of names) {
+      ended += id === undefined
+        ? await registry.revokeAll({ dn })
+        : Number(await registry.revoke({ dn }, id));
+    }
+    const result = { names, ended };
+    if (names.length === 0 || (id !== undefined && ended === 0)) return { result };
+    return { result, change: { event: "revoke", facts: { user, token: id, ended } } };
+  }
+
+  #registry(): TokenRegistry {
+    const { registry } = this.parts;
+    if (registry !== undefined) return registry;
+    throw new AdminRequestFailed(
+      "The service keeps no list of its tokens: expected persistence.directory",
+    );
+  }
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function undefinedIfAway(error: unknown): undefined {
+  if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
+}

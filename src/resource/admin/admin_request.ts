@@ -1,0 +1,175 @@
+import type { InstanceStatus } from "../../daemon/daemon_group.ts";
+import type { RegisteredInstance } from "../../instances/instance_register.ts";
+import type { AuditFacts } from "../../logging/audit_record.ts";
+import type { RemoteStatus } from "../../outgoing/remote_system.ts";
+import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
+import { type Ban, type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
+
+/**
+ * Name of the operator as the caller states it. Only the service's account and root can open the control socket, and the
+ * runtime does not report which of them did: the name is for the record and proves nothing.
+ */
+interface Claimed {
+  readonly operator?: string;
+}
+
+/** Request of an operator or administrator. On the control socket it is one line of JSON. */
+export type AdminRequest =
+  | { readonly command: "status" }
+  | { readonly command: "reload" }
+  | { readonly command: "ban list" }
+  | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number } & Claimed
+  | { readonly command: "ban remove"; readonly subject: BanSubject } & Claimed
+  | { readonly command: "user show"; readonly uid: string }
+  | { readonly command: "token list"; readonly user: string }
+  /** Without an id: all tokens of the user. */
+  | { readonly command: "token revoke"; readonly user: string; readonly id?: string } & Claimed;
+
+/** Answer of a core to a request. */
+export type AdminAnswer = { readonly status: CoreStatus } | AdminResult;
+
+/** Answer to a request other than `status`. */
+export interface AdminResult {
+  /** Plain data. */
+  readonly result: unknown;
+  /** Absent if the request changed nothing. */
+  readonly change?: AdminChange;
+}
+
+/** Change that an admin request made, for log and audit. */
+interface AdminChange {
+  readonly event: "ban" | "lift" | "revoke";
+  readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
+  /** Duration of a ban, for the log alone. */
+  readonly seconds?: number;
+  /** Bans and counts of failed logins that were removed, for the log alone. */
+  readonly lifted?: number;
+}
+
+/** State of a core, for administrators only: it contains addresses and reasons. */
+export interface CoreStatus {
+  readonly servers: readonly {
+    readonly name: string;
+    readonly usable: boolean;
+    readonly instances: readonly InstanceStatus[];
+    readonly version?: string;
+    readonly sessionLimit?: number;
+  }[];
+  /** Systems that authenticators ask. */
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
+  /** Own certificate; absent without one. */
+  readonly certificate?: { readonly dn: string; readonly expires: number };
+  readonly bans: Readonly<Record<Ban["reason"], number>>;
+  /** Number of shares; absent without data sharing and while the store is away. */
+  readonly shares?: number;
+  /** Absent: this instance is alone. */
+  readonly cluster?: {
+    readonly instances: readonly RegisteredInstance[];
+    /** Whether serving instances of the same version have different configurations. */
+    readonly configurationsDiffer: boolean;
+    readonly database: DatabaseStatus;
+  };
+}
+
+/** Longest request line, in bytes. */
+export const MAX_REQUEST = 16 * 1024;
+/** Longest reply line, in bytes. */
+export const MAX_REPLY = 8 * 1024 * 1024;
+
+/** Longest ban by hand, in seconds: ten years. */
+export const LONGEST_BAN = 10 * 365 * 24 * 3600;
+
+/** As in `parseCredentials`. */
+const MAX_USER = 256;
+/** Longest distinguished name, in characters. */
+const MAX_NAME = 1024;
+
+/** The service could not carry out a request; the message is for the operator. */
+export class AdminRequestFailed extends Error {
+  override readonly name: string = "AdminRequestFailed";
+}
+
+/** A request has the wrong form; the message is for the operator. */
+export class InvalidAdminRequest extends AdminRequestFailed {
+  override readonly name = "InvalidAdminRequest";
+}
+
+/** Returns a request as its line, without the line end. */
+export function formatAdminRequest(request: AdminRequest): string {
+  if (!("subject" in request)) return JSON.stringify(request);
+  const { subject, ...rest } = request;
+  return JSON.stringify({ ...rest, ...subject });
+}
+
+/** @throws {InvalidAdminRequest} */
+export function parseAdminRequest(line: string): AdminRequest {
+  const request = parseObject(line);
+  const { command } = request;
+  switch (command) {
+    case "status":
+    case "reload":
+    case "ban list":
+      return { command };
+    case "ban add":
+      return {
+        command,
+        subject: subjectOf(request),
+        seconds: secondsOf(request.seconds),
+        ...claimedIn(request),
+      };
+    case "ban remove":
+      return { command, subject: subjectOf(request), ...claimedIn(request) };
+    case "user show":
+      return { command, uid: textOf(request.uid, "an account name") };
+    case "token list":
+      return { command, user: textOf(request.user, "a user", MAX_NAME) };
+    case "token revoke": {
+      const user = textOf(request.user, "a user", MAX_NAME);
+      const id = request.id === undefined ? undefined : textOf(request.id, "the id of a token");
+      return { command, user, id, ...claimedIn(request) };
+    }
+    default:
+      throw new InvalidAdminRequest(
+        "The service does not know this command; it may be older than the command",
+      );
+  }
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new InvalidAdminRequest("Expected a line of JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidAdminRequest("Expected a JSON object");
+  }
+  return { ...value };
+}
+
+/** Reads the subject of a ban. @throws {InvalidAdminRequest} If it names no user and no address. */
+export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
+  try {
+    return parseBanSubject(given);
+  } catch (error) {
+    if (!(error instanceof InvalidBanSubject)) throw error;
+    throw new InvalidAdminRequest(`No ban: ${error.message}`, { cause: error });
+  }
+}
+
+function textOf(value: unknown, expected: string, longest = MAX_USER): string {
+  if (typeof value === "string" && value !== "" && value.length <= longest) return value;
+  throw new InvalidAdminRequest(`Expected ${expected} of 1 to ${longest} characters`);
+}
+
+function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
+  return operator === undefined ? {} : { operator: textOf(operator, "an operator's name") };
+}
+
+function secondsOf(value: unknown): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > LONGEST_BAN) {
+    throw new InvalidAdminRequest(`Expected a whole number of seconds from 1 to ${LONGEST_BAN}`);
+  }
+  return value;
+}

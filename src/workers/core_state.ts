@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
+import { commandAddress } from "../daemon/daemons.ts";
+import { type Clock, steadyClock } from "../model/clock.ts";
+import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
+import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
+import { ThrottlingMemory } from "../throttling/memory.ts";
+
+/** Records of each kind: as many as a login throttle hands over. */
+const CAPACITY = 10_000;
+
+/**
+ * State that the cores published, kept by the supervisor: a core that dies loses nothing, and the next core begins with
+ * all of it. It admits nobody and bans nobody.
+ */
+export class CoreState {
+  #config: ThrottlingConfig;
+  #throttling: ThrottlingMemory;
+  #rest: Omit<StateUpdate, keyof LoginUpdate> = {};
+  readonly #proofs = new ReplayCache(PROOFS, Date.now);
+  readonly #steady: Clock;
+
+  /** @param steady Measures durations. */
+  constructor(config: ThrottlingConfig, steady: Clock = steadyClock) {
+    this.#config = config;
+    this.#steady = steady;
+    this.#throttling = create(config, steady);
+  }
+
+  /** Returns what decides about logins. */
+  get logins() {
+    return { throttling: this.#throttling.state(), proofs: this.#proofs.seen() };
+  }
+
+  /** Returns the rest, for a core with these servers, and forgets the daemons of other servers. */
+  initial({ servers }: Pick<ServiceConfig, "servers">): StateUpdate {
+    const addresses = servers.flatMap(({ instances }) =>
+      instances.map(({ commandHost, commandPort }) => commandAddress(commandHost, commandPort))
+    );
+    const daemons = [...this.#rest.daemons ?? []].filter(([address]) => addresses.includes(address));
+    return this.#rest = { ...this.#rest, daemons: new Map(daemons) };
+  }
+
+  /** @param outdated Whether the core has a successor: then only its logins matter. */
+  adopt(
+    { throttling, proofs = [], signedOut: _, daemons = new Map(), ...rest }: StateUpdate,
+    outdated = false,
+  ): void {
+    if (throttling !== undefined) this.#throttling.adopt(throttling);
+    this.#proofs.adopt(proofs);
+    if (outdated) return;
+    this.#rest = { ...this.#rest, ...rest, daemons: new Map([...this.#rest.daemons ?? [], ...daemons]) };
+  }
+
+  /** Applies other limits from now on; waits that run go on. */
+  configure(config: ThrottlingConfig): void {
+    if (isDeepStrictEqual(config, this.#config)) return;
+    const state = this.#throttling.state();
+    this.#config = config;
+    this.#throttling = create(config, this.#steady);
+    this.#throttling.adopt(state);
+  }
+}
+
+function create(config: ThrottlingConfig, steady: Clock): ThrottlingMemory {
+  return new ThrottlingMemory({ config, steady, clock: Date.now, capacity: CAPACITY });
+}
