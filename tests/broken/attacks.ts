@@ -60,7 +60,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/assemble.ts",
+    file: "src/service/assembly/open_login_throttle.ts",
     change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
     tests: ["tests/system/throttling_test.ts"],
   },
