@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/assemble.ts",
+    file: "src/service/assembly/open_login_throttle.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
