@@ -3,20 +3,20 @@ import { didYouMean } from "../config/did_you_mean.ts";
 import { counted } from "../model/counted.ts";
 import type { CommandSpec } from "./command_spec.ts";
 
-/** The command was called as it cannot be called: exit status 2, with the usage. */
+/** Error for invalid arguments: exit status 2, with the usage. */
 export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-/** What was given to a command, by the names in its table. */
+/** Parsed arguments, by the names in the command's table. */
 export interface Given<Option extends string, Operand extends string> {
   flag(name: Option): boolean;
-  /** The option's text, or its default. */
+  /** Returns the option's text, or its default. */
   text(name: Option): string | undefined;
   operand(name: Operand): string;
 }
 
-/** What the words behind a command's name say. @throws {WrongUsage} */
+/** Parses the words behind a command's name. @throws {WrongUsage} */
 export function readArguments(spec: CommandSpec, args: readonly string[]): "help" | Given<string, string> {
   const { values, positionals } = parse(spec, args);
   if (values.help === true) return "help";
@@ -40,7 +40,6 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
   };
 }
 
-/** @throws {WrongUsage} For unknown options, missing and unwanted values, and options given twice. */
 function parse({ options }: CommandSpec, args: readonly string[]) {
   const known = Object.entries(options).map(([name, { value, short }]) =>
     [
@@ -70,12 +69,11 @@ function parse({ options }: CommandSpec, args: readonly string[]) {
   }
 }
 
-/** Name of the long option that a word is. */
 function optionName(word: string): string | undefined {
   return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
 }
 
-/** `, did you mean …?` if one of the words is near enough. @param before What stands before words. */
+/** Returns `, did you mean …?` for a similar word, else an empty text. */
 export function suggestion(typed: string, words: readonly string[], before = ""): string {
   const meant = didYouMean(typed, words);
   return meant === undefined ? "" : `, did you mean ${before}${meant}?`;

@@ -11,37 +11,30 @@ import {
 } from "./command_spec.ts";
 import { textTable } from "./text_table.ts";
 
-/** What a command may do with the world around it; handed in, so that a test needs no terminal. */
+/** Environment of a command, injected for tests. */
 export interface CommandIo {
-  /** Writes results, as they are. */
+  /** Writes results unchanged. */
   stdout(text: string): void;
-  /** Writes messages, as they are. */
+  /** Writes messages unchanged. */
   stderr(text: string): void;
-  /** All of standard input, as UTF-8. */
+  /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
-  /**
-   * Asks for a text that is not shown while it is typed.
-   * @returns `undefined` if there is no terminal to ask at.
-   * @throws {CommandFailed} If the question is broken off.
-   */
+  /** Reads a text without echo. @returns `undefined` without a terminal. @throws {CommandFailed} If the user cancels. */
   askSecret(question: string): Promise<string | undefined>;
 }
 
-/** A command that can be run, with what its table says of it. */
+/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
   /** Text for `--help`. */
   readonly usage: string;
   readonly spec: CommandSpec;
-  /**
-   * @param args What follows the command's name.
-   * @returns Exit status: 0 fine, 2 wrong usage, anything else a problem.
-   */
+  /** @param args Words behind the command's name. @returns Exit status: 0 success, 2 wrong usage, else failure. */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
 
-/** The command could not do what it was asked to, for a reason that its user understands: exit status 1, or another. */
+/** Error with a message for the user: exit status 1, or another. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
   readonly status: number;
@@ -52,12 +45,12 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Tells what the operator should know about a file that was changed. */
+/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
-/** Says what came out: as text, or where `--json` was given as that. @param value What JSON can hold. */
+/** Prints a result as text, or with `--json` as JSON. */
 export function tell(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
@@ -66,14 +59,13 @@ export function tell(
   io.stdout(given.flag("json") ? `${JSON.stringify(value, undefined, 2)}\n` : text);
 }
 
-/** What every command says of itself. */
 type Described = Pick<CommandSpec, "name" | "summary" | "details" | "examples">;
 
-/** Makes a command of its table and what it does. What it says, it says with {@link tell}. */
+/** Creates a command from its table and its action, which prints with {@link tell}. */
 export function defineCommand<Option extends string, Operand extends string>(
   { options, ...described }: Described & {
     readonly operands: Readonly<Record<Operand, string>>;
-    /** Besides {@link COMMON_OPTIONS}; one of these may say more of itself. */
+    /** In addition to {@link COMMON_OPTIONS}; may refine them. */
     readonly options: Readonly<Record<Option, OptionSpec>>;
     readonly json: JsonMembers;
   },
@@ -91,7 +83,7 @@ export function defineCommand<Option extends string, Operand extends string>(
   });
 }
 
-/** Makes one command of several, told apart by the first argument. */
+/** Groups commands behind a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
     /** Their names begin with `name` and a blank. */
@@ -122,16 +114,12 @@ function commandOf(
   return { name, summary, usage, spec, run: (args, io) => run(args, io, usage) };
 }
 
-/** Whether a word in the place of a command asks for help. */
+/** Reports whether a word in the place of a command asks for help. */
 export function asksForHelp(word: string): boolean {
   return word === "help" || word === "--help" || word === "-h";
 }
 
-/**
- * The command that a word means.
- * @param outer Name of the command that all of them are in; absent: none.
- * @throws {WrongUsage} With the one that was meant, if one is near enough.
- */
+/** Returns the command of a word. @param outer Name of the enclosing command. @throws {WrongUsage} With a suggestion. */
 export function commandNamed(word: string, commands: readonly Command[], outer?: string): Command {
   const found = commands.find((command) => wordOf(command, outer) === word);
   if (found !== undefined) return found;
@@ -140,7 +128,6 @@ export function commandNamed(word: string, commands: readonly Command[], outer?:
   throw new WrongUsage(`Unknown command ${JSON.stringify(word)}${meant === "" ? all : meant}`);
 }
 
-/** What is typed for a command that is in another one, or in none. */
 function wordOf({ name }: Command, outer?: string): string {
   return outer === undefined ? name : name.slice(outer.length + 1);
 }
@@ -149,7 +136,6 @@ function namesOf(commands: readonly Command[], outer: string): string {
   return commands.map((command) => wordOf(command, outer)).join(", ");
 }
 
-/** Turns what a command throws for its user into messages and exit status. @param failed Told of the message, too. */
 async function explain(
   { name }: CommandSpec,
   io: CommandIo,
@@ -177,7 +163,6 @@ function showHelp(usage: string, io: CommandIo): number {
   return 0;
 }
 
-/** The text for `--help`, from the table. */
 function formatUsage(
   { name, summary, details = [], operands, options, commands }: CommandSpec,
 ): string {

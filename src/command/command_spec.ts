@@ -1,42 +1,42 @@
 import { MAIN_FILE, placesOf } from "./configuration_places.ts";
 
-/** An option: with `value` (what stands for it in the usage, such as `FILE`) it takes a text, else it is a flag. */
+/** Option: with `value` (its placeholder in the usage, such as `FILE`) it takes a text, else it is a flag. */
 export interface OptionSpec {
   readonly help: string;
   readonly value?: string;
   readonly default?: string;
-  /** One letter that stands for it. */
+  /** Single letter. */
   readonly short?: string;
 }
 
 /**
- * What a command prints with `--json`: paths of members -> what they are, with units. `bans[].until` is a member of each
- * object in a list, `edge.*` any member; `[]` and `*` may begin a path. One that ends in `?` is not always there.
+ * Output with `--json`: paths of members with descriptions and units. `bans[].until` is a member of each object in a list,
+ * `edge.*` any member; `[]` and `*` may begin a path. A last `?` marks optional members.
  */
 export type JsonMembers = Readonly<Record<string, string>>;
 
-/** A command as a table: its usage is made from it, as are manual pages and completions. */
+/** Command as a table, the source of usage, manual pages and completions. */
 export interface CommandSpec {
-  /** One word, or for one of several commands in one such as `passwd add` all of them. */
+  /** One word, or several for nested commands, such as `passwd add`. */
   readonly name: string;
   readonly summary: string;
   /** Paragraphs below the options. */
   readonly details?: readonly string[];
-  /** Lines as they are typed -> what they do; for the manual pages. */
+  /** Descriptions of command lines, for the manual pages. */
   readonly examples?: Readonly<Record<string, string>>;
-  /** Required, in this order: name -> help. */
+  /** Required, in this order, with help texts. */
   readonly operands: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** Empty for one of several commands. */
+  /** Empty for command groups. */
   readonly json: JsonMembers;
-  /** Commands within this one; it then has neither operands nor options of its own. */
+  /** Nested commands; excludes operands and options. */
   readonly commands: readonly CommandSpec[];
 }
 
-/** Every command has it. */
+/** Option of every command. */
 export const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
 
-/** Every command that is run has these, whatever options it has besides. */
+/** Options of every command that runs. */
 export const COMMON_OPTIONS = {
   config: {
     value: "FILE",
@@ -46,20 +46,20 @@ export const COMMON_OPTIONS = {
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
-/** Names of the options that every command has. */
+/** Name of a common option. */
 export type CommonOption = keyof typeof COMMON_OPTIONS;
 
-/** The commands that can be run: a command itself, or those within it. */
+/** Returns the commands that run: the command itself, or its nested commands. */
 export function leavesOf(spec: CommandSpec): readonly CommandSpec[] {
   return spec.commands.length === 0 ? [spec] : spec.commands.flatMap(leavesOf);
 }
 
-/** Every command, and every command within one. */
+/** Returns all commands with their nested commands. */
 export function leaves(commands: readonly CommandSpec[]): readonly CommandSpec[] {
   return commands.flatMap((spec) => [spec, ...leaves(spec.commands)]);
 }
 
-/** Whether an option's value is a file to complete. */
+/** Reports whether an option takes a file. */
 export function isFile({ value }: OptionSpec): boolean {
   return value === "FILE" || value === "PATH";
 }

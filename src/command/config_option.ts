@@ -9,8 +9,8 @@ import { CommandFailed } from "./command.ts";
 import { FOLDERS, MAIN_FILE } from "./configuration_places.ts";
 
 /**
- * The first folder that has a main configuration file; one that cannot be looked into may have it. In a working directory
- * that cannot be looked into, such as that of root for another account, nobody means what is there.
+ * Returns the first folder with a main configuration file; an inaccessible folder may have it. Skips an inaccessible working
+ * directory, such as root's for another account.
  */
 export async function configurationFolder(
   folders: readonly string[] = FOLDERS,
@@ -30,7 +30,6 @@ export async function configurationFolder(
   return undefined;
 }
 
-/** Whether nothing can be told of a folder, not even that it is one. */
 async function isClosed(folder: string): Promise<boolean> {
   try {
     await Deno.stat(`${folder}/.`);
@@ -40,10 +39,7 @@ async function isClosed(folder: string): Promise<boolean> {
   }
 }
 
-/**
- * The main configuration file that a command is to read.
- * @throws {CommandFailed} If the option names none, and there is none where it is looked for.
- */
+/** Returns the main configuration file of a command. @throws {CommandFailed} If it is neither given nor in its places. */
 export async function configFile(
   given: Pick<Given<"config", never>, "text">,
   folders: readonly string[] = FOLDERS,
@@ -58,7 +54,7 @@ export async function configFile(
   );
 }
 
-/** The configuration that a command works with. @throws {CommandFailed} If there is none that can be used. */
+/** Reads the configuration of a command. @throws {CommandFailed} If it is missing or invalid. */
 export async function usableConfiguration(
   given: Pick<Given<"config", never>, "text">,
 ): Promise<{ readonly file: string; readonly config: ServiceConfig }> {
@@ -68,7 +64,7 @@ export async function usableConfiguration(
   return { file, config };
 }
 
-/** What a command says that needs a configuration without these errors. */
+/** Creates the error for an invalid configuration. */
 export function unusableConfiguration(file: string, diagnostics: readonly Diagnostic[]): CommandFailed {
   const errors = diagnostics.filter(isError).map(formatDiagnostic);
   return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-/** Name of the main configuration file in whatever folder it is. */
+/** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
-/** Where the configuration is: that of an installation in the working directory, else that of the system. */
+/** Folders of the configuration, in search order. */
 export const FOLDERS = ["conf", "/etc/authserver"] as const;
 
-/** Where a file of the configuration is looked for, for the help. */
+/** Returns the search path of a configuration file for the help. */
 export function placesOf(name: string): string {
   return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
 }

@@ -41,10 +41,7 @@ export const COMMANDS: readonly Command[] = [
   version,
 ];
 
-/**
- * Runs the command that the arguments name.
- * @returns Exit status: 0 fine, 1 a problem, 2 wrong usage.
- */
+/** Runs the command of the arguments. @returns Exit status: 0 success, 1 failure, 2 wrong usage. */
 export async function runCommand(args: readonly string[], world: CommandIo): Promise<number> {
   const io = printing(world);
   const [word = serve.name, ...rest] = args;
@@ -66,7 +63,7 @@ export async function runCommand(args: readonly string[], world: CommandIo): Pro
   }
 }
 
-/** Whatever a command prints, no text of users or other systems steers the terminal. */
+/** Removes control sequences, so that texts from users or other systems cannot steer the terminal. */
 function printing(io: CommandIo): CommandIo {
   return {
     ...io,

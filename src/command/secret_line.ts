@@ -1,4 +1,4 @@
-/** What became of a line that is typed without being shown. */
+/** State of a hidden input line. */
 export type SecretLineState = "typing" | "done" | "cancelled";
 
 const ENTER = [0x0a, 0x0d];
@@ -8,14 +8,14 @@ const BACKSPACE = [0x08, 0x7f];
 const ERASE_LINE = 0x15; // Ctrl-U
 const ESCAPE = 0x1b;
 
-/** A line as a terminal in raw mode sends it, key by key. */
+/** Line editor for a terminal in raw mode, without echo. */
 export class SecretLine {
   readonly #bytes: number[] = [];
   #state: SecretLineState = "typing";
 
-  /** Takes what was typed. Bytes after the end of the line are dropped. */
+  /** Processes input; drops bytes after the end of the line. */
   type(bytes: Uint8Array): SecretLineState {
-    // Arrow keys and the like come as a sequence of their own, which is part of no password.
+    // Drops escape sequences, as of arrow keys.
     if (bytes[0] === ESCAPE) return this.#state;
     for (const byte of bytes) {
       if (this.#state !== "typing") break;
@@ -29,14 +29,14 @@ export class SecretLine {
     return this.#state;
   }
 
-  /** @throws {TypeError} If it is not UTF-8. */
+  /** @throws {TypeError} For invalid UTF-8. */
   get text(): string {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(this.#bytes));
   }
 
   #eraseCharacter(): void {
     let last = this.#bytes.pop();
-    // Continuation bytes of UTF-8 go with the byte that begins the character.
+    // Deletes the whole UTF-8 sequence.
     while (last !== undefined && (last & 0xc0) === 0x80) last = this.#bytes.pop();
   }
 }

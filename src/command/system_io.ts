@@ -4,10 +4,10 @@ import { isJournal, messagesForJournal } from "../logging/journal.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
 import { SecretLine } from "./secret_line.ts";
 
-/** Longest standard input that is read, in bytes. */
+/** Bytes. */
 const MAX_INPUT = 64 * 1024;
 
-/** The world of a process started by hand: its standard streams and its terminal. */
+/** Standard streams and terminal of the process. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => writeAll(1, text),
   stderr: (text) => writeAll(2, toJournal() ? messagesForJournal(text) : text),
@@ -15,7 +15,7 @@ export const SYSTEM_IO: CommandIo = {
   askSecret,
 };
 
-/** Looked up once: a running service gives up the right to look at its environment. */
+/** Cached: a running service drops its permission for the environment. */
 let journal: boolean | undefined;
 
 function toJournal(): boolean {
@@ -45,7 +45,7 @@ async function askSecret(question: string): Promise<string | undefined> {
   const line = new SecretLine();
   Deno.stdin.setRaw(true);
   try {
-    // Only now: who answers at once must not be shown either.
+    // After echo is off: a fast answer must not show either.
     writeAll(2, question);
     const buffer = new Uint8Array(1024);
     for (let state = line.type(new Uint8Array()); state !== "done";) {

@@ -1,10 +1,9 @@
 import { printable } from "../model/printable.ts";
 
 /**
- * Rows in columns that are as wide as needed, two blanks apart.
- * @param options.indent Blanks from the left; default none.
- * @param options.widest Cells above this width do not push the next column to the right in other rows.
- * @param options.widths Least widths of the columns, raised to those that were needed: for a table in several parts.
+ * Formats rows in columns, two blanks apart.
+ * @param options.indent Leading blanks. @param options.widest Wider cells do not widen their column.
+ * @param options.widths Minimum widths, updated in place: for a table in several parts.
  */
 export function textTable(
   rows: readonly (readonly string[])[],

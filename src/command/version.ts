@@ -5,7 +5,7 @@ import { configurationFolder } from "./config_option.ts";
 import { MAIN_FILE } from "./configuration_places.ts";
 import { defineCommand, tell } from "./command.ts";
 
-/** `authserver version` */
+/** Command `authserver version`. */
 export const version = defineCommand({
   name: "version",
   summary: "Print the version of this service and of its runtime",

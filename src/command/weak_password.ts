@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { counted } from "../model/counted.ts";
 
-/** Fewest characters of a password that is taken without a word. */
+/** Characters; shorter passwords get a warning. */
 const LEAST = 12;
 
-/** Why a password is easily guessed; `undefined` if nothing speaks against it. */
+/** Returns why a password is easy to guess, if it is. */
 export function weakness(password: string): string | undefined {
   const { length } = [...password];
   if (length < LEAST) {
@@ -14,9 +14,8 @@ export function weakness(password: string): string | undefined {
 }
 
 /**
- * Whether a password of 12 or more characters is one of those that everybody tries first, in small letters or large.
- * The list is what is as long among the 49233 commonest passwords of npm @zxcvbn-ts/language-common 3.0.4, which
- * holds all such of the first 10,000.
+ * Compares case-insensitively with the passwords of 12 or more characters among the 49233 commonest of npm
+ * @zxcvbn-ts/language-common 3.0.4, which has all such of the first 10,000.
  */
 function isCommonPassword(password: string): boolean {
   const digest = createHash("sha256").update(password.toLowerCase()).digest().subarray(0, 6).toString(
@@ -25,7 +24,7 @@ function isCommonPassword(password: string): boolean {
   return COMMON.has(digest);
 }
 
-/** The first 48 bits of the SHA-256 of each, in base64url: 8 characters. */
+/** First 48 bits of each SHA-256 in base64url: 8 characters. */
 const COMMON: ReadonlySet<string> = new Set(
   [
     "-BWuYXw2-UH1V-6J-VK3S2CD-m5eWhio0XRuHOnR0lsbU_7a1LRYZNnW1SR1upSS23rZUDNu29zwG_Us2EqaaysP2GyGUbeU2K7MZSzk",

@@ -100,7 +100,7 @@ async function warnOfReaders(reader: KeyReader, key: string): Promise<void> {
   }
 }
 
-/** Data sharing (rest-api.md 3.6), of servers that are there. */
+/** Reads data sharing (rest-api.md 3.6). */
 export async function readSharing(
   reader: KeyReader,
   { serverNames }: Known,
@@ -123,7 +123,7 @@ export async function readSharing(
   return { sharing: { ...share, servers: shared, directory, database, clientAddresses } };
 }
 
-/** The daemon compares addresses as text; names of hosts would never fit. */
+/** Allows addresses only, since the daemon compares texts. */
 function readClientAddresses(reader: KeyReader, written: string): string[] {
   const given = hostsOf(written).flatMap((host) =>
     host.toLowerCase() === "localhost" ? ["127.0.0.1", "::1"] : [host]

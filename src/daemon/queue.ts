@@ -3,7 +3,6 @@ import { type Exchange, type Failure, failure } from "./exchange.ts";
 
 /** Request in the queue. */
 interface Turn<T> {
-  /** Queues take turns. */
   readonly queueKey: string;
   /** Milliseconds. */
   readonly maxWait: number;

@@ -6,7 +6,7 @@ import { Following } from "../store/following.ts";
 
 /** One of the processes that together are the service. */
 interface InstanceFacts {
-  /** Of the process. */
+  /** Unique per process. */
   readonly id: string;
   /** For people: `host:port`. */
   readonly name: string;

@@ -12,7 +12,7 @@ const TOLERANCE_MS = 30_000;
 /** Whose clock counts, and what the time is until it is known. */
 interface SharedClockParts {
   readonly database: Database;
-  /** Of this machine. */
+  /** Local clock. */
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
   /** By how much it was behind the database's, in milliseconds, as far as somebody before knew. */

@@ -1,20 +1,20 @@
 import type { FamilyName, LabelsOf } from "./families.ts";
 
-/** One time series, and its value or what is to be added to it. */
+/** Series with a value or increment. */
 export interface Sample {
   readonly family: FamilyName;
   readonly labels: Readonly<Record<string, string>>;
-  /** Which of a histogram's series: what lasted at most so many seconds, their sum, or how many there are. */
+  /** Histogram part: a bucket in seconds, the sum, or the count. */
   readonly part?: { readonly le: string } | "sum" | "count";
   readonly value: number;
 }
 
-/** A value of a metric. */
+/** Creates a sample. */
 export function sample<N extends FamilyName>(family: N, labels: LabelsOf<N>, value: number): Sample {
   return { family, labels, value };
 }
 
-/** Name and labels as Prometheus writes them: `authserver_bans{reason="tokens"}`; `…_bucket{…,le="0.1"}`, `…_sum{…}`. */
+/** Formats name and labels: `authserver_bans{reason="tokens"}`; `…_bucket{…,le="0.1"}`, `…_sum{…}`. */
 export function seriesText({ family, labels, part }: Sample): string {
   const bucket = typeof part === "object" ? part : undefined;
   const name = part === undefined ? family : `${family}_${bucket ? "bucket" : part}`;
@@ -23,15 +23,14 @@ export function seriesText({ family, labels, part }: Sample): string {
   return `${name}{${all.map(([label, value]) => `${label}="${escape(value)}"`).join(",")}}`;
 }
 
-/** Methods with series of their own. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 
-/** The method of a request as a label; all that strangers can think of share one. */
+/** Returns a method's label; unknown methods share one. */
 export function methodLabel(method: string): string {
   return METHODS.has(method) ? method : "other";
 }
 
-/** Backslashes, quotes and line ends, as the text format wants it; other control characters are dropped. */
+/** Escapes a label value; drops control characters. */
 function escape(value: string): string {
   return value.replace(/[\\"\n]/g, (c) => c === "\n" ? "\\n" : `\\${c}`).replace(/\p{Cc}/gu, "");
 }

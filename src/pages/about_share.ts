@@ -6,7 +6,7 @@ import { TEXTS } from "./texts.ts";
 import type { Share } from "../sharing/share.ts";
 import { EVERYBODY, groupOf } from "../sharing/target.ts";
 
-/** Who shares something, and until when. @param now Milliseconds since the epoch. */
+/** Returns owner and end of a share. @param now Milliseconds since the epoch. */
 export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expires">, now: number): Markup {
   const end = expires * 1000;
   const says = TEXTS.listing;
@@ -15,7 +15,7 @@ export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expir
   }`;
 }
 
-/** The way from the shared directory to where one is. @param last Whether the last of them is where one is. */
+/** Returns links from the shared directory to the current one. @param last Whether the last one is the current page. */
 export function trailLinks(
   trail: Listing["trail"],
   { last = true }: { readonly last?: boolean } = {},
@@ -31,7 +31,7 @@ export function trailLinks(
   }</ol></nav>`;
 }
 
-/** For whom a share is, in words. */
+/** Returns the target of a share in words. */
 export function whom({ target }: Pick<Share, "target">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;
   const group = groupOf(target);

@@ -5,7 +5,7 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.help;
 
-/** `GET /help`: for people who received a link and know nothing of this service. */
+/** Serves `GET /help`, for people who received a link. */
 export function helpPage(): HttpResponse {
   return pageResponse({
     title: SAYS.title,

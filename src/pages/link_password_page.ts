@@ -14,13 +14,13 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.linkPassword;
 
-/** The way to a share in an address, or to the form of its password. */
+/** Address of a share, or of its password form. */
 const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z-]+)/;
 
-/** In the query of that form: it leads on to the page for those who are signed in. */
+/** Query of the form that leads to the signed-in page. */
 const SIGNED_IN = "signed-in";
 
-/** Asks for the password of a link, in place of the failure that it is not there, or wrong. */
+/** Returns the password form in place of the error for a missing or wrong link password. */
 export function linkPasswordPage(
   failure: HttpError,
   { request, query, root }: Pick<Call, "request" | "query" | "root">,
@@ -42,11 +42,11 @@ ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.
     footer: markup`<p><a href="${root}help">${TEXTS.help.link}</a></p>`,
     needs: { forms: true },
   });
-  // Not 401: the challenge that belongs to it makes browsers ask in a window of their own, for a user name too.
+  // A 401 challenge would open the browser's own dialog, which asks for a user name too.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
 
-/** `POST /link/<server>/<id>`: takes the password of a link from its form, and leads on to what is shared. */
+/** Serves `POST /link/<server>/<id>`: checks a link password and redirects to the share. */
 export async function openLinkByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";

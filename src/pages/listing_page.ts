@@ -11,15 +11,14 @@ import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.listing;
 
-/** The search is a form. */
 const NEEDS: PageNeeds = { forms: true };
 
 const UPLOAD_NEEDS: PageNeeds = { ...NEEDS, script: UPLOAD_SCRIPT };
 
-/** Entries from which on a search is offered. */
+/** Entries from which on the page offers a search. */
 const MANY = 20;
 
-/** The listing of a shared directory as a page, in pieces. */
+/** Listing page, produced in pieces. */
 export const LISTING_PAGE: ListingForm = {
   type: PAGE_TYPE,
   headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
@@ -61,7 +60,7 @@ ${more}`.toString();
   },
 };
 
-/** Where files are brought; those that wait, or are there, stand below, for whoever drops them on the page as well. */
+/** Upload section; the list of uploads also serves drag and drop. */
 function bringing(upload: UploadTarget): Markup {
   return markup`<section aria-labelledby="bring"><header><h2 id="bring">${SAYS.bring}</h2></header>
 <p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
@@ -88,7 +87,7 @@ function parts({ query, next }: Listing): Content {
     }${next !== undefined && markup`<a rel="next" href="${next}">${SAYS.next}</a>`}</p>`;
 }
 
-/** Heading of a column, which puts the listing in its order, or the other way round. */
+/** Column heading that sorts, or reverses the order. */
 function column({ query }: Listing, order: Order, says: string): Markup {
   const chosen = query.order === order;
   const descending = chosen && !query.descending;

@@ -6,24 +6,22 @@ import { type PageNeeds, policyOf } from "./policy.ts";
 import { STYLE } from "./style.ts";
 import { TEXTS } from "./texts.ts";
 
-/** What a page consists of besides its frame. */
 interface PageContent {
-  /** Shown in the window's title, and as heading unless there is another one. */
+  /** Window title, and default heading. */
   readonly title: string;
-  /** Heading, where it is more than text. */
+  /** Replaces the title as heading. */
   readonly heading?: Content;
-  /** Beside the heading, such as who is signed in. */
+  /** Beside the heading. */
   readonly aside?: Content;
   readonly body: Content;
   readonly footer?: Content;
-  /** What the page does besides being read. */
   readonly needs?: PageNeeds;
 }
 
 /** Media type of pages. */
 export const PAGE_TYPE = "text/html; charset=utf-8";
 
-/** Two arrows of which one comes and one goes. Part of each page, so that no request is made for it. */
+/** Inline, so that it needs no request. */
 const ICON = `data:image/svg+xml,${
   encodeURIComponent(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/>' +
@@ -31,7 +29,7 @@ const ICON = `data:image/svg+xml,${
   )
 }`;
 
-/** What stands before and behind the body of a page. */
+/** Returns the markup before and behind the body. */
 export function pageFrame(
   { title, heading = title, aside, footer, needs = {} }: Omit<PageContent, "body">,
 ): { readonly head: string; readonly tail: string } {
@@ -59,12 +57,12 @@ ${needs.script !== undefined && Markup.script(needs.script)}</body>
   return { head: head.toString(), tail: tail.toString() };
 }
 
-/** Browsers that tell nobody where they come from say nothing of the origin of a form either (Fetch standard, 3.1). */
+/** With `no-referrer`, browsers send `Origin: null` with forms (Fetch standard, 3.1). */
 function referrerPolicy({ forms }: PageNeeds): string {
   return forms ? "same-origin" : "no-referrer";
 }
 
-/** Headers that every page has. */
+/** Returns the headers of a page. */
 export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, string>> {
   return {
     "Content-Security-Policy": policyOf(needs),
@@ -74,7 +72,7 @@ export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, stri
   };
 }
 
-/** A page of this service, as an answer. */
+/** Returns a page as response. */
 export function pageResponse(
   { body, ...frame }: PageContent,
   { status, headers }: ResponseFacts = {},

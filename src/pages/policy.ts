@@ -1,22 +1,19 @@
 import { createHash } from "node:crypto";
 import { STYLE } from "./style.ts";
 
-/** What a page needs besides its text and the one style sheet; all else is forbidden to it. */
+/** Permissions of a page besides its style sheet. */
 export interface PageNeeds {
-  /** Text of its one script, our own. It may ask this service and nobody else. */
+  /** Text of its script, which may call only this service. */
   readonly script?: string | undefined;
-  /** Whether it has forms; they go to this service alone. */
+  /** Forms post only to this service. */
   readonly forms?: true | undefined;
-  /** Whether it shows pictures that this service has. */
+  /** Pictures come only from this service. */
   readonly images?: true;
 }
 
 const STYLE_SOURCE = source(STYLE);
 
-/**
- * Content security policy of a page (CSP level 3; Trusted Types): nothing from elsewhere, style sheet and script known by
- * their hashes, no text becomes script, and no other site shows the page in a frame.
- */
+/** Returns the content security policy (CSP level 3; Trusted Types): no foreign content, style and script by hash, no framing. */
 export function policyOf({ script, forms, images }: PageNeeds = {}): string {
   const directives = [
     "default-src 'none'",

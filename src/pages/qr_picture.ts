@@ -1,17 +1,16 @@
 import { encode } from "uqr";
 import { type Content, markup } from "./markup.ts";
 
-/** Light modules around a code, so that readers find it (ISO/IEC 18004, 9.1). */
+/** Light modules around a code (ISO/IEC 18004, 9.1). */
 const QUIET_ZONE = 4;
-/** Largest version of a code: cameras still read its 97 modules from a screen. */
+/** Cameras still read its 97 modules from a screen. */
 const MAX_VERSION = 20;
-/** Bytes that such a code holds with error correction of level M, of which 15 % can be missing. */
+/** Capacity of that version with error correction level M (15 %). */
 const MAX_BYTES = 666;
 
 /**
- * Draws a text as QR code in the page itself, without script or request. The code is dark on light whatever the colours of
- * the page, since many readers take nothing else. @param label Text for people who do not see the code.
- * @returns Nothing if the text is longer than 666 bytes of UTF-8.
+ * Draws a text as inline QR code, dark on light in every colour scheme, since many readers need that.
+ * @param label Alternative text. @returns Nothing for more than 666 bytes of UTF-8.
  */
 export function qrPicture(text: string, label: string): Content {
   const bytes = [...new TextEncoder().encode(text)];

@@ -3,11 +3,11 @@ import { TEXTS } from "./texts.ts";
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** Bytes in the largest unit that leaves a short number, such as `1.4 MiB`; units count by 1024. */
+/** Formats bytes in the largest unit that leaves a short number, such as `1.4 MiB`. */
 export function size(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // Not `1024.0 KiB`: what is shown counts.
+  // Avoids `1024.0 KiB` after rounding.
   while (Number(value.toFixed(1)) >= 1024 && unit < UNITS.length - 1) {
     value /= 1024;
     unit++;
@@ -15,14 +15,14 @@ export function size(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[unit]}`;
 }
 
-/** A difference of time from local time to UTC, such as `UTC+01:00`. @param minutes East of Greenwich. */
+/** Formats an offset from UTC, such as `UTC+01:00`. @param minutes East of Greenwich. */
 export function zone(minutes: number): string {
   if (minutes === 0) return "UTC";
   const two = (n: number) => String(Math.trunc(n)).padStart(2, "0");
   return `UTC${minutes < 0 ? "−" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
 
-/** A moment by the service's clock, with its zone. @param at Milliseconds since the epoch. */
+/** Formats a time in the zone of the service. @param at Milliseconds since the epoch. */
 export function moment(at: number): Markup {
   const east = -new Date(at).getTimezoneOffset();
   const local = new Date(at + east * 60_000).toISOString().slice(0, 16).replace("T", " ");
@@ -31,10 +31,10 @@ export function moment(at: number): Markup {
 
 const STEPS = [[86_400, "day"], [3600, "hour"], [60, "minute"]] as const;
 
-/** How far away a moment is, such as `in 3 days` or `2 hours ago`. Both in milliseconds since the epoch. */
+/** Formats a relative time, such as `in 3 days`. Both in milliseconds since the epoch. */
 export function distance(at: number, now: number): string {
   const seconds = Math.abs(at - now) / 1000;
-  // What lacks a little of a step counts as one: a share of 7 days ends in 7 days, and not in 6, once it is made.
+  // Rounds up a little: a new share of 7 days ends in 7 days, not in 6.
   const [length, unit] = STEPS.find(([length]) => seconds / length >= 0.95) ?? [60, "minute"];
   const steps = Math.floor(seconds / length + 0.05);
   return new Intl.RelativeTimeFormat(TEXTS.language, { numeric: "auto" })

@@ -3,7 +3,7 @@ import { isolated, type Markup, markup } from "./markup.ts";
 import { distance, moment, size } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 
-/** Name and times of a reservation, and what it means for others. @param now Milliseconds since the epoch. */
+/** Returns name, times and effect of a reservation. @param now Milliseconds since the epoch. */
 export function reservationInWords({ name, from, to, rateLimit }: Reservation, now: number): Markup {
   const { fromTo: [since, until], others } = TEXTS.home;
   return markup`${isolated(name)}: ${since} ${moment(from)} (${distance(from, now)}) ${until} ${

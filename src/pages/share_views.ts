@@ -10,7 +10,7 @@ import { trailLinks } from "./about_share.ts";
 
 const SAYS = TEXTS.preview;
 
-/** A shared file as one looks at it: a picture, the beginning of a text. */
+/** Returns the preview page of a shared file. */
 function previewPage(preview: FilePreview): HttpResponse {
   const { name, size: bytes, trail, href, shown } = preview;
   return pageResponse({
@@ -36,5 +36,5 @@ ${!shown.whole && markup`<p class="quiet">${SAYS.beginning}</p>`}`;
   }
 }
 
-/** How people see what is shared. */
+/** Pages of shares. */
 export const SHARE_VIEWS: ShareViews = { listing: LISTING_PAGE, preview: previewPage, upload: uploadPage };

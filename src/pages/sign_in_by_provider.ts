@@ -16,7 +16,7 @@ import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
 
-/** `GET /login/<method>`: sends the browser to a provider. */
+/** Serves `GET /login/<method>`: redirects to a provider. */
 export async function leaveForProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const { name, login } = providerOf(call, parts);
   const visit = Visit.of(call);
@@ -28,7 +28,7 @@ export async function leaveForProvider(call: Call, parts: SignInParts): Promise<
   return response;
 }
 
-/** `GET /login/<method>/done`: a browser comes back from a provider, and is signed in. */
+/** Serves `GET /login/<method>/done`: signs in a browser that returns from a provider. */
 export async function backFromProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const { name, login } = providerOf(call, parts);
   const { query } = call;
@@ -49,7 +49,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   return await signedIn(call, identified, parts, { to, until: outcome.until, session: outcome.session });
 }
 
-/** `POST /oidc/backchannel-logout`: a provider says that it has ended logins (OIDC Back-Channel Logout 1.0, 2.5). */
+/** Serves `POST /oidc/backchannel-logout` (OIDC Back-Channel Logout 1.0, 2.5). */
 export async function logoutByProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const form = await readForm(call);
   const text = form.get("logout_token") ?? "";
@@ -74,7 +74,7 @@ export async function logoutByProvider(call: Call, parts: SignInParts): Promise<
   return emptyResponse({ status: 200, headers: { "Cache-Control": "no-store" } });
 }
 
-/** What belongs to one attempt, all of it made of the secret of the browser and the name of the method. */
+/** Values of one attempt, derived from the browser's secret and the provider's name. */
 function visitAt(
   { base }: Call,
   visit: Visit,
@@ -88,7 +88,6 @@ function visitAt(
   };
 }
 
-/** @throws {ERR_NOT_FOUND} */
 function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
   const name = params.get("way") ?? "";
   const login = ways.providers.get(name);
@@ -96,7 +95,7 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
   return { name, login };
 }
 
-/** Strangers wait in the queue key of their address. */
+/** Strangers queue by address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
   return askerOf({ clientAddress }, credential, signal);
 }

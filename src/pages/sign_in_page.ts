@@ -14,30 +14,28 @@ import { type Asked, Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
-/** How people can sign in with a browser; at least one way there is. */
+/** Ways to sign in with a browser, at least one. */
 interface WaysToSignIn {
   readonly password: boolean;
-  /** By the certificate that the browser shows on its connections. */
+  /** Client certificate of the connection. */
   readonly certificate: boolean;
-  /** Other places where they sign in, by the name of the method. */
+  /** By name of the authenticator. */
   readonly providers: ReadonlyMap<string, BrowserLogin>;
 }
 
-/** What signing in is made of. */
+/** Dependencies of the sign-in pages. */
 export interface SignInParts {
-  /** See {@link LoginThrottle.admitKey}. */
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
-  /** The error that asks a caller for credentials; the reason is for the log. */
+  /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
 
-/** Name of the field that tells by which way. */
 const WAY = "way";
 
-/** `GET /login` of a browser: who is signed in goes on, everybody else sees the ways to do that. */
+/** Serves `GET /login`: redirects signed-in browsers, shows the ways to others. */
 export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   const { caller, request, signIn } = call;
   if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
@@ -51,7 +49,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   });
 }
 
-/** Where callers without credentials are refused, this one page is for them all the same. */
+/** Returns the sign-in page for callers without credentials, who are refused otherwise. */
 export function pageForStrangers(
   { code }: HttpError,
   asked: Asked,
@@ -62,8 +60,8 @@ export function pageForStrangers(
 }
 
 /**
- * The page again, after a failure: why, and another try. Not for what another site sent: the browser leaves its cookie out
- * then, and a new one would end a sign-in that is under way.
+ * Returns the sign-in page after an error. Not for cross-site requests: the browser omits its cookie there, and a new one
+ * would end a running sign-in.
  */
 export function signInFailed(
   failure: HttpError,
@@ -74,11 +72,11 @@ export function signInFailed(
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const page = formsPage(asked, parts, { diagnostic: isWrong ? says.wrong : failure.publicMessage });
-  // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
+  // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
 
-/** `POST /login`: signs the browser in, by name and password or by its certificate. */
+/** Serves `POST /login`: signs in by password or certificate. */
 export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const visit = Visit.shownBy(call);
   const form = await readForm(call);
@@ -91,7 +89,7 @@ export async function signInByForm(call: Call, parts: SignInParts): Promise<Http
   });
 }
 
-/** The browser is signed in from now on, and goes where it wanted to. */
+/** Sets the cookie and redirects to the wanted page. */
 export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
@@ -114,7 +112,7 @@ export async function signedIn(
   return response;
 }
 
-/** `POST /logout`: the browser is signed in no more. */
+/** Serves `POST /logout`. */
 export async function signOut(call: Call, { signIns }: SignInParts): Promise<HttpResponse> {
   const cookie = signInCookie(call.base);
   const token = cookie.valueIn(call.request.headers.get("Cookie"));
@@ -127,7 +125,7 @@ export async function signOut(call: Call, { signIns }: SignInParts): Promise<Htt
   return response;
 }
 
-/** Leads whoever is not signed in to the page for it, and from there back. */
+/** Redirects to the sign-in page, which leads back. */
 export function toSignIn(
   failure: HttpError,
   { request, root }: Asked,
@@ -178,10 +176,10 @@ ${content}
   return page;
 }
 
-/** The page of a share for those who are signed in, and a path in it, without what stands before in the address. */
+/** Page of a share for signed-in browsers, with a path in it. */
 const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
-/** Has somebody sign in who wants to see what is shared with them, and leads back to that. */
+/** Redirects an anonymous browser to the sign-in, which leads back to the share. */
 export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const [, page = ""] = PAGE.exec(asked.request.path) ?? [];
   const query = asked.query.toString();

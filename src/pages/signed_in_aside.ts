@@ -3,7 +3,7 @@ import { FORM_TOKEN } from "../resource/form.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
 
-/** Who is known on a page, with the way out where there is one. */
+/** Returns the caller's name with a sign-out button. */
 export function signedInAside({ caller, userName, signIn, root }: Call): Content {
   if (caller.kind === "anonymous") return undefined;
   const says = TEXTS.signIn;

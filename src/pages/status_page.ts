@@ -28,26 +28,22 @@ import type { SharingParts } from "../resource/share/sharing_parts.ts";
 
 const SAYS = TEXTS.home;
 
-/** Where the page finds the shares of whom it is for. */
 interface OwnShares extends Pick<SharingParts, "clock"> {
   readonly store: Pick<SharingParts["store"], "ownedBy" | "targetedAt">;
 }
 
-/** What the page is made of. */
 interface StatusParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
-  /** Absent if nobody shares anything. */
+  /** Absent without data sharing. */
   readonly sharing: OwnShares | undefined;
-  /** Whether there is a way for browsers to sign in. */
   readonly canSignIn: boolean;
-  /** Whether there is a page for administrators. */
   readonly hasAdminPage: boolean;
 }
 
 /**
- * `GET /`, and `GET /rest/auth` for browsers: which servers are up, and to a known caller the same as the JSON list says,
- * with command lines to copy. Anonymous callers see what they see there (design decision "Anonymous").
+ * Serves `GET /`, and `GET /rest/auth` for browsers: state of the servers, and for known callers the content of the JSON
+ * list with command lines. Anonymous callers see less (design decision "Anonymous").
  */
 export async function statusPage(call: Call, parts: StatusParts): Promise<HttpResponse> {
   const { servers, facts, sharing, canSignIn, hasAdminPage } = parts;
@@ -97,7 +93,6 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
   return markup`<p role="status">${text}</p>`;
 }
 
-/** How the instances of the service are. */
 function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHealth): Markup {
   const { home } = TEXTS;
   const sentences = [
@@ -108,7 +103,6 @@ function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHe
   return markup`<p>${sentences.join(" ")}</p>`;
 }
 
-/** Who the caller is, whatever the server. */
 function account({ caller, user, signIn }: Call, { clock }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
@@ -170,7 +164,6 @@ ${known && up && entry.uid !== undefined && commands(call, server.name, entry)}
 `;
 }
 
-/** Those that name the account. */
 function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {
   if (uid === undefined) return [];
   return reservations.list().filter(({ uids }) => uids.includes(uid)).map((each) =>
@@ -178,7 +171,6 @@ function reservations({ reservations }: ServerFacts, uid: string | undefined, no
   );
 }
 
-/** Shares in each list of the page. */
 const SHOWN_SHARES = 100;
 
 async function shares(call: Call, server: string, { store, clock }: OwnShares): Promise<Content> {
@@ -225,7 +217,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
   ];
 }
 
-/** Command lines that are shown at once; the others are folded away. */
+/** Others are folded away. */
 const SHOWN_COMMANDS = 2;
 
 function commands(call: Call, server: string, { href }: ServerEntry): Markup {
@@ -241,7 +233,7 @@ ${lines.slice(0, SHOWN_COMMANDS)}
 ${lines.slice(SHOWN_COMMANDS)}</details>`;
 }
 
-/** A list of terms; what has no value is left out. */
+/** Omits rows without value. */
 function facts(rows: readonly (readonly [string, Content])[]): Markup {
   const given = rows.filter(([, value]) => value !== undefined && value !== false && value !== "");
   return markup`<dl>
@@ -253,7 +245,7 @@ function list(title: string, items: readonly Content[]): Content {
 <ul>${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }
 
-/** Patterns as they come, separated by `:`. */
+/** @param patterns Separated by `:`. */
 function paths(patterns: string | undefined): Content {
   if (patterns === undefined) return undefined;
   const parts = patterns.split(":").filter((part) => part !== "");

@@ -1,4 +1,4 @@
-/** The one style sheet of all pages: readable in light and dark, on a phone, enlarged, and on paper. */
+/** Style sheet of all pages, for light and dark, phones, zoom and print. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

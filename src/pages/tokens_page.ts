@@ -17,28 +17,26 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
 
-/** What the page of tokens is made of. */
+/** Dependencies of the tokens page. */
 export interface TokenPageParts {
-  /** Absent without a certificate to sign with. */
+  /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;
-  /** Absent: nothing is kept of tokens. */
+  /** Absent without storage of tokens. */
   readonly registry: TokenRegistry | undefined;
-  /** Absent: no method takes certificates for SSH keys. */
+  /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
-  /** Names of the logical servers. */
   readonly servers: ReadonlyMap<string, unknown>;
   readonly facts: { readonly clock: Clock };
 }
 
-/** Lifetimes that the form offers, in hours. */
 const HOURS = [1, 8, 24];
 
-/** `GET /tokens`: the caller's tokens, and a form for another one. */
+/** Serves `GET /tokens`. */
 export function tokensPage(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   return pageWith(call, parts, undefined);
 }
 
-/** `POST /tokens`: makes a token, which is shown on this one page. */
+/** Serves `POST /tokens`: issues a token and shows it once. */
 export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const form = await readOwnForm(call);
   const { body } = await issueToken({ ...call, query: tokenQuery(form) }, parts.tokens);
@@ -51,14 +49,14 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
   );
 }
 
-/** `POST /tokens/<id>`: takes one of the caller's tokens back. */
+/** Serves `POST /tokens/<id>`: revokes a token of the caller. */
 export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts): Promise<HttpResponse> {
   await readOwnForm(call);
   await revokeToken(call, registry);
   return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
 }
 
-/** `POST /certificate`: shows an OpenSSH certificate, so that its key signs in. */
+/** Serves `POST /certificate`: stores an OpenSSH certificate, so that its key signs in. */
 export async function showCertificateByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const { certificates } = parts;
   if (certificates === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
@@ -98,7 +96,7 @@ ${
 </section>`;
 }
 
-/** The query of `GET /rest/auth/token` that a form stands for. */
+/** Converts a form to the query of `GET /rest/auth/token`. */
 function tokenQuery(form: Form): URLSearchParams {
   const query = new URLSearchParams();
   for (const name of ["name", "path", "activity", "server"]) {
@@ -160,7 +158,7 @@ ${
 </table></div>`;
 }
 
-/** To what a token is narrowed, as the form names it. */
+/** Restrictions of a token in words. */
 function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],

@@ -6,10 +6,10 @@ import script from "./upload.js" with { type: "text" };
 
 const SAYS = TEXTS.upload;
 
-/** What makes {@link uploadFields} go on after a lost connection; without it they are a form. */
+/** Script that resumes uploads of {@link uploadFields}; without it they are a plain form. */
 export const UPLOAD_SCRIPT: string = script;
 
-/** Fields by which files are brought, and the list of those that were. */
+/** Returns the form fields and the list of uploads. */
 export function uploadFields({ to, form, taken, formToken }: UploadTarget): Markup {
   return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-token="${formToken}" data-says="${
     JSON.stringify(SAYS.script)

@@ -16,7 +16,7 @@ import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.upload;
 
-/** The page of a share for uploads: it says how, and shows nothing of what is there. */
+/** Returns the page of an upload share; shows no existing files. */
 export function uploadPage(view: UploadView): HttpResponse {
   const { share, command, quota, now } = view;
   return pageResponse({
@@ -34,28 +34,25 @@ ${uploadFields(view)}`,
   }, { headers: { "Cache-Control": "private, no-store" } });
 }
 
-/**
- * `PUT /shared/<server>/<id>/<name>`: takes a file from a page of a browser that is signed in.
- * @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED}
- */
+/** Serves `PUT /shared/<server>/<id>/<name>`: stores a file for a signed-in browser. @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED} */
 export async function bringByPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), browserOf(call, parts).formToken);
   return await upload(call, parts);
 }
 
-/** `POST /shared/<server>/<id>`: as {@link bringByForm}, for a browser that is signed in. @throws As {@link bringByPage}. */
+/** Serves `POST /shared/<server>/<id>`: as {@link bringByForm}, for a signed-in browser. @throws As {@link bringByPage}. */
 export async function bringByOwnForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   browserOf(call, parts);
   return await bringByForm(call, parts);
 }
 
-/** Of whoever is not signed in any more nothing is known; they can sign in again. */
+/** An expired sign-in can be renewed. */
 function browserOf(call: Call, parts: SharingParts): SignIn {
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Nobody is signed in", parts);
   return ownBrowser(call);
 }
 
-/** `POST /drop/<server>/<id>`: takes files from the form of the page, which browsers without script send. */
+/** Serves `POST /drop/<server>/<id>`: stores files of the form that browsers without script send. */
 export async function bringByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);

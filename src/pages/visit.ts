@@ -4,15 +4,15 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
 
-/** What a page is made from, whoever calls. */
+/** Request without identified caller, as pages need it. */
 export type Asked = Pick<Call, "request" | "query" | "base" | "root">;
 
-/** How long a sign-in page can be left open, and how long signing in at a provider may take, in seconds. */
+/** Seconds for a sign-in, also at a provider. */
 const VISIT_SECONDS = 3600;
 
 /**
- * A browser in which somebody is about to sign in. It has a secret, which all that belongs to the attempt is made of, so that
- * nothing needs to be kept here for strangers, and nobody goes on with what another browser has begun.
+ * Sign-in attempt of a browser. All its values derive from a secret in the browser, so that strangers need no storage here
+ * and no browser continues another's attempt.
  */
 export class Visit {
   readonly #secret: string;
@@ -23,13 +23,13 @@ export class Visit {
     this.#secret = secret;
   }
 
-  /** The one that the browser shows, or a new one. */
+  /** Returns the browser's visit, or a new one. */
   static of(asked: Asked): Visit {
     const cookie = cookieOf(asked);
     return new Visit(cookie, secretIn(cookie, asked) ?? randomBytes(16).toString("base64url"));
   }
 
-  /** @throws {ERR_PAGE_OUTDATED} If the browser shows none. */
+  /** @throws {ERR_PAGE_OUTDATED} Without a visit. */
   static shownBy(asked: Asked): Visit {
     const cookie = cookieOf(asked);
     const secret = secretIn(cookie, asked);
@@ -37,28 +37,28 @@ export class Visit {
     return new Visit(cookie, secret);
   }
 
-  /** A text of 43 characters that only this browser can be told, the same for the same words. */
+  /** Derives a secret of 43 characters from the browser's secret and the words. */
   derive(...words: readonly string[]): string {
     return createHmac("sha256", this.#secret).update(JSON.stringify(words)).digest("base64url");
   }
 
-  /** Has the browser keep it. */
+  /** Sets the cookie. */
   keep({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set(this.#secret, VISIT_SECONDS));
   }
 
-  /** Has the browser forget it. */
+  /** Deletes the cookie. */
   end({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set("", 0));
   }
 }
 
-/** Stands for the root, wherever that is. */
+/** Placeholder for the root. */
 const ROOT = "https://root.invalid/root/";
 
 /**
- * Page to which a browser goes once it is signed in, relative to the root: one of ours. Without colon and backslash and with
- * a letter at its begin it can name no other host; what leads above the root could be another's behind the same gateway.
+ * Returns the page after sign-in, relative to the root. No colon or backslash and a leading letter exclude other hosts;
+ * paths above the root could belong to another service behind the gateway.
  */
 export function wantedPage(wanted: string | null): string {
   const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted);

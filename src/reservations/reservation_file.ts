@@ -19,7 +19,6 @@ export interface ReadingContext {
   readonly file: string;
   /** Time zone of times without offset. */
   readonly zone: string;
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 

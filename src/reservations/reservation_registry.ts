@@ -34,7 +34,7 @@ interface RegistryOptions {
   readonly timeZone?: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds between two looks at the file; default as for other watched files. */
+  /** Milliseconds between checks for changes. */
   readonly intervalMs?: number;
 }
 

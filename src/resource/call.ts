@@ -8,41 +8,40 @@ import type { Caller } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { RequestedServer } from "./requested_server.ts";
 
-/** Who calls, and what they are. */
+/** Caller with attributes. */
 export interface IdentifiedUser {
   readonly caller: Caller;
-  /** Name of a caller who showed name and password. */
+  /** Set for callers with a password. */
   readonly userName?: string;
   readonly user: UserAttributes;
-  /** Shown in place of a user's: that of the link that is used. */
+  /** Password of the link, shown in place of a user's. */
   readonly linkPassword?: Secret;
-  /** The browser, if the caller is known by having signed in with it. */
+  /** Set for browsers that are signed in. */
   readonly signIn?: SignIn;
 }
 
-/** A request whose caller is known: all that a resource needs to answer it. */
+/** Request with an identified caller. */
 export interface Call extends IdentifiedUser {
   readonly request: HttpRequest;
-  /** Values of the route's placeholders, percent-decoded once. */
+  /** Percent-decoded once. */
   readonly params: ReadonlyMap<string, string>;
   readonly query: URLSearchParams;
-  /** The server that the path names; absent if the route has none. */
   readonly server?: RequestedServer;
   /**
-   * Finds out who it is that shows these credentials in place of those in the header, as for those: slowed down, counted,
-   * logged. With `none` the certificate of the connection counts, and else it does not.
-   * @throws What that throws, 401 first.
+   * Authenticates other credentials for this request, throttled, counted and logged as those in the header. `none` selects
+   * the client certificate.
+   * @throws As authentication does, 401 first.
    */
   readonly recognise: (authorization: Authorization) => Promise<IdentifiedUser>;
-  /** Preferences of the request as its header has them. */
+  /** Request header of that name. */
   readonly preferences?: string;
-  /** Canonical address of the client, behind a gateway the one it names. */
+  /** Canonical; behind a gateway the address that it reports. */
   readonly clientAddress: string;
-  /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */
+  /** Base of links, without trailing slash: the gateway's address for requests through one. */
   readonly base: string;
-  /** The way from this page to the service's root, with slash at its end; relative where nobody has said how clients know it. */
+  /** Path from this page to the service's root, with a slash at its end; relative if no public URL is configured. */
   readonly root: string;
-  /** Adds particulars to the audit line of this request, such as the account a session runs under. */
+  /** Adds fields to the audit line of this request. */
   readonly audit: (facts: AuditFacts) => void;
   readonly requestId: string;
   readonly log: Logger;

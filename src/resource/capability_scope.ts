@@ -4,23 +4,20 @@ import { httpError, isHttpError } from "../model/http_error.ts";
 import { grantedScope } from "../sharing/rules/session_scope.ts";
 import { limitsWithin, type PathLimits } from "./path_limits.ts";
 
-/** What a session may do, and where. */
 interface CapabilityScope extends PathLimits {
   readonly permission: AccessPermission;
 }
 
-/** What the login of a caller is limited to; `undefined` if it is not. */
+/** Returns the capabilities that limit the caller's login; `undefined` if unlimited. */
 export function capabilitiesOf(caller: Caller): readonly Capability[] | undefined {
   return caller.kind === "anonymous" ? undefined : caller.identity.capabilities;
 }
 
 /**
- * A session within what a token permits and within the account's own limits. It begins in a directory that the token
- * permits as a whole: daemons hold all commands against where a session begins, and patterns against some of them only
- * (daemon-protocol.md 4).
- * @param file Where the session is to begin, with its last slash; empty is the home directory.
- * @throws {ERR_OUTSIDE_CAPABILITIES} If the token does not permit it, or no daemon could enforce it. {ERR_LIMITS_FROM_HOME |
- * ERR_OUTSIDE_LIMITS} As for sessions without such a token.
+ * Confines a session to the token's capabilities and the account's limits. It starts in a directory that the token permits
+ * as a whole: daemons check all commands against the start, but only some against patterns (daemon-protocol.md 4).
+ * @param file Start, with its last slash; empty is the home directory.
+ * @throws {ERR_OUTSIDE_CAPABILITIES | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export function scopeWithin(
   capabilities: readonly Capability[],
@@ -42,7 +39,7 @@ export function scopeWithin(
   }
 }
 
-/** Whether a directory is written in one way only, so that where it lies can be told. */
+/** Reports whether the directory has its only spelling, so that its location is certain. */
 function isPlain(file: string): boolean {
   return file.startsWith("/") && file.endsWith("/") && !/\/(?:\.{0,2})\//.test(file);
 }

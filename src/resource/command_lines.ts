@@ -1,14 +1,11 @@
-/** A line for a terminal, and what it does. */
 interface CommandLine {
   readonly what: string;
   readonly line: string;
 }
 
 /**
- * Lines of the stock client `pyuftp` for one server, those that most people need first; the Java client `uftp` takes the
- * same ones.
- * @param href The server's address, `https://…/rest/auth/<server>`.
- * @param user Of a caller who has a password; others show a key.
+ * Returns command lines of `pyuftp` for one server, most useful first; the Java client `uftp` accepts the same.
+ * @param user Of a caller with a password; others show a key.
  */
 export function commandLines(href: string, user: string | undefined): CommandLine[] {
   const how = user === undefined ? "-u <user> -i ~/.ssh/id_ed25519" : `-u ${shellWord(user)} -P`;
@@ -21,7 +18,7 @@ export function commandLines(href: string, user: string | undefined): CommandLin
   ];
 }
 
-/** A word that a POSIX shell takes as it is. */
+/** Quotes a word for a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

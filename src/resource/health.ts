@@ -4,34 +4,33 @@ import { httpError } from "../model/http_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
 
-/** `GET /health/live`: the service answers, so it lives. */
+/** Serves `GET /health/live`. */
 export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
-/** What readiness is made of. */
+/** Facts behind readiness. */
 export interface ReadinessFacts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly generation: number;
-  /** Whether the service was told to stop: clients are to go elsewhere. */
+  /** Whether the service is shutting down. */
   readonly draining: () => boolean;
-  /** The instances that are one service; absent: this one is alone. */
+  /** Absent for a single instance. */
   readonly cluster: (() => ClusterHealth) | undefined;
 }
 
-/** How the instances of a service are, without their names. */
+/** Anonymous state of a cluster. */
 export interface ClusterHealth {
-  /** Those that are known, and those of them that serve. */
   readonly instances: { readonly total: number; readonly serving: number };
   readonly configurationsDiffer: boolean;
-  /** Whether the database that they share is away or degraded: some of what needs it is refused meanwhile. */
+  /** Whether the shared database is down or degraded, so that some requests fail. */
   readonly degraded: boolean;
 }
 
 /**
- * `GET /health/ready`: 200 if a session can be created on some logical server (or none is configured), and the service is
- * to go on; else 503. While the database of several instances is away it stays 200 and says `degraded`: all are in the same
- * state. Tells numbers only: who asks is unknown.
+ * Serves `GET /health/ready`: 200 if a session can be created on some server (or none is configured) and the service is not
+ * shutting down, else 503. A database outage stays 200 with `degraded`, since it affects all instances. Anonymous, so it
+ * reveals only numbers.
  */
 export function readiness(
   { servers, generation, draining, cluster }: ReadinessFacts,

@@ -6,26 +6,30 @@ import { httpError } from "../model/http_error.ts";
 import type { Call } from "./call.ts";
 import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 
-/** How callers must have logged in to use a server; all of it holds. Empty lists require nothing. */
+/** Requirements for a caller's login; all must hold. Empty lists require nothing. */
 export interface LoginRequirements {
-  /** Names of methods; a token counts as the login that it was got with. */
+  /** Names of authenticators; a token counts as the login that obtained it. */
   readonly methods: readonly string[];
-  /** The login's `acr` (OIDC Core 1.0, 2) must be one of them. */
+  /** Accepted `acr` values (OIDC Core 1.0, 2). */
   readonly requiredAcr: readonly string[];
-  /** Most seconds since the login. */
+  /** Seconds since the login. */
   readonly maxAuthAge: number | undefined;
-  /** Addresses and ranges that clients must come from. */
+  /** Addresses and ranges of clients. */
   readonly networks: readonly string[];
 }
 
-/** By how many seconds a provider's clock may be ahead. */
+/** Seconds that a provider's clock may be ahead. */
 const CLOCK_TOLERANCE = 60;
 
-/** @returns Undefined if every login will do. */
+/** Compiles the requirements; undefined if there are none. */
 export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPolicy | undefined {
   const { methods, requiredAcr, maxAuthAge, networks } = required;
   const rules: [isRequired: boolean, words: string, isMet: (login: Identity) => boolean][] = [
-    [methods.length > 0, `a login by ${oneOf(methods)}`, (login) => methods.includes(methodOf(login))],
+    [
+      methods.length > 0,
+      `a login by ${oneOf(methods)}`,
+      (login) => methods.includes(namedUser(login).via ?? ""),
+    ],
     [
       requiredAcr.length > 0,
       `a login of class (acr) ${oneOf(requiredAcr)}`,
@@ -53,9 +57,9 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
 }
 
 /**
- * @param options.addresses From which the server is to be used; by default the caller's.
- * @param options.unauthenticated The error for callers without a login, where such come.
- * @throws {ERR_STRONGER_LOGIN_NEEDED} If the login is not good enough for a server.
+ * Checks a login against the server's policy.
+ * @param options.addresses Origins of the session; by default the caller's.
+ * @throws {ERR_STRONGER_LOGIN_NEEDED}
  */
 export function checkLogin(
   { caller, clientAddress }: Pick<Call, "caller" | "clientAddress">,
@@ -69,11 +73,6 @@ export function checkLogin(
   if (needed === undefined) return;
   if (caller.kind === "anonymous" && unauthenticated !== undefined) throw unauthenticated(needed);
   throw httpError("ERR_STRONGER_LOGIN_NEEDED", { needed });
-}
-
-/** Of a token that a service issued the method that named its user to it; none if that is not known. */
-function methodOf(identity: Identity): string {
-  return namedUser(identity).via ?? "";
 }
 
 function isFresh(

@@ -2,34 +2,28 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "./text_response.ts";
 
-/** Characters of an answer that is made whole, and sent with its length. */
+/** Characters of an answer sent whole, with its length. */
 const MOST_WHOLE = 64 * 1024;
 
-/** Characters of a piece of a longer one: many unread answers must not fill the memory. */
+/** Characters; small, so that many unread answers do not fill the memory. */
 const PIECE = 8 * 1024;
 
-/** What a reader of a long answer holds in memory as long as it does not read on, and how to get rid of it. */
 interface Unread {
   readonly bytes: number;
   readonly drop: () => void;
 }
 
-/**
- * The memory of long answers whose readers have not read them yet. It is bounded: when more is needed, whoever has not
- * read for longest loses the answer, which then breaks off.
- */
+/** Bounds the memory of unread answers: beyond the bound, the answer that was idle longest breaks off. */
 export class UnreadAnswers {
   readonly #most: number;
-  /** In the order of the last reading. */
+  /** In order of the last read. */
   readonly #unread = new Set<Unread>();
   #bytes = 0;
 
-  /** @param most Bytes. */
   constructor(most = 32 * 1024 * 1024) {
     this.#most = most;
   }
 
-  /** Bytes in memory now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -44,7 +38,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** Its reader has read some of it. */
+  /** Records that the client has read from the answer. */
   touch(unread: Unread): void {
     if (this.#unread.delete(unread)) this.#unread.add(unread);
   }
@@ -54,20 +48,20 @@ export class UnreadAnswers {
   }
 }
 
-/** A text that is made while it is sent. */
+/** Text produced while it is sent. */
 interface LongText {
-  /** Made one after the other, when there is somebody to take them. */
+  /** Produced on demand. */
   readonly pieces: Iterable<string> | AsyncIterable<string>;
   readonly type: string;
-  /** Bytes that the pieces hold in memory until they are made, about; 0 if they are read from elsewhere. */
+  /** Approximate memory held by the pieces until they are produced. */
   readonly bytes: number;
-  /** Told once how many bytes of it were taken, and whether these are all. */
+  /** Called once. */
   readonly done?: (result: { readonly bytes: number; readonly complete: boolean }) => Promise<void> | void;
 }
 
 /**
- * An answer of any length: a short one whole, a long one piece by piece as its reader takes them.
- * @throws What making the first pieces throws, while the answer can still be another one.
+ * Returns an answer of any length, short ones whole, long ones on demand. @throws Errors of the first pieces, while the
+ * status can still change.
  */
 export async function longTextResponse(
   { pieces, type, bytes, done }: LongText,
@@ -130,7 +124,7 @@ function streamOf(
           }
         }
         if (over) return;
-        // Not through the middle of a character.
+        // Keeps surrogate pairs together.
         const cut = waiting.length <= PIECE || !isHighSurrogate(waiting, PIECE - 1) ? PIECE : PIECE + 1;
         const piece = encoder.encode(waiting.slice(0, cut));
         waiting = waiting.slice(cut);
@@ -149,7 +143,6 @@ function isHighSurrogate(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
-/** Takes pieces until there are so many characters, or no more. */
 async function collect(
   source: AsyncIterator<string>,
   characters: number,

@@ -16,14 +16,15 @@ import { parseSessionRequest } from "./session_request.ts";
 import { jsonResponse } from "./text_response.ts";
 import { checkTokenAddresses, checkTokenServer, confinedSession } from "./token_limits.ts";
 
-/** The longest list of client addresses a request may name. */
+/** Client addresses in a request. */
 const MAX_ADDRESSES = 16;
 
 /**
- * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
- * secret (rest-api.md 1.10).
- * @param names Looks up names among the addresses of the client; without it, they are dropped.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} and what attributes and daemons throw.
+ * Serves `POST /rest/auth/<server>[-<n>]`: announces the caller to a daemon and returns address and one-time secret
+ * (rest-api.md 1.10).
+ * @param names Resolves host names among the client addresses; without it, they are dropped.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS |
+ * ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} And as attributes and daemons.
  */
 export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
@@ -68,7 +69,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   return grantResponse(grant);
 }
 
-/** The answer stock clients read: `serverPort` is a number, all five members are there. */
+/** Returns the answer that stock clients read: `serverPort` is a number, and all five members are present. */
 export function grantResponse({ host, port, secret }: SessionGrant): HttpResponse {
   return jsonResponse({
     success: true,
@@ -79,10 +80,7 @@ export function grantResponse({ host, port, secret }: SessionGrant): HttpRespons
   });
 }
 
-/**
- * The addresses a session may be used from: those of the request, or the caller's own. Host names among them count only
- * if the operator says so: whoever answers for a name decides from where a session may be used.
- */
+/** Host names need the operator's consent: their DNS server decides where a session may be used from. */
 async function addresses(
   given: readonly string[] | undefined,
   { clientAddress, log, signal }: Call,

@@ -2,31 +2,28 @@ import { isRelativePattern, movesWithStart, patternsOf } from "../model/pattern_
 import { httpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
 
-/** Patterns that limit the paths of a session, separated by `:`; absent: no limit. */
+/** Path patterns of a session, separated by `:`; absent means no limit. */
 export interface PathLimits {
   readonly includes?: string;
   readonly excludes?: string;
 }
 
 /**
- * What of a user's limits concerns a session. Daemons read a pattern without a leading slash from where the session
- * begins, and drop a session with a pattern that lies elsewhere (daemon-protocol.md 4). Where it begins is the user's
- * choice, so that
- * - patterns that would mean something else there are for sessions from the home directory only: beginning in `/`,
- *   nobody would be kept from `.ssh/*` any more;
- * - patterns that cannot match anything there are left out, and those that match all of it are put in terms of it.
- * @param file Where the session begins, with its last slash; empty is the home directory.
+ * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a
+ * session with a pattern outside it (daemon-protocol.md 4), and users choose the start. So relative patterns require the
+ * home directory (from `/`, `.ssh/*` would protect nothing), and absolute patterns are dropped or rewritten relative to the
+ * start.
+ * @param file Start, with its last slash; empty is the home directory.
  * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export function limitsWithin(file: string, { includes, excludes }: PathLimits): PathLimits {
-  if (file === "" || file === "./") return both(includes, excludes);
+  if (file === "" || file === "./") return { includes, excludes };
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
   if (allowed?.length === 0 || forbidden.includes(ALL)) throw httpError("ERR_OUTSIDE_LIMITS");
-  return both(allowed?.join(":"), forbidden.length === 0 ? undefined : forbidden.join(":"));
+  return { includes: allowed?.join(":"), excludes: forbidden.length === 0 ? undefined : forbidden.join(":") };
 }
 
-/** All below the directory in which a session begins. */
 const ALL = "*";
 
 function concerning(patterns: readonly string[], file: string): string[] {
@@ -39,11 +36,7 @@ function concerning(patterns: readonly string[], file: string): string[] {
   });
 }
 
-/** Whether a text is an absolute path that says where it is: without `.`, `..` and empty segments. */
+/** Reports whether a path is absolute, without `.`, `..` and empty segments. */
 function isPlain(path: string): boolean {
   return path.startsWith("/") && !/\/(?:\.{0,2})(?:\/|$)/.test(path.replace(/\/$/, ""));
-}
-
-function both(includes: string | undefined, excludes: string | undefined): PathLimits {
-  return { includes, excludes };
 }

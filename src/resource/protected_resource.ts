@@ -3,13 +3,12 @@ import { SIGNATURE_ALGORITHMS } from "../authentication/signed_token.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { jsonResponse } from "./text_response.ts";
 
-/** Where clients read whose tokens they need (RFC 9728, 3). */
+/** Path of the resource metadata (RFC 9728, 3). */
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /**
- * What clients need to know to get a token for this service (RFC 9728, 2). Not signed: it comes over TLS from the service
- * itself.
- * @param site.base Of links, without trailing slash.
+ * Returns the metadata of this protected resource (RFC 9728, 2), unsigned since TLS protects it. @param site.base Without
+ * trailing slash.
  */
 export function protectedResource(
   site: { readonly base: string; readonly name: string },

@@ -2,15 +2,14 @@ import type { HttpRequest } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { invalidRequest } from "./invalid_request.ts";
 
-/** Longest body that is read whole, in bytes. */
 const MOST_BYTES = 64 * 1024;
-/** From the moment it is asked for to its last byte, in milliseconds. */
+/** From the request for the body to its last byte. */
 const MOST_MS = 20_000;
 
 /**
- * The body as JSON. It is asked for here, and not before: whoever calls this has seen to it that the caller may send one.
- * @throws {ERR_INVALID_REQUEST} If it is not JSON. @throws {ERR_BODY_TOO_LARGE} Before a byte is read, if its length is announced.
- * @throws {ERR_REQUEST_TIMEOUT} What the body throws.
+ * Reads the body as JSON. Requests the body only now, so callers check permissions first.
+ * @throws {ERR_INVALID_REQUEST | ERR_REQUEST_TIMEOUT} @throws {ERR_BODY_TOO_LARGE} Before reading, if the length is
+ * announced.
  */
 export async function readJson(
   request: Pick<HttpRequest, "headers" | "body">,
@@ -25,10 +24,7 @@ export async function readJson(
   }
 }
 
-/**
- * The body as text, asked for as that of {@link readJson}.
- * @throws {ERR_INVALID_REQUEST} If it is not UTF-8. What {@link readJson} throws besides.
- */
+/** Reads the body as text, as {@link readJson}. @throws {ERR_INVALID_REQUEST} If it is not UTF-8. */
 export async function readText(request: Pick<HttpRequest, "headers" | "body">): Promise<string> {
   const bytes = await readWhole(request, MOST_MS);
   try {

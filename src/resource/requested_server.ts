@@ -1,26 +1,26 @@
 import { httpError } from "../model/http_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 
-/** The logical server that a request names, or one physical instance of it, whether there is one or not. */
+/** Logical server, or one instance of it, named in a request; it may not exist. */
 export interface RequestedServer {
   readonly name: string;
-  /** Counted from 1; absent for the whole group. May be 0 or out of range: then there is no such instance. */
+  /** Counted from 1; absent for the whole group. May be out of range. */
   readonly instance?: number;
-  /** Absent: there is no server of that name. */
+  /** Absent if unknown. */
   readonly facts?: ServerFacts;
 }
 
-/** Finds out once what a path segment such as `HPC1-2` means. */
+/** Resolves a path segment such as `HPC1-2`. */
 export function requestedServer(segment: string, servers: ReadonlyMap<string, ServerFacts>): RequestedServer {
   const address = parseServerAddress(segment);
   const facts = servers.get(address.name);
   return { ...address, facts };
 }
 
-/** A server, or an instance of it, that is there. */
+/** Known server or instance. */
 export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 
-/** @throws {ERR_UNKNOWN_SERVER} If a request names none, or one that is not there. */
+/** Returns the server if it exists. @throws {ERR_UNKNOWN_SERVER} */
 export function existingServer(server: RequestedServer | undefined): ExistingServer {
   const { facts, instance } = server ?? {};
   if (server === undefined || facts === undefined) throw httpError("ERR_UNKNOWN_SERVER");
@@ -30,10 +30,7 @@ export function existingServer(server: RequestedServer | undefined): ExistingSer
   return { ...server, facts };
 }
 
-/**
- * Takes `HPC1-2` apart. A dash at position 0 or 1, or one that no decimal 32-bit number follows, belongs to the name
- * (rest-api.md 1.2).
- */
+/** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md 1.2). */
 export function parseServerAddress(segment: string): Pick<RequestedServer, "name" | "instance"> {
   const dash = segment.lastIndexOf("-");
   if (dash <= 1) return { name: segment };

@@ -6,7 +6,7 @@ import { includesServer, type TokenRestrictions } from "../model/token_restricti
 import { lowestLimit } from "./rate_limit.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
 
-/** One logical server as `GET /rest/auth` shows it (specification 2.2, rest-api.md 1.9). */
+/** Logical server in `GET /rest/auth` (specification 2.2, rest-api.md 1.9). */
 export interface ServerEntry {
   readonly href: string;
   readonly description: string;
@@ -16,30 +16,29 @@ export interface ServerEntry {
   readonly uid?: string;
   readonly gid?: string;
   readonly availableGroups?: readonly string[];
-  /** Bytes per second; absent if there is no limit. */
+  /** Bytes per second; absent if unlimited. */
   readonly rateLimit?: number;
   readonly allowed?: string;
   readonly forbidden?: string;
   readonly reservations: readonly string[];
-  /** Why the caller may not use it; absent: they may, as far as that is known. */
+  /** Known reason why the caller cannot use the server. */
   readonly refusal?: { readonly code: string; readonly reason: string };
   readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
 }
 
-/** For whom an entry is made. */
+/** Recipient of an entry. */
 export interface EntryAudience {
-  /** Base address of links, without trailing slash. */
+  /** Without trailing slash. */
   readonly base: string;
   /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
   readonly user: UserAttributes | undefined;
-  /** Of the token that was shown. */
   readonly bounds: TokenRestrictions;
-  /** What their login lacks for a server. */
+  /** Returns what the login lacks for a server. */
   readonly missing: (server: ServerFacts) => string | undefined;
   readonly log: Logger;
 }
 
-/** The entry of one server for one caller. */
+/** Returns the entry of one server for one caller. */
 export function serverEntry(
   server: ServerFacts,
   { base, user, bounds, missing, log }: EntryAudience,
@@ -66,13 +65,12 @@ export function serverEntry(
   };
 }
 
-/** The members of an entry that speak of the user. */
 type UserFacts = Pick<
   ServerEntry,
   "uid" | "gid" | "availableGroups" | "rateLimit" | "allowed" | "forbidden" | "reservations"
 >;
 
-/** What holds for this user on this server; nothing of it if their attributes cannot be used. */
+/** Empty if the user's attributes are unusable. */
 function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): UserFacts {
   let account;
   try {

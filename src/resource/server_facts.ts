@@ -2,39 +2,36 @@ import type { DaemonGroup, GroupStatus } from "../daemon/daemon_group.ts";
 import type { Caller } from "../model/identity.ts";
 import type { Reservation } from "../reservations/reservation.ts";
 
-/** A logical server as resources see it: its daemons, and what the operator says about it. */
+/** Logical server as resources see it. */
 export interface ServerFacts {
   readonly name: string;
   readonly description: string;
   readonly daemons: DaemonGroup;
-  /** Whether files on it can be shared. */
   readonly sharing: boolean;
   readonly reservations: ServerReservations;
-  /** Absent: every login will do. */
+  /** Absent if every login suffices. */
   readonly logins?: LoginPolicy;
 }
 
-/** What reservations say about users of one server; see `src/reservations`. */
+/** Reservations of one server. */
 interface ServerReservations {
-  /** Limit on a session that begins now, in bytes per second; 0 is none. */
+  /** Bytes per second for a session that begins now; 0 is unlimited. */
   limitFor(uid: string | undefined): number;
-  /** Reservations that name the user, in words. */
   descriptionsFor(uid: string | undefined): readonly string[];
-  /** Reservations of whomever, that are not over. */
+  /** Returns the reservations of all users that are not over. */
   list(): readonly Reservation[];
 }
 
-/** What a server requires of logins. */
+/** Login requirements of a server. */
 export interface LoginPolicy {
-  /** All of it, in words. */
   readonly inWords: string;
-  /** What a caller's login lacks, in words; undefined if it lacks nothing. */
+  /** Returns what the login lacks, in words. */
   missing(caller: Caller, addresses: readonly string[]): string | undefined;
 }
 
 /**
- * Text of a status entry: begins with `OK` exactly when a session can be created, and names listen addresses only, to
- * those alone who are known (design decision "status of an entry").
+ * Returns the status text: begins with `OK` exactly when a session can be created; lists listen addresses only for known
+ * callers (design decision "status of an entry").
  */
 export function statusText(
   { usable, unchecked, total, available, instances }: GroupStatus,

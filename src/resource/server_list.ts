@@ -7,7 +7,7 @@ import type { ServerFacts } from "./server_facts.ts";
 import type { ServiceSection } from "./service_section.ts";
 import { jsonResponse, textResponse } from "./text_response.ts";
 
-/** `GET /rest/auth`: all logical servers and what the caller may do on each (rest-api.md 1.9). */
+/** Serves `GET /rest/auth`: all servers with the caller's rights (rest-api.md 1.9). */
 export function serverList(
   call: Call,
   servers: ReadonlyMap<string, ServerFacts>,
@@ -21,12 +21,12 @@ export function serverList(
   return textResponse(`${begin},\n  "server": ${service.textFor(call.caller)}\n}`, "application/json");
 }
 
-/** `GET /rest/auth/<server>`: the one entry of the list. */
+/** Serves `GET /rest/auth/<server>`. */
 export function serverDetail(call: Call): HttpResponse {
   return jsonResponse(serverEntry(existingServer(call.server).facts, entryAudience(call)), { indent: 2 });
 }
 
-/** What an entry shows depends on its reader. */
+/** Returns the recipient of entries for a call. */
 export function entryAudience({ base, caller, clientAddress, user, log }: Call): EntryAudience {
   return {
     base,

@@ -2,33 +2,26 @@ import type { Clock } from "../model/clock.ts";
 import type { Caller } from "../model/identity.ts";
 import type { ClusterHealth } from "./health.ts";
 
-/** What `GET /rest/auth` says about the service itself. */
+/** Facts about the service in `GET /rest/auth`. */
 export interface ServiceFacts {
   readonly siteName: string;
   readonly version: string;
-  /** Milliseconds since the epoch. */
   readonly upSince: number;
-  /** Own certificate; absent without one. */
   readonly credential: () =>
     | { readonly dn: string; readonly issuer: string; readonly expires: number }
     | undefined;
-  /** Subjects of the trust anchors. */
   readonly trustedCAs: () => readonly string[];
   readonly trustedSAMLIssuers: () => readonly string[];
-  /** Name of a connection to its state: `OK`, `DOWN` or `UNKNOWN`. */
+  /** State `OK`, `DOWN` or `UNKNOWN` by connection. */
   readonly externalConnections: () => Readonly<Record<string, string>>;
-  /** Base of links that was made up of host and port: clients may know the service by another. Absent: one is configured. */
+  /** Base of links guessed from host and port; absent if a public URL is configured. */
   readonly supposedUrl: string | undefined;
-  /** The instances that are one service; absent: this one is alone. */
+  /** Absent for a single instance. */
   readonly cluster: (() => ClusterHealth) | undefined;
-  /** Milliseconds since the epoch. */
   readonly clock: Clock;
 }
 
-/**
- * The part of `GET /rest/auth` that is about the service itself, as JSON text for its place there. It names the moment
- * for which it holds, in seconds, and is made once for each: it is nearly half of the text of an answer.
- */
+/** Service section of `GET /rest/auth` as JSON text, cached for a second: it is nearly half of an answer. */
 export class ServiceSection {
   readonly #facts: ServiceFacts;
   #made = { second: NaN, text: "" };
@@ -37,7 +30,7 @@ export class ServiceSection {
     this.#facts = facts;
   }
 
-  /** Callers that nobody knows learn the site's name and the time, and no more. */
+  /** Unknown callers learn only the site's name and the time. */
   textFor(caller: Caller): string {
     const { siteName, clock } = this.#facts;
     const at = clock();
@@ -64,7 +57,6 @@ export class ServiceSection {
   }
 }
 
-/** As it stands in an object that is indented by two blanks. */
 function asMember(value: unknown): string {
   return JSON.stringify(value, undefined, 2).replaceAll("\n", "\n  ");
 }

@@ -1,9 +1,9 @@
 import { Secret } from "../model/secret.ts";
 import { invalidRequest } from "./invalid_request.ts";
 
-/** What a client asks for when it wants a transfer session (rest-api.md 1.10). */
+/** Request for a transfer session (rest-api.md 1.10). */
 interface SessionRequest {
-  /** As given, without the tag of older clients; tells a file from a directory by its last character. */
+  /** As given, without the tag of older clients; the last character tells a file from a directory. */
   readonly serverPath: string;
   /** Base directory, empty or ending in `/`. */
   readonly file: string;
@@ -12,19 +12,18 @@ interface SessionRequest {
   readonly persistent: boolean;
   readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
   readonly group?: string;
-  /** Addresses the client will come from, as text still to be parsed; absent: the one of this request. */
+  /** Unparsed client addresses; absent: the address of this request. */
   readonly client?: readonly string[];
-  /** Whether the client means to read (`true`) or write; only `/rest/access` looks at it. */
+  /** Read (`true`) or write; only `/rest/access` uses it. */
   readonly send: boolean;
 }
 
-/** Base names of sessions that older clients send; they stand for the directory they are in. */
+/** Base names of sessions that older clients send for the parent directory. */
 const SESSION_TAG = "___UFTP___MULTI___FILE___SESSION___MODE___";
 
 /**
- * Reads the JSON body of a session request. Numbers and booleans may come as text, as stock clients send them; unknown
- * members are ignored.
- * @throws {ERR_INVALID_REQUEST} Naming the member and what was expected.
+ * Parses a session request. Accepts numbers and booleans as text, and ignores unknown members, for stock clients. @throws
+ * {ERR_INVALID_REQUEST}
  */
 export function parseSessionRequest(body: unknown): SessionRequest {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
@@ -46,7 +45,7 @@ export function parseSessionRequest(body: unknown): SessionRequest {
   const path = withoutTag(serverPath);
   return {
     serverPath: path,
-    // The daemon looks only at what stands before the last `/` (daemon-protocol.md 1.8).
+    // The daemon reads only up to the last `/` (daemon-protocol.md 1.8).
     file: path === "" || path.endsWith("/") ? path : `${path}/`,
     streamCount: streamCount(integer("streamCount", member("streamCount")) ?? 1),
     compress: flag("compress", member("compress")) ?? false,
@@ -58,7 +57,7 @@ export function parseSessionRequest(body: unknown): SessionRequest {
   };
 }
 
-/** The directory that the tag stands for; behind it some clients have a slash, and mean the same by it. */
+/** Some clients send a slash behind the tag. */
 function withoutTag(serverPath: string): string {
   if (serverPath === SESSION_TAG) return "";
   if (serverPath === `${SESSION_TAG}/`) return "./";

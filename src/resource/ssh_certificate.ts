@@ -11,15 +11,14 @@ import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
-/** Where certificates are shown, and who slows down those who try. */
+/** Stores of certificates with their throttle. */
 export interface CertificateParts {
-  /** See {@link LoginThrottle.admitKey}. */
   readonly admit: LoginThrottle["admitKey"];
-  /** Those of the methods that take certificates; the first that accepts one keeps it. */
+  /** The first store that accepts a certificate keeps it. */
   readonly desks: readonly CertificateDesk[];
 }
 
-/** What the routes of certificates need; absent if no method takes any. */
+/** Returns the dependencies of the certificate routes; undefined if no authenticator takes certificates. */
 export function certificateParts(
   authenticators: readonly Authenticator[],
   throttle: LoginThrottle,
@@ -30,9 +29,9 @@ export function certificateParts(
 }
 
 /**
- * `PUT /rest/auth/ssh-certificate`: shows an OpenSSH certificate once, so that its key signs in while it lives. Needs no
- * login: the signature of the authority says whose it is, and the key is proved at each login.
- * @throws {ERR_CERTIFICATE_REFUSED} 403 with the reason. What the store throws.
+ * Serves `PUT /rest/auth/ssh-certificate`: stores an OpenSSH certificate, so that its key signs in during its validity.
+ * Needs no login: the authority's signature names the user, and each login proves the key. @throws {ERR_CERTIFICATE_REFUSED}
+ * And as the store.
  */
 export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
@@ -42,9 +41,9 @@ export async function uploadCertificate(call: Call, parts: CertificateParts): Pr
 }
 
 /**
- * Shows a certificate to the methods that take such.
- * @param shown.account Whose own authorities count for it; absent: the operator's.
- * @throws {ERR_CERTIFICATE_REFUSED} 403 with the reason. What the store throws.
+ * Offers a certificate to the authenticators. @param shown.account Account whose own authorities apply; absent: the
+ * operator's.
+ * @throws {ERR_CERTIFICATE_REFUSED} And as the store.
  */
 export async function showCertificate(
   call: Call,
@@ -71,10 +70,7 @@ export async function showCertificate(
   });
 }
 
-/**
- * `DELETE /rest/auth/ssh-certificate`: forgets a certificate that was shown.
- * @throws {ERR_CERTIFICATE_REFUSED} 403 if it is none. @throws {ERR_NOT_FOUND} If it is not there.
- */
+/** Serves `DELETE /rest/auth/ssh-certificate`. @throws {ERR_CERTIFICATE_REFUSED | ERR_NOT_FOUND} */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
   return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
@@ -103,15 +99,15 @@ function described({ authority, keyId, serial, publicKey, validAfter, validBefor
   };
 }
 
-/** As `ssh-keygen -l` prints it. */
+/** In the format of `ssh-keygen -l`. */
 function fingerprint(base64: string): string {
   return `SHA256:${base64.split("=", 1)[0]}`;
 }
 
-/** A time as text; nothing if it never comes. */
+/** Undefined for certificates without end. */
 function moment(seconds: number): string | undefined {
   return seconds > MAX_TIME ? undefined : new Date(seconds * 1000).toISOString();
 }
 
-/** Last second that dates in JavaScript have. */
+/** Last second of JavaScript dates. */
 const MAX_TIME = 8.64e12;

@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 
-/** Status and headers of an answer to be. */
+/** Status and headers of a response. */
 export interface ResponseFacts {
   /** Default 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A complete answer of known length. */
+/** Returns a response of known length. */
 export function textResponse(
   text: string,
   type: string,
@@ -19,7 +19,7 @@ export function textResponse(
   return { status, headers: HeaderList.of({ ...headers, ...content }), body: text };
 }
 
-/** JSON as stock clients read it. */
+/** Returns a JSON response in the form that stock clients read. */
 export function jsonResponse(
   value: unknown,
   { indent, ...facts }: ResponseFacts & { readonly indent?: number } = {},
@@ -27,7 +27,7 @@ export function jsonResponse(
   return textResponse(JSON.stringify(value, undefined, indent), "application/json", facts);
 }
 
-/** An answer that says all with its status and headers. */
+/** Returns a response without body. */
 export function emptyResponse({ status = 200, headers = {} }: ResponseFacts = {}): HttpResponse {
   return { status, headers: HeaderList.of({ ...headers, "Content-Length": "0" }), body: null };
 }

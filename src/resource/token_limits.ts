@@ -17,29 +17,25 @@ import type { Share } from "../sharing/share.ts";
 import type { Call } from "./call.ts";
 import { limitsWithin, type PathLimits } from "./path_limits.ts";
 
-/** The daemon's word for what a token may do. */
+/** Permissions in the daemon's terms. */
 const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
   read: "READ",
   write: "WRITE",
   all: "FULL",
 };
 
-/** Of a session with which the caller's token, if it is one, agrees: the daemon holds it to this. */
 interface ConfinedSession extends PathLimits {
   readonly file: string;
   readonly permission: AccessPermission;
 }
 
-/** @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token is for other servers. */
+/** Checks the token's servers. @throws {ERR_TOKEN_RESTRICTIONS} */
 export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
   const restrictions = restrictionsOf(caller);
   if (!includesServer(restrictions, name)) throw outside(`servers ${restrictions.servers?.join(", ")}`);
 }
 
-/**
- * @param addresses From which a session may be used.
- * @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token cannot be used from each of them.
- */
+/** Checks the token's networks for each address of a session. @throws {ERR_TOKEN_RESTRICTIONS} */
 export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses: readonly string[]): void {
   const { address } = restrictionsOf(caller);
   if (address === undefined || addresses.every((each) => rangeWithin(each, address))) return;
@@ -47,10 +43,9 @@ export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses:
 }
 
 /**
- * A session as a user's limits and the caller's token have it. Narrowed to directories, it begins in one of them, so
- * that the daemon lets nobody out, and may reach what is below and nothing else.
- * @param file Where it is to begin, with its last slash; empty is the home directory.
- * @param options.home The home directory; asked for if it matters.
+ * Confines a session to the user's limits and the token's directories: it starts in one of them, so that the daemon keeps it
+ * there.
+ * @param file Start, with its last slash; empty is the home directory. @param options.home Called only if needed.
  * @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export async function confinedSession(
@@ -77,10 +72,9 @@ export async function confinedSession(
   };
 }
 
-/** All below the directory in which a session begins. */
 const ALL = "*";
 
-/** The daemon takes a pattern for one that matches anywhere from its first wildcard on: it has to begin below the start. */
+/** Daemons match a pattern anywhere from its first wildcard, so it must begin below the start. */
 function below(pattern: string, start: string): string {
   if (pattern === ALL) return `${start}*`;
   if (isRelativePattern(pattern) || staysBelow(pattern, start)) return pattern;
@@ -97,10 +91,9 @@ async function absoluteStart(
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-/** What of a share a token has to agree with. */
 type SharedThing = Pick<Share, "path" | "access" | "sources">;
 
-/** Whether the caller's token reaches all that a share gives: only then can it be made, shown, changed or removed with it. */
+/** Reports whether the token's restrictions cover all that a share grants: required to create, show, change or remove it. */
 export function tokenCoversShare(
   { caller }: Pick<Call, "caller">,
   { path, access, sources }: SharedThing,
@@ -116,7 +109,7 @@ export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing):
   if (!tokenCoversShare(call, share)) throw outside(inWords(restrictionsOf(call.caller)));
 }
 
-/** From where a share can be used that is made with the caller's token: as it was asked for, or as the token. */
+/** Returns the networks of a new share: the requested ones, or the token's. */
 export function tokenSources(
   { caller }: Pick<Call, "caller">,
   sources: readonly string[],
@@ -125,14 +118,14 @@ export function tokenSources(
   return sources.length === 0 && address !== undefined ? [address] : sources;
 }
 
-/** @throws {ERR_TOKEN_RESTRICTIONS} If the caller's token does not reach a path below a share in the way that is wanted. */
+/** Checks the use of a shared path. @throws {ERR_TOKEN_RESTRICTIONS} */
 export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wanted: AccessLevel): void {
   const restrictions = restrictionsOf(caller);
   if (isWithinPaths(restrictions, path) && includesActivity(restrictions, activityOf(wanted))) return;
   throw outside(inWords(restrictions));
 }
 
-/** What a session for a share may do, if the caller's token may do as much. */
+/** Returns what a session for the share may do within the token's restrictions. */
 export function tokenPermission(
   { caller }: Pick<Call, "caller">,
   granted: "READ" | "WRITE",

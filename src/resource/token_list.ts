@@ -14,14 +14,14 @@ import { emptyResponse, jsonResponse, textResponse } from "./text_response.ts";
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { HeaderList } from "../model/header_list.ts";
 
-/** `GET /rest/auth/tokens`: the caller's tokens that count; with a narrowed one that one alone (rest-api.md 1.11). */
+/** Serves `GET /rest/auth/tokens`: the caller's active tokens; a narrowed token sees only itself (rest-api.md 1.11). */
 export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
   const own = shownId(call);
   const tokens = await listedTokens(call, kept(registry));
   return jsonResponse({ tokens: tokens.map((token) => tokenEntry(token, own)) });
 }
 
-/** The caller's tokens that count; with a narrowed one that one alone. */
+/** Returns the caller's active tokens; a narrowed token sees only itself. */
 export async function listedTokens(call: Call, registry: TokenRegistry): Promise<readonly ListedToken[]> {
   const tokens = await registry.list(ownerOf(call));
   const own = shownId(call);
@@ -29,8 +29,8 @@ export async function listedTokens(call: Call, registry: TokenRegistry): Promise
 }
 
 /**
- * `DELETE /rest/auth/tokens/<id>`: takes one of the caller's tokens back, and what was got with it.
- * @throws {ERR_TOKEN_RESTRICTIONS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
+ * Serves `DELETE /rest/auth/tokens/<id>`: revokes a token and its family.
+ * @throws {ERR_TOKEN_RESTRICTIONS} With another narrowed token. @throws {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
  */
 export async function revokeToken(
   call: Call,
@@ -45,7 +45,7 @@ export async function revokeToken(
   return emptyResponse({ status: 204 });
 }
 
-/** `DELETE /rest/auth/tokens`: takes all of the caller's tokens back. @throws As {@link revokeToken}. */
+/** Serves `DELETE /rest/auth/tokens`: revokes all of the caller's tokens. @throws As {@link revokeToken}. */
 export async function revokeTokens(
   call: Call,
   registry: Pick<TokenRegistry, "revokeAll"> | undefined,
@@ -56,10 +56,10 @@ export async function revokeTokens(
   return jsonResponse({ ended });
 }
 
-/** Members of a listed token, by their names in JSON. */
+/** Listed token as JSON members. */
 type TokenEntry = Readonly<Record<string, unknown>>;
 
-/** A token as its owner, or the operator, reads of it. @param own Id of the token that is shown with the request. */
+/** Returns a token for its owner or the operator. @param own Id of the token in the request. */
 export function tokenEntry(
   { id, name, made, expires, used, madeFrom, by, renewable, limited, restrictions }: ListedToken,
   own?: string,
@@ -80,7 +80,7 @@ export function tokenEntry(
   };
 }
 
-/** Longest id in the audit log. */
+/** Characters in the audit log. */
 const LONGEST_ID = 64;
 
 function kept<Registry>(registry: Registry | undefined): Registry {
@@ -95,7 +95,6 @@ function ownerOf({ caller }: Call): TokenOwner {
   };
 }
 
-/** Id of the token of ours that the caller shows. */
 function shownId({ caller }: Call): string | undefined {
   return caller.kind === "anonymous" ? undefined : caller.identity.issuedToken?.family?.id;
 }
@@ -114,7 +113,7 @@ function moment(seconds: number): string {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
@@ -131,7 +130,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   return textResponse(token, PLAIN);
 }
 
-/** `GET …/certificate`: the server's certificate as PEM; 204 if it has none. */
+/** Serves `GET …/certificate`: the server's certificate as PEM, or 204. */
 export function certificate(pem: string | undefined): HttpResponse {
   return pem === undefined
     ? { status: 204, headers: new HeaderList(), body: null }

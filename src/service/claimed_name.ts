@@ -1,12 +1,12 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Authenticator } from "../authentication/authenticator.ts";
 
-/** Of this process: a digest of a password that was typed in the place of the name helps nobody to guess it. */
+/** Random per process, so that the digest of a password typed as user name is useless to others. */
 const KEY = randomBytes(32);
 
 /**
- * A user name of a login that failed, for log and audit stream: the name itself if it is one of ours, else a short digest,
- * by which attempts with the same name can be told to be that. What is no user's name may be somebody's password.
+ * Returns a user name for the logs: a known name itself, else a short digest, since it may be a password in the wrong field.
+ * Equal names have equal digests.
  */
 export function claimedName(user: string, authenticators: readonly Pick<Authenticator, "lists">[]): string {
   if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;

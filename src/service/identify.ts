@@ -20,32 +20,31 @@ import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
 
-/** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
+/** Header that selects account, group and role (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
-/** Everything that turns a request's credentials into a user who may do what it asks for. */
+/** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
-  /** Absent: there is no way for browsers to sign in. */
+  /** Absent without browser sign-in. */
   readonly signIns: SignIns | undefined;
-  /** `false`: everybody may do everything (tests only). */
+  /** `false` permits everything (tests only). */
   readonly accessControl: boolean;
-  /** The service's own name, if it has one. */
+  /** The service's own DN. */
   readonly serverName: () => string | undefined;
 }
 
-/** What a request says besides its credentials, and who is told what comes out of them. */
+/** Request facts and observers for {@link identify}. */
 export interface Identifying {
   readonly facts: Omit<Credentials, "authorization" | "proof">;
-  /** Base of links for the caller. */
   readonly base: string;
-  /** Of the request, as its client sees it. */
+  /** As the client sees it. */
   readonly url: string;
-  /** Told who the credentials claim to be, see {@link claimedUser}, before anything is known of them. */
+  /** Called with the claimed user before authentication; see {@link claimedUser}. */
   readonly claimed: (user: string) => void;
-  /** Told who calls as soon as that is known, for the log: what follows may fail. */
+  /** Called once the caller is known, for the log: later steps may fail. */
   readonly known: (caller: Caller) => void;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -57,9 +56,8 @@ const NOBODY: IdentifiedUser = {
 };
 
 /**
- * Credentials to caller, caller to attributes, and whether these allow the request (rest-api.md 1.3, steps 2 to 5).
- * @throws 401, also for anonymous callers where a known one might pass.
- * @throws {ERR_FORBIDDEN} 403 for a known caller. What the stages throw.
+ * Authenticates, resolves attributes and authorizes the request (rest-api.md 1.3, steps 2 to 5).
+ * @throws 401, also for anonymous callers where a known one might pass. @throws {ERR_FORBIDDEN} And as the steps.
  */
 export async function identify(
   { method, headers }: HttpRequest,
@@ -93,8 +91,8 @@ export async function identify(
 }
 
 /**
- * Who shows these credentials, and what they are.
- * @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES | ERR_AUTHENTICATION_UNAVAILABLE} What attributes throw.
+ * Authenticates credentials and resolves attributes.
+ * @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES | ERR_AUTHENTICATION_UNAVAILABLE} And as attributes.
  */
 export async function recognise(
   credentials: Credentials,
@@ -105,7 +103,8 @@ export async function recognise(
   const { authorization, clientAddress } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
-  // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
+  // Verification continues after a disconnect: otherwise an attacker could abort slow, wrong guesses for
+  // free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
   const judged = throttleLogin(
     parts.throttle.admit(credentials, signal),
@@ -123,10 +122,7 @@ export async function recognise(
   return { caller, userName, user: found };
 }
 
-/**
- * Who is signed in with the browser, if anybody is.
- * @throws {ERR_TOO_MANY_FAILURES} If the operator has banned the user, who is signed out with that. What attributes throw.
- */
+/** Returns the signed-in user of the browser. @throws {ERR_TOO_MANY_FAILURES} For a banned user, whose sign-in ends. And as attributes. */
 async function browserOf(
   headers: HeaderList,
   parts: IdentityParts,
@@ -152,10 +148,7 @@ async function browserOf(
   return { caller, userName, user, signIn };
 }
 
-/**
- * What a caller may be, after their preferences.
- * @throws What preferences and sources throw.
- */
+/** Resolves a caller's attributes with their preferences. @throws As preferences and sources. */
 export async function attributesOf(
   identity: Identity,
   { headers, signal }: { readonly headers: HeaderList; readonly signal: AbortSignal },
@@ -186,10 +179,7 @@ function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): E
     : unauthenticated(chain, "anonymous callers may not");
 }
 
-/**
- * Whose credentials claim to be, nothing of it verified: a user name, the subject of a token, or of a token that names
- * nobody a digest. `undefined` if they claim nothing.
- */
+/** Returns the unverified user of credentials: user name, token subject, or a digest of the token. */
 export function claimedUser(authorization: Authorization): string | undefined {
   switch (authorization.kind) {
     case "basic":

@@ -1,6 +1,6 @@
 /**
- * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it
- * runs the service in its own process and with its own permissions.
+ * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it runs
+ * the service in its own process and with its own permissions.
  */
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
@@ -21,41 +21,35 @@ import { loadSnapshot } from "./assembly/load_snapshot.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
-/** How a host mounts the service. */
+/** Options of a mounted service. */
 export interface MountOptions {
   /**
-   * Property file with the same keys as the service has alone: `container.properties`, or `uas.config` of the host.
-   * Keys it does not know are the host's; those of listener and log file have no effect. `container.externalurl` is
-   * where the host is reached.
+   * Property file: `container.properties`, or the host's `uas.config`. Unknown keys are the host's; those of listener and
+   * log file have no effect. `container.externalurl` is the host's address.
    */
   readonly configuration: string;
-  /** Folder that relative paths in it start from; default: that of the process. */
+  /** Base of relative paths; default: that of the process. */
   readonly workingDirectory?: string;
   /** Path of the host below which the service answers, such as `/uftp`; default: all of it. */
   readonly path?: string;
-  /** Takes log lines, without line end; default: the console. */
+  /** Receives log lines without line end; default: the console. */
   readonly log?: LineSink;
 }
 
-/** A service at work in a host. */
+/** Service in a host. */
 export interface MountedService {
   /**
-   * Answers a request; never rejects.
-   * @param request With the path as the host has it.
-   * @param peer Who is at the other end of the connection: daemons expect the client to come from this address.
+   * Answers a request; never rejects. @param request With the host's path. @param peer Remote end: daemons expect the client
+   * from this address.
    */
   readonly handle: (request: Request, peer: Peer) => Promise<Response>;
-  /** What is doubtful about the configuration, one line each. */
+  /** Configuration warnings, one line each. */
   readonly warnings: readonly string[];
-  /** Waits for what is under way with the daemons, then releases everything. */
+  /** Waits for running calls to daemons, then releases everything. */
   readonly close: () => Promise<void>;
 }
 
-/**
- * Starts the service inside a host.
- * @throws {InvalidFile} With everything that is wrong with the configuration, file and line.
- * @throws {TypeError} If `path` is none.
- */
+/** Starts the service inside a host. @throws {InvalidFile} With all configuration errors. @throws {TypeError} If `path` is invalid. */
 export async function mountService(
   { configuration, workingDirectory, path = "", log: sink = (line) => console.log(line) }: MountOptions,
 ): Promise<MountedService> {
@@ -86,9 +80,8 @@ export async function mountService(
 }
 
 /**
- * The TLS client adds the truststore to the authorities of the process, which is the host's: where other systems are
- * asked, the host must have been started without any, or the configuration must want public ones.
- * @throws {InvalidFile}
+ * The TLS client adds the truststore to the process's authorities. So calls to other systems require that the host was
+ * started without any, or that the configuration permits public ones. @throws {InvalidFile}
  */
 function requireExclusiveTrust(file: string, config: ServiceConfig): void {
   if (config.outgoing.publicRoots || !asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
@@ -99,16 +92,11 @@ function requireExclusiveTrust(file: string, config: ServiceConfig): void {
   throw new InvalidFile([{ severity: "error", file, key: "container.client.publicRoots", expected }]);
 }
 
-/** Whether identity providers or XUUDB servers are configured. */
 function asksOthers(config: ServiceConfig): boolean {
   return configuredKinds(config, KINDS).some(({ config, kind }) => (kind.remotes?.(config) ?? []).length > 0);
 }
 
-/**
- * Answers a web request: nobody else knows of these.
- * @param options.prefix Path of the host below which the service answers, without slash at its end.
- * @param options.policy Headers of all answers; absent: such as no browser needs.
- */
+/** Answers a web request. @param options.prefix Without trailing slash. @param options.policy Headers of all answers. */
 export async function answerWeb(
   service: Pick<Service, "answer">,
   request: Request,
@@ -117,7 +105,7 @@ export async function answerWeb(
 ): Promise<Response> {
   const { method, body, signal } = request;
   const { pathname, search } = new URL(request.url);
-  // The page's links are relative, so that its path must end in a slash.
+  // Relative links of the page need the trailing slash.
   if (pathname === prefix) return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
   const headers = new HeaderList([...request.headers].flat());
   const client = { ...peer, address: peerAddress(peer.address) };
@@ -139,7 +127,7 @@ function refused(error: HttpError, headers: HeaderList): HttpResponse {
   return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 
-/** An answer for the web. */
+/** Converts a response for the web. */
 export function webResponse({ status, headers: { fields }, body }: HttpResponse): Response {
   const headers = new Headers();
   for (let i = 0; i + 1 < fields.length; i += 2) headers.append(fields[i] ?? "", fields[i + 1] ?? "");

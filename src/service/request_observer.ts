@@ -3,7 +3,7 @@ import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
 import type { Route } from "./http/router.ts";
 
-/** A request that was answered. */
+/** Answered request. */
 export interface AnsweredRequest {
   readonly request: string;
   readonly route: Route | undefined;
@@ -12,23 +12,22 @@ export interface AnsweredRequest {
   readonly ms: number;
   readonly client: string | undefined;
   readonly dn: string | undefined;
-  /** Method that recognised the caller. */
+  /** Authenticator of the caller. */
   readonly via: string | undefined;
   readonly facts: AuditFacts;
-  /** Code of the error; absent if there was none. */
+  /** Error code. */
   readonly failure: string | undefined;
 }
 
-/** What has been counted of one method on one route. */
 interface Tally {
   readonly codes: Map<number, number>;
   readonly durations: DurationHistogram;
 }
 
-/** What a method of authentication made of credentials of its kind. */
+/** Authentication result of matching credentials. */
 type Outcome = "accepted" | "refused" | "unavailable";
 
-/** Counts requests and decisions, and hands the decisions to the audit stream. Costs a request next to nothing. */
+/** Counts requests and decisions, and passes decisions to the audit stream. */
 export class RequestObserver {
   readonly #tallies = new Map<string, Map<string, Tally>>();
   readonly #outcomes = new Map<string, Map<Outcome, number>>();
@@ -36,7 +35,7 @@ export class RequestObserver {
   readonly #servers: ReadonlySet<string>;
   readonly #audit: (record: AuditRecord) => void;
 
-  /** @param servers Names of the logical servers: callers can name others, which share a series. */
+  /** @param servers Known servers; unknown names share a series. */
   constructor(
     { servers, audit }: {
       readonly servers: readonly string[];
@@ -55,19 +54,17 @@ export class RequestObserver {
     if (route?.audit !== undefined) this.#decided(route, answer);
   }
 
-  /** Something that a method of authentication made of credentials. */
   authenticated(method: string, result: Outcome): void {
     const results = this.#outcomes.get(method);
     if (results === undefined) this.#outcomes.set(method, new Map([[result, 1]]));
     else results.set(result, (results.get(result) ?? 0) + 1);
   }
 
-  /** Bytes of a shared file. */
   transferred(direction: "download" | "upload", bytes: number): void {
     this.#counters.count("authserver_share_bytes_total", { direction }, bytes);
   }
 
-  /** All that was counted since the last call. */
+  /** Returns and resets the counts. */
   take(): Increments {
     for (const [route, methods] of this.#tallies) {
       for (const [method, { codes, durations }] of methods) {

@@ -25,36 +25,36 @@ import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/requested_server.ts";
 
-/** The whole service as one function; whoever listens, and however, it can be mounted there. */
+/** Service as a function, independent of the listener. */
 export interface Service {
   /** Answers a request; never rejects. */
   answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   readonly admin: AdminApi;
   /** Applies failed logins, bans and proofs of other cores. */
   adopt(update: LoginUpdate): void;
-  /** What was counted since the last call. */
+  /** Returns and resets the counts. */
   counted(): Increments;
-  /** Shows and trusts other certificates from now on. */
+  /** Replaces own certificate and trust anchors. */
   renewTls(material: TlsMaterial): void;
-  /** Health checks are told from now on that the service is about to stop. */
+  /** Makes health checks report the shutdown. */
   drain(): void;
-  /** The service ends, not this core alone: other instances are told. */
+  /** Tells other instances that the whole service ends, not only this core. */
   leave(): Promise<void>;
-  /** Waits for what is under way with the daemons, then releases everything. */
+  /** Waits for running calls to daemons, then releases everything. */
   close(): Promise<void>;
 }
 
-/** @throws If a file that the configuration names cannot be used; the message is for the operator. */
+/** Creates the service. @throws If a configured file is invalid, with a message for the operator. */
 export async function createService(
   options: ServiceOptions,
   { log, audit = () => {}, clock = Date.now, kinds = KINDS, publish }: {
     readonly log: Logger;
-    /** Takes decisions, and who they were about. */
+    /** Receives decisions. */
     readonly audit?: (record: AuditRecord) => void;
     /** Default: nothing follows this service. */
     readonly publish?: Publish;
     readonly clock?: Clock;
-    /** By default those there are. */
+    /** Default: all kinds. */
     readonly kinds?: ServiceKinds;
   },
 ): Promise<Service> {
@@ -69,15 +69,15 @@ export async function createService(
   return new RoutedService(parts, observer, log);
 }
 
-/** What is known of a request, as far as it got; for the log. */
+/** Facts about a request so far, for the log. */
 interface Trace {
   route?: Route;
   asked?: Asked;
   client?: string;
   dn?: string;
-  /** The user name that was shown. */
+  /** Claimed user name. */
   claimed?: string;
-  /** How the caller was recognised. */
+  /** Authenticator of the caller. */
   method?: string;
   particulars: AuditFacts;
 }
@@ -226,14 +226,13 @@ class RoutedService implements Service {
     return method === "HEAD" ? { ...response, body: null } : response;
   }
 
-  /** Which methods a resource knows (RFC 9110, 9.3.7). */
+  /** RFC 9110, 9.3.7. */
   #options(path: string): HttpResponse {
     const headers = HeaderList.of({ Allow: this.#router.allowed(path).join(", ") });
     return { status: 204, headers, body: null };
   }
 }
 
-/** What goes along with a request on its way. */
 interface Handling {
   readonly requestId: string;
   readonly log: Logger;
@@ -242,28 +241,27 @@ interface Handling {
   readonly signal: AbortSignal;
 }
 
-/** Whether only a page of ours may ask for it: what forms send, and what changes something for whoever is signed in. */
+/** Whether only our pages may send it: forms, and changes by signed-in browsers. */
 function isOfPage({ consumes, signedIn, method }: Route): boolean {
   return consumes === FORM_TYPE || consumes === FILES_TYPE || (signedIn === true && method !== "GET");
 }
 
-/** The service also answers below its site's name, as some gateways leave it in the path. */
+/** Some gateways leave the site's name in the path. */
 function withoutSite(path: string, siteName: string): string {
   const prefix = path.slice(0, siteName.length + 2).toLowerCase();
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
 }
 
-/** From a page to the root, wherever that is. */
+/** Returns the relative path to the root. */
 function wayUp(path: string): string {
   return "../".repeat(path.split("/").length - 2) || "./";
 }
 
-/** Of a request whose own wish is not known. */
 const ANY_TYPE = Acceptance.of(null);
 
 /** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
-  // What is stored as it comes would be another file than the client means.
+  // An encoded body would be stored as another file than the client means.
   if (!/^[ \t]*(?:identity[ \t]*)?$/i.test(headers.get("Content-Encoding") ?? "")) {
     throw httpError("ERR_UNSUPPORTED_CODING");
   }
@@ -278,11 +276,11 @@ function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): voi
   }
 }
 
-/** A page in place of an error says what the error's headers say, such as when to come back; a page that leads on needs none. */
+/** Copies the error's headers, such as `Retry-After`, to its page. */
 function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse {
   if (page.status < 400) return page;
   for (const [name, value] of Object.entries(headers)) {
-    // The challenge makes browsers ask for the password in a window of their own.
+    // The challenge would open the browser's own dialog.
     if (name !== "WWW-Authenticate") page.headers.set(name, value);
   }
   return page;
@@ -292,7 +290,7 @@ function nameOf(caller: Caller): string {
   return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
 }
 
-/** The line of a request, and where something was decided the audit line. */
+/** Writes the log line, and for decisions the audit line. */
 function record(
   log: Logger,
   method: string,

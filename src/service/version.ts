@@ -1,4 +1,4 @@
 import project from "../../deno.json" with { type: "json" };
 
-/** Version of this service, as `authserver version` and the status page show it. */
+/** Version of this service. */
 export const VERSION: string = project.version;

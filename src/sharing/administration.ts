@@ -9,46 +9,41 @@ import { isShareId, type Share, type Use } from "./share.ts";
 import { parseTarget } from "./target.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
-/** Shares that are read at a time. */
 const PAGE = 1000;
 
-/** Shares that are looked at for a page, once most of those before turned out to be expired. */
+/** Shares read for a page, once most of the preceding ones were expired. */
 const LOOK = 50_000;
 
-/** An operator's request that cannot be carried out; the message says why. */
+/** Error for the operator. */
 export class AdministrationError extends Error {
   override readonly name = "AdministrationError";
 }
 
-/** What an import did; a share for several servers counts once. */
+/** Result of an import; a share for several servers counts once. */
 export interface Imported {
   readonly added: number;
-  /** Ids of shares that existed already. */
+  /** Ids that existed before. */
   readonly present: readonly string[];
-  /** Shares that had expired. */
+  /** Expired. */
   readonly ended: number;
-  /** Shares that were not taken. */
+  /** Invalid. */
   readonly refused: number;
-  /** Why not. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Shares added in one transaction. */
 const ADDED_AT_A_TIME = 200;
 
-/** What an administrator can say of a share; a path that ends in a slash is a directory. */
+/** Fields that an administrator can change; a path that ends in a slash is a directory. */
 type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
 
-/** What the operator can do about shares, whoever owns them: `authserver share …`. */
+/** Operations of `authserver share …`, on shares of all owners. */
 export class ShareAdministration {
   constructor(readonly store: ShareStore, readonly clock: Clock) {}
 
   /**
-   * `list`: shares of one server or all, of one owner or all, page by page.
-   * @param of.owner In any spelling.
-   * @param part.after The share before the first page.
-   * @param part.most How many shares at most; the last page then says where more begin.
-   * @throws {AdministrationError} If the list of an owner should begin after a share that is not there.
+   * Lists shares in pages. @param of.owner In any spelling. @param part.most After that many shares, the last page says
+   * where to continue.
+   * @throws {AdministrationError} If `part.after` does not exist in an owner's list.
    */
   async *list(
     { server, owner }: Listed = {},
@@ -68,7 +63,7 @@ export class ShareAdministration {
     } while (place !== undefined && left > 0);
   }
 
-  /** Only lists of an owner are in the order of age, which the share itself has to tell. */
+  /** Only an owner's list is ordered by age, which is read from the share. */
   async #place({ server, id }: Pick<Share, "server" | "id">, { owner }: Listed): Promise<Place> {
     if (owner === undefined) return { server, id, created: 0 };
     const share = await this.store.get(server, id);
@@ -76,23 +71,20 @@ export class ShareAdministration {
     return share;
   }
 
-  /** `show`: one share with its latest uses. @throws {AdministrationError} */
+  /** Returns a share with its latest uses. @throws {AdministrationError} */
   async show(id: string, server?: string): Promise<{ readonly share: Share; readonly uses: readonly Use[] }> {
     const share = await this.#find(id, server);
     return { share, uses: await this.store.usesOf(share.server, share.id, 1000) };
   }
 
-  /** `remove`. @throws {AdministrationError} */
+  /** @throws {AdministrationError} */
   async remove(id: string, server?: string): Promise<Share> {
     const share = await this.#find(id, server);
     await this.store.remove(share.server, share.id);
     return share;
   }
 
-  /**
-   * `chown`: gives a share to another owner, under their account.
-   * @throws {AdministrationError | InvalidName}
-   */
+  /** Gives a share to another owner and account. @throws {AdministrationError | InvalidName} */
   async chown(
     id: string,
     to: { readonly owner: string; readonly uid: string; readonly gid?: string },
@@ -104,10 +96,7 @@ export class ShareAdministration {
     return await this.#amend({ ...rest, ...to, owner: canonicalDn(to.owner) });
   }
 
-  /**
-   * `ModifyShare`: other terms for a share of one server, as an administrator says them; what is not named stays.
-   * @throws {AdministrationError | InvalidName}
-   */
+  /** Changes a share (`ModifyShare`); absent fields stay. @throws {AdministrationError | InvalidName} */
   async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
     const share = isShareId(id) ? await this.store.get(server, id) : undefined;
     if (share === undefined) throw new AdministrationError("There is no such share");
@@ -128,8 +117,8 @@ export class ShareAdministration {
   }
 
   /**
-   * `import`: takes shares from a dump. Ids that are there already stay as they are and are reported.
-   * @param source.partial Takes what can be taken; without it, nothing is taken if anything in the dump is wrong.
+   * Imports a dump; existing ids stay unchanged. @param source.partial Imports the valid entries; otherwise one error
+   * rejects all.
    * @throws {InvalidFile}
    */
   async import(
@@ -146,7 +135,6 @@ export class ShareAdministration {
     return await this.take(read);
   }
 
-  /** Takes what was read of a dump. */
   async take({ shares, ...left }: ReadShares): Promise<Imported> {
     const added = new Set<string>();
     for (let from = 0; from < shares.length; from += ADDED_AT_A_TIME) {
@@ -167,7 +155,6 @@ export class ShareAdministration {
   }
 }
 
-/** @throws {AdministrationError} */
 function checkAccounts(...names: readonly (string | undefined)[]): void {
   for (const name of names) {
     if (name === undefined || (isAccountName(name) && !isPrivilegedAccount(name))) continue;
@@ -177,7 +164,6 @@ function checkAccounts(...names: readonly (string | undefined)[]): void {
   }
 }
 
-/** @throws {AdministrationError} */
 function normalPath(path: string): string {
   try {
     return absolutePath(path);

@@ -1,30 +1,28 @@
 import { isUserAccount } from "../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../model/distinguished_name.ts";
 
-/** The target of a share for everybody: the anonymous caller's name, in canonical DN. */
+/** Target of shares for everybody: the anonymous caller's canonical DN. */
 export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
 
-/** What a target begins with that is a Unix group. No name's canonical DN does: a colon is in no attribute's name. */
+/** Prefix of Unix groups; a canonical DN never has a colon in its first attribute name. */
 export const GROUP_PREFIX = "group:";
 
-/** The target of a share for the members of a Unix group on its server. */
+/** Returns the target for a Unix group. */
 export function groupTarget(group: string): string {
   return GROUP_PREFIX + group;
 }
 
-/** The Unix group that a target is; undefined for a user, and for everybody. */
+/** Returns the Unix group of a target; undefined for users and everybody. */
 export function groupOf(target: string): string | undefined {
   return target.startsWith(GROUP_PREFIX) ? target.slice(GROUP_PREFIX.length) : undefined;
 }
 
-/** What {@link parseTarget} takes, for whoever gave it something else. */
+/** Expected input of {@link parseTarget}, for diagnostics. */
 export const EXPECTED_TARGET = "expected a distinguished name, or group: and an unprivileged Unix group";
 
 /**
- * For whom a share is, as it is stored and compared: a user's name in canonical DN, everybody's, or `group:` and the name
- * of a Unix group, in which case counts.
- * @param text In any spelling.
- * @throws {InvalidName} Neither a distinguished name nor an unprivileged group.
+ * Parses a target: a distinguished name in any spelling, everybody, or `group:` with a case-sensitive Unix group.
+ * @throws {InvalidName} For other names and privileged groups.
  */
 export function parseTarget(text: string): string {
   const given = text.trim();
@@ -34,7 +32,7 @@ export function parseTarget(text: string): string {
   throw new InvalidName("expected the name of an unprivileged Unix group", GROUP_PREFIX.length + 1);
 }
 
-/** How exactly a target names the caller for whom it is: a user before a group, a group before everybody. */
+/** Ranks targets: a user before a group, a group before everybody. */
 export function exactness(target: string): number {
   if (target === EVERYBODY) return 0;
   return groupOf(target) === undefined ? 2 : 1;

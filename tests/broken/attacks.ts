@@ -169,7 +169,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a name from a daemon's key counts on all servers",
     file: "src/resource/share/names.ts",
     change: instead(
-      "return proven || hasAccount({ user, log }, server) ? callerName(caller) : EVERYBODY;",
+      "return proven || accountOn({ user, log }, server) !== undefined ? callerName(caller) : EVERYBODY;",
       "return callerName(caller);",
     ),
     tests: ["tests/attack/daemon_names_test.ts"],

@@ -41,7 +41,6 @@ const LONGEST: Readonly<Record<string, number>> = {
 interface TokenRules {
   readonly issuer: string;
   readonly keys: IssuerKeys;
-  /** Milliseconds since the epoch. */
   readonly now: number;
   readonly signal: AbortSignal;
 }

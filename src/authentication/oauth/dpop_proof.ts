@@ -19,7 +19,6 @@ interface ProvenRequest {
   readonly method: string;
   /** Absolute, as clients see it. */
   readonly url: string;
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 

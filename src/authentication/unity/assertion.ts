@@ -16,7 +16,6 @@ export interface Expectation {
   readonly nameIdFormat: string;
   /** Makes a DN of name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
-  /** Milliseconds since the epoch. */
   readonly now: number;
   /** Both passes of authentication.md 5.4, or only the first. */
   readonly strict: boolean;

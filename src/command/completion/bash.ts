@@ -1,6 +1,6 @@
 import { type CommandSpec, isFile, leaves } from "../command_spec.ts";
 
-/** Completion for bash; needs nothing but bash itself. */
+/** Returns the completion script for bash without dependencies. */
 export function bashCompletion(commands: readonly CommandSpec[]): string {
   const cases = leaves(commands).map((spec) => {
     const options = Object.entries(spec.options);

@@ -5,17 +5,16 @@ import { type Command, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import type { CommandSpec } from "../command_spec.ts";
 
-/** What makes a completion script of the commands. */
 type MakeCompletion = (commands: readonly CommandSpec[]) => string;
 
-/** The shells that are known. */
+/** Supported shells. */
 export const SHELLS: ReadonlyMap<string, MakeCompletion> = new Map([
   ["bash", bashCompletion],
   ["zsh", zshCompletion],
   ["fish", fishCompletion],
 ]);
 
-/** `authserver completion`; the commands are asked for when it runs, since it is one of them. */
+/** Command `authserver completion`. @param commands Called on use, since the list contains this command. */
 export function completion(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: "completion",

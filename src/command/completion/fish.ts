@@ -1,6 +1,6 @@
 import { type CommandSpec, isFile, type OptionSpec } from "../command_spec.ts";
 
-/** Completion for fish. */
+/** Returns the completion script for fish. */
 export function fishCompletion(commands: readonly CommandSpec[]): string {
   const lines = commands.flatMap((spec) => [
     line("__fish_use_subcommand", `-a ${quote(spec.name)} -d ${quote(spec.summary)}`),

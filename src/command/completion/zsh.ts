@@ -1,6 +1,6 @@
 import { type CommandSpec, isFile, type OptionSpec } from "../command_spec.ts";
 
-/** Completion for zsh. */
+/** Returns the completion script for zsh. */
 export function zshCompletion(commands: readonly CommandSpec[]): string {
   return `#compdef authserver
 # Completion of authserver for zsh, made by: authserver completion zsh
@@ -14,7 +14,6 @@ _authserver "$@"
 `;
 }
 
-/** Completes the name of a command, then what belongs to that command. */
 function chooser(commands: readonly CommandSpec[], indent: string): string {
   const described = commands.map((spec) =>
     `${indent}    ${quote(`${describe(lastWord(spec))}:${spec.summary}`)}`

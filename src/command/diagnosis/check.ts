@@ -17,7 +17,7 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
 
-/** `authserver check`: whether the service would start, and all that is doubtful. */
+/** Command `authserver check`: reports whether the service would start, and doubtful settings. */
 export const check = defineCommand({
   name: "check",
   summary: "Check the configuration and all files that it names",
@@ -115,7 +115,6 @@ function trustedText(trusted: readonly TrustedCertificate[]): string {
   return [...lines, ...more > 0 ? [`trusted  ${more} more, see check --json\n`] : []].join("");
 }
 
-/** What servers require of logins, of those that require something. */
 function loginsRequired({ config: { servers } }: Snapshot) {
   return servers.flatMap(({ name, logins }) => {
     const requires = loginPolicy(logins, Date.now)?.inWords;
@@ -128,7 +127,7 @@ function findingLine({ system, address, ok, found, fix }: Finding): string {
   return fix === undefined ? line : `${line}  fix: ${printable(fix)}\n`;
 }
 
-/** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
+/** Imported on use: the serving process loads all commands. */
 async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
   return await checkOnline(snapshot, { log: SILENT, clock: Date.now });
@@ -173,15 +172,15 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
   ]).join("");
 }
 
-/** What a certificate in a truststore permits. */
+/** Trusted certificate for the operator. */
 interface TrustedCertificate {
-  /** Whose truststore: that of all, or of some. */
+  /** Name of the truststore. */
   readonly of: string;
   readonly certificate: string;
   readonly permits: string;
 }
 
-/** All certificates of all truststores, for the operator. */
+/** Returns the certificates of all truststores. */
 function trustedCertificates(
   { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
 ): readonly TrustedCertificate[] {

@@ -13,14 +13,14 @@ import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
 import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
-/** What came out of contacting one other system. */
+/** Result of contacting another system. */
 export interface Finding {
-  /** Such as `daemon HPC-2` or `method OAUTH`. */
+  /** For example `daemon HPC-2` or `method OAUTH`. */
   readonly system: string;
   readonly address: string;
   readonly ok: boolean;
   readonly found: string;
-  /** What to do about it, where that is known. */
+  /** Remedy, if known. */
   readonly fix?: string | undefined;
 }
 
@@ -34,8 +34,8 @@ interface Parts {
 const DAY_MS = 86_400_000;
 
 /**
- * Contacts every daemon, the database, every identity provider and XUUDB of a configuration once, as the service would, and without leaving
- * a trace: a ping, a request that shows no credentials of any user, a question about a user whom nobody knows.
+ * Contacts every daemon, database, identity provider and XUUDB once, as the service would, without credentials of users: a
+ * ping, a request without credentials, a query for an unknown user.
  */
 export async function checkOnline(
   { config, material }: Snapshot,
@@ -82,7 +82,6 @@ function checkDaemons(
   });
 }
 
-/** Whether the service would get along with its database. */
 async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Promise<readonly Finding[]> {
   const { postgresOptions } = await import("../../service/assembly/open_database.ts");
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
@@ -109,7 +108,6 @@ const TLS = "see whether ssl fits SSL_CONF of the daemon, and commandPort is tha
 const ACL =
   "add the subject of this service's certificate to the daemon's ACL file, as the daemon's log writes it";
 
-/** What to do about a daemon that cannot be used. */
 function daemonFix(fault: Fault): string {
   switch (fault) {
     case "refused":
@@ -132,7 +130,7 @@ function daemonFix(fault: Fault): string {
   }
 }
 
-/** Certificate first: what is wrong with it, the request would tell in fewer words. */
+/** Certificate first: its diagnosis is more precise than that of the request. */
 function checkRemotes(
   { sort, config, kind }: OfKind<ProbedKind>,
   { outgoing, log, clock }: Parts,
@@ -160,7 +158,6 @@ function validFor(ms: number): string {
   return `certificate valid for ${counted(Math.floor(ms / DAY_MS), "day", "days")}`;
 }
 
-/** What an error and its causes say. */
 function messages(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   const causes = messages(error.cause).filter((text) => !error.message.includes(text));

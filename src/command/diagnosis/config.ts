@@ -7,7 +7,6 @@ import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { textTable } from "../text_table.ts";
 
-/** A value as it is shown. */
 interface Shown {
   readonly key: string;
   readonly section: string;
@@ -45,7 +44,7 @@ const show = defineCommand({
   return errors.length === 0 ? 0 : 1;
 });
 
-/** `authserver config` */
+/** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the effective configuration",
@@ -65,7 +64,7 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
   };
 }
 
-/** Section by section, in the order in which these were read first. */
+/** Grouped by section, in reading order. */
 function formatValues(values: readonly Shown[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {

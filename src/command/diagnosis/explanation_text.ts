@@ -1,7 +1,6 @@
 import { restrictionsInWords } from "../../authentication/issued_token/restrictions.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
-import type { Ban } from "../../throttling/ban.ts";
 import type {
   AuthenticatorStep,
   Explanation,
@@ -10,7 +9,7 @@ import type {
 } from "../../service/explanation/explanation.ts";
 import { textTable } from "../text_table.ts";
 
-/** An explanation for reading, in the order in which the service decides. */
+/** Formats an explanation in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
   const { authenticators, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
   const lines = [
@@ -26,7 +25,10 @@ export function explanationText(explanation: Explanation): string {
       "Bans",
       bans === undefined ? "not known: no running service answers" : `${bans.length} concern this user`,
     ],
-    ...(bans ?? []).map(banLine),
+    ...(bans ?? []).map(({ user = "everybody", address = "everywhere", reason, until }): Line => [
+      "",
+      `${user} from ${address} until ${new Date(until).toISOString()} (${reason})`,
+    ]),
     ["Result", refusal === undefined ? "allowed" : `refused: ${refusal}`] as const,
   ];
   return textTable(lines);
@@ -41,10 +43,6 @@ function section(title: string, lines: readonly Line[]): Line[] {
 function authenticatorLine({ authenticator, outcome, reason }: AuthenticatorStep): Line {
   const why = outcome === "skipped" ? "not its kind of credentials" : reason;
   return [authenticator, why === undefined ? outcome : `${outcome}: ${why}`];
-}
-
-function banLine({ user = "everybody", address = "everywhere", reason, until }: Ban): Line {
-  return ["", `${user} from ${address} until ${new Date(until).toISOString()} (${reason})`];
 }
 
 function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {

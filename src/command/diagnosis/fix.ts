@@ -1,7 +1,7 @@
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { printable } from "../../model/printable.ts";
 
-/** What an operator does about problems whose message matches. */
+/** Remedy for diagnostics whose message matches. */
 type Rule = readonly [when: RegExp, fix: (diagnostic: Diagnostic, ...groups: string[]) => string];
 
 const place = ({ file, line }: Diagnostic) => line === undefined ? file : `${file}:${line}`;
@@ -11,12 +11,11 @@ const write = (what: string, diagnostic: Diagnostic) =>
     ? `set ${diagnostic.key}=<${what}> at ${place(diagnostic)}`
     : `write ${what} at ${place(diagnostic)}`;
 
-/** Whether a problem is about a key of the configuration, not about an entry of a map or a list. */
+/** Reports whether a diagnostic concerns a property, not an entry of a map or list. */
 function isProperty({ key = "" }: Diagnostic): boolean {
   return /^(?:container|authservice|share|persistence)\.[\w.-]+$/.test(key);
 }
 
-/** Remedies for files and places. */
 const OF_FILES: readonly Rule[] = [
   [
     /chmod [^\s)]+(?: [^\s)]+)?/,
@@ -56,7 +55,6 @@ const OF_FILES: readonly Rule[] = [
   ],
 ];
 
-/** Remedies for certificates and keys of servers. */
 const OF_CERTIFICATES: readonly Rule[] = [
   [
     /in (\S+) (?:has expired|expires) on/,
@@ -88,7 +86,6 @@ const OF_CERTIFICATES: readonly Rule[] = [
   ],
 ];
 
-/** Remedies for lines of users and keys, and for entries of maps. */
 const OF_LINES: readonly Rule[] = [
   [
     /hexadecimal digits or \$scrypt|salt field|username:hash|user name before|scrypt costs/,
@@ -117,7 +114,6 @@ const OF_LINES: readonly Rule[] = [
   ],
 ];
 
-/** Remedies for keys of the configuration. */
 const OF_KEYS: readonly Rule[] = [
   [/did you mean (\S+?)\??$/, (diagnostic, word) => `write ${word} at ${place(diagnostic)}`],
   [/also set in (line \d+|[^\s;]+)/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
@@ -159,14 +155,13 @@ const OF_KEYS: readonly Rule[] = [
   ],
 ];
 
-/** Remedies from what the message says was expected. */
 const OF_EXPECTED: readonly Rule[] = [
   [/expected (.+?)(?:; |: (?=[a-z])|$)/, (diagnostic, expected) => write(expected, diagnostic)],
 ];
 
 const RULES = [...OF_FILES, ...OF_CERTIFICATES, ...OF_LINES, ...OF_KEYS, ...OF_EXPECTED];
 
-/** Returns what to do about a problem, in one line; the first rule that matches decides. */
+/** Returns a one-line remedy; the first matching rule decides. */
 export function fixOf(diagnostic: Diagnostic): string {
   if (diagnostic.fix !== undefined) return diagnostic.fix;
   for (const [when, fix] of RULES) {
@@ -176,7 +171,7 @@ export function fixOf(diagnostic: Diagnostic): string {
   return `change ${place(diagnostic)} to what is expected`;
 }
 
-/** Returns a problem and its remedy, in a line each. */
+/** Returns a diagnostic and its remedy, on a line each. */
 export function withRemedy(diagnostic: Diagnostic): string {
   return `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(fixOf(diagnostic))}\n`;
 }

@@ -5,20 +5,18 @@ import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { inspectPlaces } from "./inspect_places.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
-/** All that can be said about a configuration without starting anything. */
+/** Result of reading a configuration without starting anything. */
 export interface Inspection {
-  /** Absent if there is an error among the problems: the service would not start. */
+  /** Absent after an error: the service would not start. */
   readonly snapshot?: Snapshot;
   /** In the order of the files, the main file first. */
   readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
-  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  /** Absolute paths of all files that the configuration names, as far as known. */
   readonly dependsOn: readonly string[];
-  /** The value of every key, as far as it could be read. */
   readonly effective: readonly EffectiveValue[];
 }
 
-/** Of what could not be read there are no files. */
 const NOTHING: DataFiles = {
   authentication: { authenticators: [] },
   attributes: { sources: [] },
@@ -26,9 +24,7 @@ const NOTHING: DataFiles = {
   servers: [],
 };
 
-/**
- * Reads the configuration and every file that it names, and looks across them. Changes nothing.
- */
+/** Reads and cross-checks the configuration and its files. Changes nothing. */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
   const loaded = await loadSnapshot(mainFile, surroundings);
   const { snapshot, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
@@ -40,9 +36,9 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
 }
 
 /**
- * Inspects the configuration, its files, and the places that the service writes to and listens on. `check` shows the
- * outcome, `serve` and a reload start from it, so that they cannot judge differently.
- * @param options How the places are inspected, see `inspectPlaces()`.
+ * Inspects the configuration, its files, directories and listen addresses. `check`, `serve` and reload share it, so that
+ * they agree.
+ * @param options See `inspectPlaces()`.
  */
 export async function inspectStart(
   mainFile: string,

@@ -8,21 +8,21 @@ import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
-/** What of a configuration names files of users, keys, attributes and reservations. */
+/** Files of users, keys, attributes and reservations in a configuration. */
 export interface DataFiles {
   readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
   readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
   readonly servers: ServiceConfig["servers"];
-  /** All that are named, also those that cannot be used; absent if that is not known. */
+  /** All names, even of unusable servers; absent if unknown. */
   readonly serverNames?: readonly string[];
   readonly issuedTokens?: Pick<ServiceConfig["issuedTokens"], "trustedIssuerFiles">;
   readonly gateway?: ServiceConfig["gateway"];
 }
 
 /**
- * Reads the files of users, keys, attributes and reservations as the service will. An error is what the service cannot
- * start with; a line or entry that it does without is a warning.
+ * Reads the files of users, keys, attributes and reservations as the service will. Errors prevent a start; skipped lines or
+ * entries are warnings.
  */
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
@@ -51,10 +51,10 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   ];
 }
 
-/** Users in this number are told of one by one. */
+/** Beyond this number, one summary replaces the diagnostics per user. */
 const MOST_UNMATCHED = 20;
 
-/** Users who log in by a password and whom none of the files of attributes is about, if one could be read. */
+/** Users with a password whom no readable attribute file mentions. */
 function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
   const matchers = inspected.flatMap(({ matches }) => matches ?? []);
   if (matchers.length === 0) return [];
@@ -90,7 +90,6 @@ async function inspectReservations(
   }, MAX_RESERVATIONS);
 }
 
-/** What a reader finds wrong. */
 async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
   try {
     await reading;
@@ -102,9 +101,9 @@ async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic
 }
 
 /**
- * Warns of entries for names that nobody is known by, where somebody is known by the same parts in the other order: names
- * are compared in order, so such an entry, a ban say, is for nobody.
- * @param known Names of users, as the files of users have them.
+ * Warns of names without a user that match a user with their parts in reverse: names are compared in order, so such a ban
+ * has no effect.
+ * @param known Names of users.
  */
 function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {
   const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
@@ -121,7 +120,6 @@ function namesInOtherOrder(known: readonly string[], written: readonly WrittenNa
   });
 }
 
-/** The forms of a text that is a name. */
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
   try {
     return [{ form: canonicalDn(text), reversed: reversedForm(text) }];

@@ -9,28 +9,27 @@ import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.
 import { databaseDamage, type Schema } from "../../store/sqlite_database.ts";
 import { type Account, closedFolder, permits } from "./service_account.ts";
 
-/** What is known of the configuration whose places are inspected. */
 interface Configured {
   readonly snapshot: Snapshot;
   readonly effective: readonly EffectiveValue[];
 }
 
-/** A key that names a place, and what keeps the service from using the place. */
+/** Key of a place with the reason why the service cannot use it. */
 interface Finding extends Pick<Diagnostic, "severity" | "expected" | "found"> {
   readonly key: string;
   readonly fix: string;
 }
 
-/** Bits of one digit of a mode. */
+/** Bits in a digit of a mode. */
 const [READ, WRITE, ENTER] = [4, 2, 1];
 
-/** Folders that systemd makes for the account of the unit, by `StateDirectory=` and its like. */
+/** Folders that systemd creates for the unit's account, by `StateDirectory=` and similar settings. */
 const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserver", "/var/cache/authserver"];
 
 /**
- * Tries the folders and files that the service writes to, its databases and the addresses it listens on. Leaves no trace.
- * @param options.account Judged by owners and modes for this account; absent: by what this process may do.
- * @param options.inUse Whether this process has the databases open: to close a file would end the locks that SQLite has on it.
+ * Tests the writable folders and files, databases and listen addresses, without a trace.
+ * @param options.account Judges owners and modes for this account; absent: the permissions of this process.
+ * @param options.inUse Whether this process has the databases open: closing a file would release its SQLite locks.
  */
 export async function inspectPlaces(
   { snapshot: { config }, effective }: Configured,
@@ -106,7 +105,7 @@ async function inspectSocket(key: string, path: string, account: Account | undef
   }];
 }
 
-/** The service serves without a log, so a place that cannot be used is a warning. */
+/** A warning, since the service runs without a log. */
 async function inspectLog(key: string, file: string, account: Account | undefined): Promise<Finding[]> {
   const folder = await inspectFolder(key, dirname(file), account);
   if (folder.length > 0) return folder.map((finding) => ({ ...finding, severity: "warning" }));
@@ -120,7 +119,6 @@ async function inspectLog(key: string, file: string, account: Account | undefine
   return [{ severity: "warning", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
 }
 
-/** Finds out whether a folder can be written to, or made where it is not there. */
 async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
   const [there, about] = await nearest(folder);
   const name = nameOf(account);
@@ -143,7 +141,7 @@ async function inspectFolder(key: string, folder: string, account: Account | und
   return [{ severity: "error", key, expected, fix }];
 }
 
-/** The path itself, or the nearest one above it that is there. */
+/** The path, or its nearest existing ancestor. */
 async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
@@ -155,7 +153,7 @@ async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | 
   }
 }
 
-/** Whether an address can be listened on. A port that is taken may be the running service's. */
+/** A port in use may belong to the running service. */
 async function inspectAddress(
   key: string,
   host: string,
@@ -183,7 +181,7 @@ async function inspectAddress(
   }
 }
 
-/** Finds out by trying, or for another account by the mode. @param wanted Bits of one digit of a mode. */
+/** Tries the access, or judges another account by the mode. @param wanted Bits in a digit of a mode. */
 async function mayUse(path: string, about: Deno.FileInfo, wanted: number, account: Account | undefined) {
   if (account !== undefined) return permits(account, about, wanted);
   try {

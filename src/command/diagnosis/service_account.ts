@@ -1,17 +1,17 @@
 import { dirname } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
-/** An account of this machine, with its numbers. */
+/** Local account. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
-  /** Its own group and all others it is in. */
+  /** Primary and supplementary groups. */
   readonly gids: readonly number[];
 }
 
-/** Where the machine says who runs the service. */
+/** Sources for the service's account. */
 interface AccountPlaces {
-  /** Unit files of systemd; a later one adds to those before it. */
+  /** Unit files of systemd; a later one overrides those before it. */
   readonly units: readonly string[];
   /** Folder of an installed configuration. */
   readonly folder: string;
@@ -27,9 +27,8 @@ const PLACES: AccountPlaces = {
 };
 
 /**
- * The account that the service with this configuration runs as, for somebody who may read everything: of an installed one
- * the user of its unit, else the owner of the configuration's folder. `undefined` if that is root, or nobody known.
- * @param mainFile Absolute path.
+ * Returns the account of the service, for callers that may read everything: the user of its unit, else the owner of the
+ * configuration's folder. `undefined` for root and unknown accounts. @param mainFile Absolute path.
  */
 export async function serviceAccount(
   mainFile: string,
@@ -60,14 +59,13 @@ async function furtherGroups(name: string, file: string): Promise<number[]> {
   });
 }
 
-/** Empty if there is none. */
 async function textOf(file: string): Promise<string> {
   return await Deno.readTextFile(file).catch(() => "");
 }
 
 /**
- * Files that an account may not read, by owner, group and mode of the file and of the folders above it.
- * @param files Absolute paths; those that are not there are for others to tell of.
+ * Reports files that an account cannot read, by owners and modes of file and folders. @param files Absolute paths; missing
+ * files are skipped.
  */
 export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
@@ -87,7 +85,7 @@ export async function unreadableFor(account: Account, files: Iterable<string>): 
   return diagnostics;
 }
 
-/** The uppermost folder on the way that the account may not enter. */
+/** Returns the topmost folder on the path that the account cannot enter. */
 export async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
   const above = dirname(folder);
   const closed = above === folder ? undefined : await closedFolder(account, above);
@@ -96,7 +94,7 @@ export async function closedFolder(account: Account, folder: string): Promise<st
   return about === undefined || permits(account, about, 1) ? undefined : folder;
 }
 
-/** @param wanted Bits as in one digit of a mode: 4 to read, 1 to enter. */
+/** Reports whether owner and mode permit an access. @param wanted Bits in a digit of a mode: 4 to read, 1 to enter. */
 export function permits({ uid, gids }: Account, about: Deno.FileInfo, wanted: number): boolean {
   const mode = about.mode ?? 0o777;
   const shift = about.uid === uid ? 6 : about.gid !== null && gids.includes(about.gid) ? 3 : 0;

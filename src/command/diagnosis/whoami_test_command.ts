@@ -57,10 +57,10 @@ const EXPLANATION_MEMBERS = {
   "refusal?": "First reason to refuse a session; missing if a session is possible",
 } as const;
 
-/** Longest wait for the bans of the running service, in milliseconds. */
+/** Milliseconds to wait for the bans of the running service. */
 const BANS_MS = 5000;
 
-/** `authserver whoami-test`: why a user gets in, or does not. */
+/** Command `authserver whoami-test`: explains whether a user can sign in. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",
@@ -109,7 +109,7 @@ export const whoamiTestCommand = defineCommand({
   }
   const credentials = await credentialsOf(user, proof, io);
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
-  // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
+  // Imported on use: the serving process loads all commands.
   const { explain } = await import("../../service/explanation/explain.ts");
   const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
@@ -120,7 +120,7 @@ export const whoamiTestCommand = defineCommand({
   return explanation.refusal === undefined ? 0 : 1;
 });
 
-/** Asks the running service for its bans. @returns `undefined` if none answers. */
+/** @returns `undefined` if no service runs. */
 async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<readonly Ban[] | undefined> {
   let answer: unknown;
   try {
@@ -140,7 +140,6 @@ async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<rea
   });
 }
 
-/** By what the user is to be recognised. */
 type Proof =
   | { readonly kind: "key"; readonly file: string }
   | { readonly kind: "certificate"; readonly file: string }
@@ -148,7 +147,6 @@ type Proof =
   | { readonly kind: "token"; readonly text: string }
   | { readonly kind: "none" };
 
-/** @throws {WrongUsage} */
 function proofOf(
   { key, certificate, password, token }: {
     readonly key: string | undefined;
@@ -197,7 +195,6 @@ async function credentialsOf(
   }
 }
 
-/** @throws {CommandFailed} */
 async function readText(file: string, what: string): Promise<string> {
   try {
     return utf8Text(await readRegularFile(file), file);
@@ -207,7 +204,6 @@ async function readText(file: string, what: string): Promise<string> {
   }
 }
 
-/** @throws {CommandFailed} */
 async function readKey(file: string, io: CommandIo): Promise<KeyObject> {
   const text = await readText(file, "key");
   try {
@@ -227,7 +223,7 @@ function unusable(file: string, error: unknown): unknown {
   return new CommandFailed(`The key in ${file} cannot be used: ${error.message}`, { cause: error });
 }
 
-/** Asks at the terminal; where there is none, the answer is on standard input. */
+/** Prompts at a terminal; else reads standard input. */
 async function secret(question: string, io: CommandIo): Promise<string> {
   return await io.askSecret(question) ?? await firstLine(io);
 }
@@ -246,7 +242,7 @@ function isName(text: string): boolean {
   }
 }
 
-/** The same as what JSON can hold. */
+/** Converts maps for JSON. */
 function withoutMaps(explanation: Explanation): unknown {
   const text = JSON.stringify(
     explanation,

@@ -1,10 +1,9 @@
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { CommandIo } from "../command.ts";
 
-/** How often it is told how far something is, in milliseconds. */
 const TELL_MS = 1000;
 
-/** Tells on standard error how far a copy is, how fast, and how long the rest will take; at most each second. */
+/** Returns a reporter of progress, speed and remaining time on standard error, at most once a second. */
 export function copyProgress(
   io: Pick<CommandIo, "stderr">,
   what: string,

@@ -89,7 +89,7 @@ const importAll = defineCommand({
   }
 });
 
-/** `authserver database …`: what the operator does about the database that several instances share. */
+/** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
@@ -101,7 +101,7 @@ export const database: Command = defineCommands({
   commands: [migrate, importAll],
 });
 
-/** @throws {CommandFailed} If the configuration does not choose PostgreSQL. */
+/** @throws {CommandFailed} Without PostgreSQL in the configuration. */
 async function chosen(given: Pick<Given<"config", never>, "text">) {
   const { file, config } = await usableConfiguration(given);
   const { database } = config.sharing;
@@ -156,7 +156,6 @@ async function copyAll(directory: string, to: Database, io: CommandIo) {
   };
 }
 
-/** Copies what there is in a file of the folder, if there are both. */
 async function copied(
   directory: string,
   name: string,
@@ -180,7 +179,7 @@ function told({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
 }
 
-/** @throws {CommandFailed} In the place of what the databases say. */
+/** Rethrows database errors as {@link CommandFailed}. */
 async function explained<T>(action: () => Promise<T>): Promise<T> {
   const { UnknownDatabase } = await import("../../store/sqlite_database.ts");
   try {

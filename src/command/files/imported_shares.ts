@@ -2,7 +2,7 @@ import { counted } from "../../model/counted.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Imported } from "../../sharing/administration.ts";
 
-/** What an import of shares prints with `--json`. */
+/** Output of a share import with `--json`. */
 export const IMPORTED = {
   "added": "Number of imported shares",
   "present[]": "Ids of shares that existed already",
@@ -11,7 +11,7 @@ export const IMPORTED = {
   "diagnostics[]?": "Reasons for the rejections, one per line",
 } as const;
 
-/** Tells what an import did. */
+/** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;

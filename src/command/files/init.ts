@@ -11,7 +11,7 @@ import {
 } from "./installation/installation_folder.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
-/** `authserver init`: whoever has only the program gets the rest from it. */
+/** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
   summary:
@@ -50,7 +50,7 @@ export const init = defineCommand({
 }, async (given, io) => {
   if (given.flag("try")) return await tryOut(given, io);
   if (given.text("port") !== undefined) throw new WrongUsage("Expected --port with --try only");
-  // Not before it is asked for: from source these are the files in `conf/`, which an installation may be without.
+  // Imported on use: from source they are the files in `conf/`, which an installation may lack.
   const { FOLDER_FILES, scriptFiles, STARTUP_FILE, systemFiles } = await import(
     "./installation/sample_file.ts"
   );
@@ -73,7 +73,7 @@ export const init = defineCommand({
   return 0;
 });
 
-/** Writes a site that needs nothing else, says how to ask it, and serves it. */
+/** Writes a trial site, prints how to call it, and serves it. */
 async function tryOut(
   given: Given<"system" | "directory" | "config" | "scripts-prefix" | "port" | "json", never>,
   io: CommandIo,
@@ -111,7 +111,6 @@ folder starts it again.
   return await serve.run(given.flag("json") ? ["--json"] : [], io);
 }
 
-/** What became of a file. */
 interface Outcome {
   readonly path: string;
   readonly written: boolean;

@@ -16,10 +16,9 @@ import { unlessAbsent } from "../../model/unless_absent.ts";
 import type { HandWork } from "./migration/by_hand.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
-/** Where the copy goes. */
 const CONF = "conf";
 
-/** `authserver migrate`: a copy of the Java service's configuration that this service can start from. */
+/** Command `authserver migrate`: copies the Java service's configuration in a form that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",
@@ -103,7 +102,6 @@ export const migrate = defineCommand({
   return status;
 });
 
-/** What was done, for the operator. */
 interface Done {
   readonly from: string;
   readonly files: number;
@@ -139,7 +137,7 @@ function sharesText({ from, imported, left }: MovedShares): string {
   return `\nShares, ${from}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** Runs `check` on the copy: it says itself what it finds, or with `--json` gives it back. */
+/** Runs `check` on the copy, which prints its findings, or returns them with `--json`. */
 async function checkCopy(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
@@ -152,7 +150,7 @@ async function checkCopy(
   return { status, value: JSON.parse(said) };
 }
 
-/** @returns Paths of those that were not there. */
+/** @returns Paths of new files. */
 async function writeScripts(prefix: string | undefined): Promise<readonly string[]> {
   const { scriptFiles, STARTUP_FILE } = await import("./installation/sample_file.ts");
   const written: string[] = [];
@@ -177,13 +175,13 @@ async function converted(
   const { decodeProperties } = await import("../../config/properties.ts");
   const converted = convertProperties(decodeProperties(file.content), conf);
   const { text, changes } = file.path === MAIN_FILE ? withGateway(converted) : converted;
-  // What needs no change stays byte for byte; the rest is UTF-8 from now on.
+  // Unchanged files stay byte for byte; others become UTF-8.
   return changes.length === 0
     ? { file, changes }
     : { file: { ...file, content: new TextEncoder().encode(text) }, changes };
 }
 
-/** Goes where the new service is to be started: paths in its configuration are relative to that. */
+/** The working directory of the new service: its configuration has relative paths. */
 async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   try {
@@ -195,7 +193,6 @@ async function enter(folder: string | undefined): Promise<void> {
   }
 }
 
-/** @throws {CommandFailed} If there is a folder already, or it cannot be written. */
 async function write(files: readonly ConfigurationFile[]): Promise<void> {
   try {
     await Deno.mkdir(CONF, { mode: 0o755 });
@@ -209,7 +206,7 @@ async function write(files: readonly ConfigurationFile[]): Promise<void> {
   }
 }
 
-/** Writes a file that lay beside the old `conf/` to the same place here. @returns Its path, or why it is not. */
+/** Writes a file from beside the old `conf/`. @returns Its path, or why it was skipped. */
 async function writeBeside(
   file: ConfigurationFile,
 ): Promise<{ readonly copied?: string; readonly left?: string }> {

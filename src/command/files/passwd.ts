@@ -24,7 +24,6 @@ import { printable } from "../../model/printable.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
 import { weakness } from "../weak_password.ts";
 
-/** Name of the password file beside the main configuration file. */
 const NAME = "users.txt";
 const FILE = {
   help: `Password file. If not given, the configured one, or else ${placesOf(NAME)}`,
@@ -37,9 +36,9 @@ const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=S
 const CHANGED = { "file": "Changed password file", "user": "As given" };
 const USER = { user: "User name" };
 
-/** Longest password, in bytes of UTF-8, that fits the request header of every client with room to spare. */
+/** Bytes of UTF-8 that fit the request header of every client. */
 const MAX_PASSWORD = 1024;
-/** As `parseCredentials` has it. */
+/** As in `parseCredentials`. */
 const MAX_USER = 256;
 
 interface Target {
@@ -180,7 +179,7 @@ const list = defineCommand(
   },
 );
 
-/** `authserver passwd`: the users of a password file, see `parsePasswordLine` for its form. */
+/** Command `authserver passwd`: edits a password file, see `parsePasswordLine`. */
 export const passwd: Command = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",
@@ -210,7 +209,7 @@ async function targetOf(given: Places, user: string): Promise<Target> {
 
 type Places = Pick<Given<"file" | "config", never>, "text">;
 
-/** The file that is to be edited: as given, as the configuration has it, or where one is expected. */
+/** Returns the given file, the configured one, or the default beside the configuration. */
 async function fileOf(given: Places): Promise<string> {
   const file = given.text("file");
   if (file === "") throw new WrongUsage("Expected a file name behind --file");
@@ -250,7 +249,7 @@ function requireLine(text: string | undefined, file: string, user: string): stri
   return line;
 }
 
-/** The name in a line, even in one that is disabled. */
+/** Includes disabled lines. */
 function nameIn(line: string, user: string): string {
   const dn = line.split(":").slice(3).join(":").trim();
   if (nameDiagnostic(dn) === undefined) return dn;

@@ -108,7 +108,7 @@ const remove = defineCommand({
   });
 });
 
-/** `authserver reservations` */
+/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",
@@ -121,15 +121,12 @@ export const reservations: Command = defineCommands({
   commands: [list, add, remove],
 });
 
-/** What times are read and written with. */
 interface TimeContext {
-  /** Time zone of the server. */
   readonly zone: string;
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Does some work on the reservations of the server that is meant. @throws {CommandFailed} @throws {WrongUsage} */
+/** Works on the reservations of the selected server. @throws {CommandFailed | WrongUsage} */
 async function withReservations<T>(
   given: Pick<Given<"config" | "server", never>, "text">,
   work: (store: FileReservationStore, context: TimeContext) => Promise<T>,

@@ -162,7 +162,7 @@ const importShares = defineCommand({
     return 0;
   }, { create: true }));
 
-/** `authserver share …`: what the operator can do about shares; a service may be running meanwhile. */
+/** Command `authserver share …`: manages shares, also of a running service. */
 export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
@@ -186,14 +186,12 @@ function serverOf(given: Options, servers: readonly string[]): string | undefine
   return server;
 }
 
-/** @throws {WrongUsage} */
 function readLimit(typed: string | undefined): number | undefined {
   if (typed === undefined) return undefined;
   if (!/^[1-9]\d{0,14}$/.test(typed)) throw new WrongUsage("Expected a number from 1 with --limit");
   return Number(typed);
 }
 
-/** @throws {WrongUsage} */
 function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | undefined {
   if (typed === undefined) return undefined;
   const [, server, id] = /^(.+)\/([0-9A-Za-z]+)$/.exec(typed) ?? [];
@@ -201,13 +199,13 @@ function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | un
   return { server, id };
 }
 
-/** A list that is printed while it is read. */
+/** List that is printed while it is read. */
 interface PrintedList {
   add(shares: readonly Share[]): string;
   end(): string;
 }
 
-/** Entries that `share import` reads, as `tell()` would print them all at once. */
+/** Prints what `share import` reads, in the form of `tell()`. */
 function jsonList(): PrintedList {
   let between = "[\n";
   return {
@@ -222,7 +220,7 @@ function jsonList(): PrintedList {
   };
 }
 
-/** One line per share; later pages keep to the widths of the columns. */
+/** Later pages keep the column widths of the first. */
 function shareTable(now: number): PrintedList {
   const widths: number[] = [];
   let head = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"]];

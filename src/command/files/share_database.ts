@@ -9,24 +9,20 @@ import type { Given } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { openSharedDatabase } from "./shared_database.ts";
 
-/** The share store of a configuration, as the operator's commands work on it. */
+/** Share store of a configuration, for commands. */
 interface ShareDatabase {
   readonly administration: ShareAdministration;
-  /** Logical servers with sharing. */
+  /** Servers with sharing. */
   readonly servers: readonly string[];
 }
 
-/**
- * Does some work on the share database, beside a service that may be running.
- * @param options.create Whether a database that is not there is made.
- * @throws {CommandFailed} If there is no database, it cannot be opened, or the work is refused.
- */
+/** Works on the share database, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */
 export async function withShareDatabase<T>(
   given: Pick<Given<"config", never>, "text">,
   work: (database: ShareDatabase) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
-  // Loaded only now: the process that runs a service has the commands in memory, too.
+  // Imported on use: the serving process loads all commands.
   const { config, servers, directory } = await readSharing(given);
   if (config.sharing.database !== undefined) {
     return await withShared(config, config.sharing.database, servers, work);
@@ -47,7 +43,6 @@ export async function withShareDatabase<T>(
   }
 }
 
-/** The same on the database that several instances share. */
 async function withShared<T>(
   config: ServiceConfig,
   chosen: DatabaseConfig,
@@ -81,10 +76,7 @@ async function readSharing(
   return { config, servers, directory };
 }
 
-/**
- * Makes the folder if need be. Files that SQLite makes beside the database would lock the service out if they were somebody
- * else's.
- */
+/** Files that SQLite creates for another account would lock out the service. */
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
   const present = await unlessAbsent(Deno.stat(file));
   if (present === undefined && !create) {

@@ -1,9 +1,9 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
-/** How to reach the database that several instances share, as the service does. */
+/** Returns the connection options of the shared database, as the service uses them. */
 export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
-  // Loaded only now: the process that runs a service has the commands in memory, too.
+  // Imported on use: the serving process loads all commands.
   const { postgresOptions } = await import("../../service/assembly/open_database.ts");
   const { loadTlsMaterial } = await import("../../config/tls/load_tls_material.ts");
   const isAnchored = database.tls === undefined || database.tls.authorities !== undefined;
@@ -11,7 +11,7 @@ export async function optionsOf(config: ServiceConfig, database: DatabaseConfig)
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
 }
 
-/** Opens that database for a command. */
+/** Opens the shared database for a command. */
 export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,

@@ -1,20 +1,18 @@
 import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 
-/** A page of the manual in man(7) form. */
+/** Manual page in man(7) format. */
 interface ManualPage {
-  /** Such as `authserver-ban.1`. */
+  /** For example `authserver-ban.1`. */
   readonly file: string;
   readonly text: string;
 }
 
-/** What all pages say about the program. */
 interface Program {
-  /** `YYYY-MM-DD` */
   readonly date: string;
   readonly version: string;
 }
 
-/** The pages of all commands: one for the program, and one for each of its commands. */
+/** Returns the page of the program and a page per command. */
 export function manualPages(commands: readonly CommandSpec[], program: Program): readonly ManualPage[] {
   return [overview(commands, program), ...commands.map((spec) => page(spec, program))];
 }
@@ -65,7 +63,6 @@ ${paragraphs}${described}${examplesOf(spec)}${EXIT_STATUS}.SH SEE ALSO
   };
 }
 
-/** Operands, options and details of one command. */
 function body(spec: CommandSpec): string {
   const operands = Object.entries(spec.operands).map(([name, help]) =>
     `.TP\n.I ${roff(name)}\n${sentence(help)}\n`
@@ -74,7 +71,6 @@ function body(spec: CommandSpec): string {
     jsonOf(spec);
 }
 
-/** What `--json` prints. */
 function jsonOf({ json }: CommandSpec): string {
   const members = Object.entries(json).map(([path, meaning]) =>
     `.TP\n.B ${roff(path)}\n${sentence(meaning)}\n`
@@ -92,7 +88,7 @@ function option([name, spec]: [string, OptionSpec]): string {
   return `.TP\n${flag}\n${sentence(spec.help)}\n${standard}`;
 }
 
-/** Line ends within a paragraph were set on purpose. */
+/** Keeps line ends within a paragraph. */
 function paragraphsOf({ details = [] }: CommandSpec): string {
   return details.map((paragraph) => {
     const lines = paragraph.split("\n").map(text);
@@ -100,14 +96,12 @@ function paragraphsOf({ details = [] }: CommandSpec): string {
   }).join("");
 }
 
-/** Examples of a command, and of those within it. */
 function examplesOf(spec: CommandSpec): string {
   const all = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.entries(examples));
   const lines = all.map(([line, does]) => `.TP\n.B ${roff(line)}\n${sentence(does)}\n`);
   return lines.length === 0 ? "" : `.SH EXAMPLES\n${lines.join("")}`;
 }
 
-/** Files of an installation: below its folder, on a system, what they are. */
 const FILES = [
   ["conf/container.properties", "/etc/authserver/container.properties", "Main configuration file."],
   ["logs/authserver.log", "/var/log/authserver/authserver.log", "Log; the journal has the same lines."],
@@ -157,7 +151,6 @@ function header(name: string, { date, version }: Program): string {
 `;
 }
 
-/** A text that ends as a sentence does. */
 function sentence(words: string): string {
   return `${text(words)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
@@ -166,10 +159,10 @@ function lowerFirst(words: string): string {
   return /^[A-Z][a-z]/.test(words) ? `${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
 }
 
-/** Longest line of input that mandoc likes. */
+/** Characters of an input line, as mandoc recommends. */
 const LINE = 78;
 
-/** Lines of text: one that begins with a control character must not be taken for a request. */
+/** Protects leading control characters from being read as requests. */
 function text(words: string): string {
   let lines = "";
   let line = "";
@@ -183,7 +176,7 @@ function text(words: string): string {
   return lines + line;
 }
 
-/** Escapes what is special to roff, and what is not ASCII. */
+/** Escapes roff's special characters and non-ASCII. */
 function roff(words: string): string {
   return words.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/…/g, "...").replace(
     /[\u0080-\u{10ffff}]/gu,

@@ -18,32 +18,28 @@ import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
 import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
 import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 
-/**
- * Exit status of a service that does not start because of its configuration (`EX_CONFIG` of sysexits.h): trying again
- * changes nothing, so the systemd unit does not.
- */
+/** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
 
-/** Longest time between the end of draining and the end of the service, in milliseconds; systemd allows 60 s. */
+/** Milliseconds from the end of draining to the exit; systemd allows 60 s. */
 const STOP_MS = 50_000;
 
-/** A running service that reads its files again when they change. */
+/** Running service that reloads changed files. */
 export interface RunningService {
   readonly port: number;
-  /** Reads the configuration again, until that is done; a bad one is reported in the log and changes nothing. */
+  /** Reloads the configuration; logs and ignores a bad one. */
   readonly reload: () => Promise<void>;
   readonly stop: () => void;
   readonly stopped: Promise<void>;
-  /** Something failed that nobody waited for: it is logged and counted, and ends nothing. */
+  /** Logs and counts an unhandled rejection. */
   readonly rejected: (error: unknown) => void;
 }
 
 /**
  * Starts the service from its main configuration file.
- * @param report Told of every problem that there is, if the service cannot start; else they are in the log.
- * @param options.console Where log lines go besides the log file; default standard output.
- * @param options.manager Told how the service fares from the start on.
- * @throws {CommandFailed} If there is an error among them, or the workers cannot start.
+ * @param report Called with all diagnostics if the start fails; else they are logged.
+ * @param options.console Second sink of log lines; default standard output.
+ * @throws {CommandFailed} For configuration errors, or if the workers cannot start.
  */
 export async function startService(
   file: string,
@@ -92,7 +88,6 @@ export async function startService(
   return service;
 }
 
-/** @throws {CommandFailed} */
 async function startOperations(
   file: string,
   config: OperationsConfig,
@@ -114,7 +109,7 @@ function startFailure(error: unknown): unknown {
   });
 }
 
-/** The journal has times and priorities of its own (systemd.exec(5), "JOURNAL_STREAM"). */
+/** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
 function consoleFor({ environment }: Surroundings): Console {
   return isJournal(1, environment) ? (text) => toConsole(forJournal(text)) : toConsole;
 }
@@ -134,12 +129,12 @@ class SupervisedService implements RunningService {
   readonly #endWatchdog: () => void;
   readonly #done: () => void;
   #watched: Watched;
-  /** Values of the keys in use, to tell what a reload changes. */
+  /** For comparison on reload. */
   #effective: readonly EffectiveValue[];
   #stopping = false;
-  /** One reload or renewal after the other, so that none brings back what another has replaced. */
+  /** Serialises reloads and renewals, so that none restores an outdated state. */
   #reloading: Promise<void> = Promise.resolve();
-  /** The files on which the last reload failed: when they change it may go well. */
+  /** Files behind the last failed reload; a change triggers another. */
   #awaited: PathsWatch | undefined;
 
   constructor(
@@ -249,7 +244,6 @@ class SupervisedService implements RunningService {
     }
   }
 
-  /** Reads the configuration again when one of these files changes: it could not be used as they are now. */
   #tryAgainWith(dependsOn: readonly string[]): void {
     if (this.#stopping) return;
     const { config } = this.#watched;
@@ -279,7 +273,7 @@ class SupervisedService implements RunningService {
   }
 }
 
-/** Tells the manager, twice in the time it wants it, that the service is alive. @returns Ends that. */
+/** Sends keep-alives at twice the required rate. @returns Stops them. */
 function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
   if (manager.watchdogMs === undefined) return () => {};
   const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);

@@ -8,7 +8,7 @@ import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
 import { giveUpSurroundings, rememberSurroundings } from "../surroundings.ts";
 
-/** `authserver serve`: runs the service until it is told to stop. */
+/** Command `authserver serve`: runs the service until a signal stops it. */
 export const serve = defineCommand({
   name: "serve",
   summary: "Run the service (the default command)",
@@ -51,7 +51,7 @@ export const serve = defineCommand({
     ending = true;
     service?.stop();
   };
-  // From here on no signal ends the process by itself; one that comes before the service runs waits for it.
+  // Signals no longer end the process; an early signal waits for the start.
   const signals = listen({ SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() });
   try {
     say(`Reading config from ${file}\n`);

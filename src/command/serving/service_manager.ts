@@ -1,22 +1,22 @@
-/** What a service tells the manager that started it, in the manner of sd_notify(3). Nothing of it can fail the service. */
+/** Notifications to the service manager as in sd_notify(3). They never fail the service. */
 export interface ServiceManager {
-  /** How often it wants to hear {@link alive}, in milliseconds; absent: not at all. */
+  /** Interval for {@link alive} in milliseconds; absent: not required. */
   readonly watchdogMs: number | undefined;
-  /** Requests are answered, after the start or a reload. @param status One line for `systemctl status`. */
+  /** Reports the end of a start or reload. @param status Line for `systemctl status`. */
   ready(status: string): void;
-  /** The configuration is being read again; {@link ready} follows, whatever comes of it. */
+  /** Reports a reload; {@link ready} follows in any case. */
   reloading(): void;
-  /** @param afterSeconds The service goes on for so long before it really does. */
+  /** @param afterSeconds Drain time before the shutdown. */
   stopping(afterSeconds: number): void;
-  /** The service still does its work. */
+  /** Sends a keep-alive. */
   alive(): void;
   close(): void;
 }
 
-/** What it may take to stop after that, as `TimeoutStopSec` of our unit. */
+/** Time to stop after draining, as `TimeoutStopSec` of our unit. */
 const STOP_SECONDS = 60;
 
-/** A manager that wants to hear nothing: the service was started by hand or by a script. */
+/** Manager for services started by hand or script. */
 export const NO_SERVICE_MANAGER: ServiceManager = {
   watchdogMs: undefined,
   ready() {},
@@ -27,11 +27,10 @@ export const NO_SERVICE_MANAGER: ServiceManager = {
 };
 
 /**
- * The service manager that the environment names: `NOTIFY_SOCKET` is the path of a datagram socket, or with a leading `@`
- * its name in the abstract namespace; `WATCHDOG_USEC` the microseconds after which silence counts as death, meant for the
- * process `WATCHDOG_PID` if that is set (sd_notify(3), sd_watchdog_enabled(3)).
- * `MONOTONIC_USEC` is not sent: only units of type `notify-reload` need it, and the runtime has no such clock to read.
- * @param failed Told once, if the manager cannot be reached.
+ * Connects to the service manager in the environment: `NOTIFY_SOCKET` is a path, or with a leading `@` an abstract name, of
+ * a datagram socket; `WATCHDOG_USEC` applies to the process `WATCHDOG_PID`, if set (sd_notify(3), sd_watchdog_enabled(3)).
+ * Never sends `MONOTONIC_USEC`, which only `notify-reload` units need: the runtime lacks that clock. @param failed Called
+ * once if the manager is unreachable.
  */
 export function connectServiceManager(
   environment: (name: string) => string | undefined,
@@ -41,7 +40,7 @@ export function connectServiceManager(
   if (address === undefined || address === "") return NO_SERVICE_MANAGER;
   const path = address.startsWith("@") ? `\0${address.slice(1)}` : address;
   try {
-    // Sending needs a socket with a name of its own. An abstract one leaves nothing behind on the disk.
+    // Sending needs a named socket; an abstract one leaves no file behind.
     const socket = Deno.listenDatagram({
       transport: "unixpacket",
       path: `\0authserver-${crypto.randomUUID()}`,
@@ -63,7 +62,7 @@ function watchdogMs(environment: (name: string) => string | undefined): number |
 
 class NotifySocket implements ServiceManager {
   #failed: ((error: unknown) => void) | undefined;
-  /** Messages arrive in the order they were sent in. */
+  /** Keeps messages in order. */
   #sent: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -2,30 +2,29 @@ import type { ServiceConfig, TruststoreConfig } from "../../config/service_confi
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
 
-/** What was read last, and from where. */
+/** Last configuration with its files. */
 export interface Watched {
   readonly config: ServiceConfig;
   readonly files: CertificateFiles;
 }
 
-/** What to do when files have changed. */
 interface OnChange {
-  /** The configuration, or certificates that only a new core can use. */
+  /** For configuration changes, and certificates that need a new core. */
   readonly reload: () => Promise<void> | void;
-  /** Own or trusted certificates. */
+  /** For own or trusted certificates. */
   readonly renewCertificates: () => Promise<void> | void;
-  /** One of the two has thrown. */
+  /** Receives errors of both. */
   readonly failed: (error: unknown) => void;
 }
 
 const SECOND = 1000;
-/** Longest time between two looks: a day. (Timers take at most 24 days.) */
+/** A day; timers take at most 24 days. */
 const LONGEST_MS = 24 * 3600 * SECOND;
 
 /**
- * Watches the files of a configuration as it asks for: its own files (`container.runtimeConfigurationUpdate`), own
- * certificate and key (`reloadOnChange`), trusted certificates (`updateInterval`).
- * @param current Asked at each look, since a reload may change files and settings.
+ * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
+ * (`reloadOnChange`), trusted certificates (`updateInterval`). @param current Called at each look, since a reload may change
+ * files and settings.
  */
 export function watchConfiguration(
   current: () => Watched,
@@ -64,7 +63,7 @@ function watchStore(
   const seconds = () => store()?.updateIntervalSeconds ?? -1;
   return watch(() => seconds() < 0 ? [] : files(), onChange, {
     failed,
-    // Never looked at; but a reload may change that.
+    // Negative: disabled, but a reload may change that.
     intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
   });
 }

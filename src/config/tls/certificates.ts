@@ -37,7 +37,7 @@ export function subjectOf({ subject, subjectAltName }: X509Certificate): string 
   return (subject ?? subjectAltName ?? "a nameless one").split("\n").reverse().join(", ");
 }
 
-/** Why a certificate, key or store cannot be used; the message says what was expected and names nothing secret. */
+/** Error for an unusable certificate, key or store; names no secret. */
 export class UnusableStore extends Error {
   override readonly name = "UnusableStore";
 }

@@ -17,7 +17,7 @@ import { fullPath, shareAccount } from "../../resource/share/checked_path.ts";
 
 const SAYS = TEXTS.shares;
 
-/** `GET /shares/<server>/browse`: the caller's own directories, to choose what is to be shared. */
+/** Serves `GET /shares/<server>/browse`: the caller's directories, to choose what to share. */
 export async function browsePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name: server } = sharedServer(call, parts);
   const { path, entries, next } = await ownDirectory(call, call.query.get("path") ?? "", parts);
@@ -56,23 +56,19 @@ ${more}`,
   });
 }
 
-/** Entries of a part of a directory. */
 const MOST_ENTRIES = 500;
 
-/** A directory that the caller may share something of. */
 interface OwnDirectory {
-  /** Absolute, with a slash at its end. */
   readonly path: string;
-  /** Those that the caller's limits leave, directories first. */
+  /** Within the caller's limits, directories first. */
   readonly entries: readonly Entry[];
-  /** Where the next part begins; absent behind the last one. */
+  /** Start of the next part. */
   readonly next: string | undefined;
 }
 
 /**
- * One of the caller's own directories, as the daemon shows it to their account.
- * @param path Empty is the home directory. Order and part are those of a listing of shared files, by the query of the call.
- * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} and what sessions throw.
+ * Lists one of the caller's directories under their account. @param path Empty is the home directory.
+ * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
  */
 async function ownDirectory(call: Call, path: string, parts: SharingParts): Promise<OwnDirectory> {
   const server = sharedServer(call, parts);

@@ -28,12 +28,10 @@ import { changeFields, shareChange, shareFields, shareRequest } from "./share_fo
 
 const SAYS = TEXTS.shares;
 
-/** Shares of a server on the page; older ones first. */
 const MOST_SHARES = 500;
-/** Uses of a share on its page. */
 const MOST_USES = 100;
 
-/** `GET /shares`: what the caller shares, on all servers. */
+/** Serves `GET /shares`: the caller's shares on all servers. */
 export async function ownSharesPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const servers = [...parts.servers.values()].filter(({ name, sharing }) =>
     sharing && parts.sessions.has(name)
@@ -71,7 +69,7 @@ ${
   }</ul>`;
 }
 
-/** `GET /shares/<server>/new`: the form for a share. */
+/** Serves `GET /shares/<server>/new`. */
 export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
@@ -85,7 +83,7 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
   ]);
 }
 
-/** `POST /shares/<server>`: makes a share, or gives the one of the same path for the same people new terms. */
+/** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
@@ -95,7 +93,7 @@ export async function makeShareByForm(call: Call, parts: SharingParts): Promise<
   });
 }
 
-/** `GET /shares/<server>/<id>`: one of the caller's shares: its link, who used it, and how it is changed or ended. */
+/** Serves `GET /shares/<server>/<id>`: a share of the caller with link, uses and forms. */
 export async function ownSharePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
@@ -111,7 +109,6 @@ ${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(share, uses, parts
   ], copyScript);
 }
 
-/** The link, as text and as QR code, and what holds for whoever has it. */
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
   const { target, access, usesLeft, password, note, sources } = share;
   const { http } = ownersView(share, call.base, clock());
@@ -140,13 +137,11 @@ ${qrPicture(http, SAYS.qrCode)}</div>
 `;
 }
 
-/** What is said of the link, by those for whom the share is. */
 function linkHelp(target: string): string {
   if (target === EVERYBODY) return SAYS.linkForAll;
   return groupOf(target) === undefined ? SAYS.linkForOne : SAYS.linkForGroup;
 }
 
-/** What was brought, and of how much. */
 function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Content {
   const most = [
     quota.files !== undefined && SAYS.files(quota.files),
@@ -197,7 +192,7 @@ ${
   }</ul>`;
 }
 
-/** `POST /shares/<server>/<id>`: changes end, note and password of one of the caller's shares, or ends it. */
+/** Serves `POST /shares/<server>/<id>`: changes or ends a share of the caller. */
 export async function changeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const form = await readOwnForm(call);
@@ -210,7 +205,7 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
   return emptyResponse({ status: 303, headers: { Location: here } });
 }
 
-/** Who is not signed in is led to sign in, and from there back to the page. */
+/** Redirects anonymous browsers to the sign-in, which leads back. */
 export function sharesForStrangers(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const { method, path, query } = asked.request;
   const page = path.slice(path.lastIndexOf("/shares") + 1);
@@ -221,7 +216,7 @@ function page(call: Call, title: string, body: Content, script?: string): HttpRe
   return pageResponse({ title, aside: signedInAside(call), body, needs: { forms: true, script } });
 }
 
-/** A form that counts for the browser of the caller alone; without one that is signed in there is none. */
+/** Form with the token of the signed-in browser; empty without a sign-in. */
 function ownForm({ root, signIn }: Call, action: string, fields: Content): Content {
   return signIn !== undefined && markup`<form class="fields" method="post" action="${root}${action}">
 <input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">

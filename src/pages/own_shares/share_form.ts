@@ -7,22 +7,19 @@ import { TEXTS } from "../texts.ts";
 
 const SAYS = TEXTS.shares;
 
-/** Seconds in a day. */
 const DAY = 86_400;
 
-/** Lifetimes that a form offers, in days; 0 is without end. */
+/** Days; 0 is unlimited. */
 const LIFETIMES = [1, 7, 30, 365, 0];
-/** The one that is chosen unless something else is. */
 const USUAL_LIFETIME = 30;
 
-/** What the service allows. */
 interface ShareRestrictions {
   readonly allowWriteAccess: boolean;
-  /** Seconds; 0 is no bound. */
+  /** 0 is unlimited. */
   readonly maxLifetimeSeconds: number;
 }
 
-/** Fields by which a new share is described. @param groups That are offered; it can be for others, too. */
+/** Returns the form fields of a new share. @param groups Suggestions. */
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
@@ -62,7 +59,7 @@ ${
 </details>`;
 }
 
-/** Fields by which a share that is there is changed. */
+/** Returns the form fields of a change. */
 export function changeFields(
   { note = "", password }: Pick<Share, "note" | "password">,
   maxLifetimeSeconds: number,
@@ -79,7 +76,7 @@ ${
   }`;
 }
 
-/** The body of `PUT /rest/share/<server>/<id>` that a form of these fields stands for. @throws {ERR_INVALID_REQUEST} */
+/** Converts a form to the body of `PUT /rest/share/<server>/<id>`. @throws {ERR_INVALID_REQUEST} */
 export function shareChange(form: Form): Readonly<Record<string, unknown>> {
   return {
     lifetime: form.get("days") ? lifetimeIn(form) : undefined,
@@ -88,7 +85,7 @@ export function shareChange(form: Form): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The field for how long a share lasts from now on. @param kept What is said of no change, where that is offered. */
+/** @param kept Label for "no change", where offered. */
 function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
   const fits = (days: number) => maxLifetimeSeconds === 0 || (days > 0 && days * DAY <= maxLifetimeSeconds);
   const offered = LIFETIMES.filter(fits);
@@ -104,7 +101,7 @@ function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
   }</select></p>`;
 }
 
-/** The body of `POST /rest/share/<server>` that a form stands for. @throws {ERR_INVALID_REQUEST} */
+/** Converts a form to the body of `POST /rest/share/<server>`. @throws {ERR_INVALID_REQUEST} */
 export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
   const given = (name: string) => form.get(name) || undefined;
   const mebibytes = given("mebibytes");
@@ -124,7 +121,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
   };
 }
 
-/** For whom: a person, a group, or, where neither is named, everybody. @throws {ERR_INVALID_REQUEST} If both are. */
+/** Person, group, or by default everybody. @throws {ERR_INVALID_REQUEST} If both are named. */
 function whomOf(form: Form): string {
   const [user, group] = [form.get("user")?.trim() || undefined, form.get("group")?.trim() || undefined];
   if (user !== undefined && group !== undefined) {
@@ -133,7 +130,7 @@ function whomOf(form: Form): string {
   return user ?? (group === undefined ? EVERYBODY : groupTarget(group));
 }
 
-/** Seconds; 0 is without end. @throws {ERR_INVALID_REQUEST} */
+/** Seconds; 0 is unlimited. @throws {ERR_INVALID_REQUEST} */
 function lifetimeIn(form: Form): number {
   const days = form.get("days") ?? "";
   if (!/^\d{1,5}(?:\.\d{1,6})?$/.test(days)) throw invalidRequest("days: expected a number of days");

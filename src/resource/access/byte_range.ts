@@ -1,15 +1,15 @@
-/** What a `Range` header means for a file of known size (RFC 9110, 14.1-14.2; rest-api.md 2.7). */
+/** `Range` header applied to a file of known size (RFC 9110, 14.1-14.2; rest-api.md 2.7). */
 export type ByteRange =
-  /** No range, or one that is not understood: everything. */
+  /** No range, or an invalid range. */
   | { readonly kind: "whole" }
-  /** Bytes from `first` to `last`, both included. */
+  /** Inclusive bounds. */
   | { readonly kind: "part"; readonly first: number; readonly last: number }
-  /** No byte of the file lies in it: 416. */
+  /** Answered with 416. */
   | { readonly kind: "unsatisfiable" };
 
 const WHOLE: ByteRange = { kind: "whole" };
 
-/** Reads a `Range` header: one range `a-b`, `a-` or `-n` of bytes; several ranges count as none. */
+/** Parses a `Range` header with one range `a-b`, `a-` or `-n` of bytes; ignores several ranges. */
 export function parseByteRange(header: string | null, size: number): ByteRange {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "");
   const from = match?.[1] ?? "";

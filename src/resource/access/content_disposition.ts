@@ -1,13 +1,10 @@
-/**
- * The header that makes a browser save a file under its name: quoted for old clients, with a UTF-8 form (RFC 6266,
- * RFC 8187) where the name is not plain ASCII.
- */
+/** Returns the header that makes a browser save a file under its name, with a UTF-8 form where needed (RFC 6266, RFC 8187). */
 export function contentDisposition(name: string): string {
   // deno-lint-ignore no-control-regex
   const clean = name.replace(/[\u0000-\u001f\u007f-\u009f]/g, "");
   const ascii = clean.replace(/[^ -~]/gu, "_");
   const quoted = `attachment; filename="${ascii.replace(/["\\]/g, "\\$&")}"`;
-  // Clients decode percent signs in the plain form, some even in quotes: such names get the other form as well.
+  // Clients decode percent signs in the plain form, some even in quotes.
   return ascii === clean && !/[%"\\]/.test(clean)
     ? quoted
     : `${quoted}; filename*=UTF-8''${extendedValue(clean)}`;

@@ -14,10 +14,8 @@ import { encodePath, shareFacts, trailTo, uploadTarget } from "./share_facts.ts"
 import type { UseOfShare } from "./use_of_share.ts";
 
 /**
- * Answers with the entries of a directory that the share covers: in the form for people, or as JSON if that is asked for.
- * Long listings come in parts, of which each names the next; see {@link ListingQuery} for what can be asked.
- * @param zone Minutes from UTC to the time of the daemon's host.
- * @param upload Whether files can be brought there.
+ * Answers with the entries of a directory, as a page or as JSON, in parts that each name the next.
+ * @param zone Offset of the daemon's host from UTC, in minutes. @param upload Whether the page offers uploads.
  */
 export async function directoryListing(
   call: Call,
@@ -36,7 +34,8 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const headers = { ...form.headers(upload), "Cache-Control": `private, ${caching(call, upload)}` };
+  const keeping = upload && call.signIn !== undefined ? "no-store" : "no-cache"; // no-store: it has a form token
+  const headers = { ...form.headers(upload), "Cache-Control": `private, ${keeping}` };
   if (use === undefined) {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
@@ -79,12 +78,6 @@ export async function directoryListing(
   );
 }
 
-/** A page with the token of a form is kept nowhere. */
-function caching({ signIn }: Call, upload: boolean): "no-store" | "no-cache" {
-  return upload && signIn !== undefined ? "no-store" : "no-cache";
-}
-
-/** What of a listing is by the part that is shown. */
 function partOf(
   trail: Listing["trail"],
   query: ListingQuery,
@@ -116,13 +109,13 @@ function listingEntry({ name, kind, size, modified }: Entry, base: string): List
   };
 }
 
-/** `YYYYMMDDhhmmss` as `YYYY-MM-DDThh:mm:ss`. */
+/** Converts `YYYYMMDDhhmmss` to `YYYY-MM-DDThh:mm:ss`. */
 export function localTime(digits: string | undefined): string | undefined {
   const time = /^(....)(..)(..)(..)(..)(..)$/.exec(digits ?? "");
   return time === null ? undefined : `${time[1]}-${time[2]}-${time[3]}T${time[4]}:${time[5]}:${time[6]}`;
 }
 
-/** A page is what browsers and `curl` get; JSON is for those who ask for it and not for a page. */
+/** Browsers and `curl` get a page; JSON needs an `Accept` that names it. */
 function prefersJson(accept: string | null): boolean {
   return accept !== null && /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept);
 }

@@ -28,9 +28,8 @@ import {
 } from "./validators.ts";
 
 /**
- * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
- * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
- * @param views How people see it.
+ * Serves `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, a range of it, or a listing (rest-api.md 1.13,
+ * 2.7, 2.8). A use counts when data is sent; `HEAD`, 304, 412 and 416 do not count.
  */
 export async function download(
   call: Call,
@@ -45,7 +44,7 @@ export async function download(
     return views.upload(uploadView(call, opened.share, parts.clock()));
   }
   const head = call.request.method === "HEAD";
-  // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
+  // Reserved before the daemon is called: of many requests for the last use only the first costs a session.
   const use = head
     ? undefined
     : await useShare(call, opened.share, { kind: "HTTP-download", path: opened.path }, parts);
@@ -82,13 +81,13 @@ export async function download(
   }
 }
 
-/** Only a directory can be had as an archive: a session for its path reads what is below it. */
+/** Archives exist only of directories: a session for the path with a slash reads the whole tree. */
 function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
   const { path } = opened;
   return query.get("view") === "zip" && !path.endsWith("/") ? { ...opened, path: `${path}/` } : opened;
 }
 
-/** Whether files can be brought into a directory: a share that is for one look more needs that for the file. */
+/** Reports whether the page offers uploads; a share with one remaining use needs it for the file. */
 function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
   const { usesLeft = Infinity } = share;
   return isWritable(entry) && usesLeft > 1 && grants(granted(share, parts), "WRITE");
@@ -147,7 +146,7 @@ async function fileResponse(
   return { status, headers, body };
 }
 
-/** Minutes from UTC to the time of the daemon's host, by the two ways in which it tells when a directory was changed. */
+/** Derives the offset of the daemon's host from UTC, in minutes, from its two forms of the modification time. */
 function zoneOf({ modified, modifiedAt }: Entry & { readonly modifiedAt?: number }): number | undefined {
   const local = localTime(modified);
   if (local === undefined || modifiedAt === undefined) return undefined;
@@ -155,7 +154,7 @@ function zoneOf({ modified, modifiedAt }: Entry & { readonly modifiedAt?: number
   return Math.abs(minutes) <= 15 * 60 ? minutes : undefined;
 }
 
-/** Whatever the file holds, no browser runs it in the service's name. */
+/** Headers that keep a browser from running the file in the origin of the service. */
 function fileHeaders(path: string, { etag, modifiedAt, settled }: Validators): HeaderList {
   const headers = HeaderList.of({
     "Content-Type": "application/octet-stream",

@@ -10,13 +10,11 @@ import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, trailTo } from "./share_facts.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
-/** Bytes of a text that are shown. */
 const MOST_SHOWN = 64 * 1024;
 
 /**
- * `GET` of a file with `view=preview`: a page with the picture, or with the text as far as it is one. It counts as a
- * download of what was read for it.
- * @param preview Makes the page.
+ * Serves `GET` of a file with `view=preview`: a page with the picture or the beginning of a text. Counts as a download of
+ * the bytes read.
  */
 export async function filePreview(
   call: Call,
@@ -57,11 +55,11 @@ export async function filePreview(
   });
 }
 
-/** The text that these first bytes of a file are; absent if they are none, in UTF-8. */
+/** Returns the bytes as text if they are UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
-    // Its last character may be cut.
+    // The last character may be cut.
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
   } catch {
     return undefined;

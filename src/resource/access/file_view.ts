@@ -1,4 +1,4 @@
-/** Pictures that browsers show and that cannot hold scripts, by the end of the name in lower case. */
+/** Media types of pictures that cannot hold scripts, by lower-case extension. */
 export const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ["avif", "image/avif"],
   ["bmp", "image/bmp"],
@@ -9,18 +9,17 @@ export const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
   ["webp", "image/webp"],
 ]);
 
-/** Ends of names that mostly stand for text. */
 const TEXT_ENDS = new Set(
   ("bib c cfg conf cpp csv dat diff err f90 go h hpp html ini java js json log md out pdb pl py r rst rs sh sql svg tex " +
     "toml tsv txt xml yaml yml").split(" "),
 );
 
-/** Media type of a picture by its name; absent if it is none that is shown. */
+/** Returns the media type of a picture that is safe to show. */
 export function imageType(name: string): string | undefined {
   return IMAGE_TYPES.get(endOf(name));
 }
 
-/** Whether it is worth while to offer a look at a file of this name. */
+/** Reports whether a preview is worth offering for this name. */
 export function isViewable(name: string): boolean {
   return imageType(name) !== undefined || TEXT_ENDS.has(endOf(name));
 }

@@ -9,16 +9,14 @@ import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** How long a browser that has shown the password is not asked again, in seconds: 8 hours, or until it is closed. */
+/** Seconds. */
 const REMEMBERED = 8 * 3600;
 
-/** What is looked at of a request. */
 type Visitor = Pick<Call, "request" | "base" | "linkPassword" | "clientAddress" | "signal">;
 
 /**
- * Checks that whoever uses a share has its password, if it has one: by Basic credentials without a user name, or by the
- * cookie of a browser that has shown it.
- * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES}
+ * Checks the password of a share, from Basic credentials without user name or from the cookie. @throws {ERR_LINK_PASSWORD |
+ * ERR_TOO_MANY_FAILURES}
  */
 export async function checkLinkPassword(call: Visitor, share: Share, parts: SharingParts): Promise<void> {
   if (share.password === undefined) return;
@@ -29,8 +27,8 @@ export async function checkLinkPassword(call: Visitor, share: Share, parts: Shar
 }
 
 /**
- * Looks at a password, slowed down for the share and the address as passwords of users are.
- * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES} What `ScryptTurns.run()` throws.
+ * Verifies a link password, throttled per share and address. @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES} And as
+ * `ScryptSemaphore.run()`.
  */
 export async function tryLinkPassword(
   { clientAddress, signal }: Pick<Call, "clientAddress" | "signal">,
@@ -48,7 +46,7 @@ export async function tryLinkPassword(
   });
 }
 
-/** Value of `Set-Cookie` by which a browser that has shown the password is not asked again. */
+/** Returns a `Set-Cookie` value that stands for the password. */
 export function linkCookie(call: Pick<Call, "base">, share: Share, { clock }: SharingParts): string {
   const ends = Math.floor(clock() / 1000) + REMEMBERED;
   return cookieOf(call, share).set(`${ends}.${proof(share, ends)}`);
@@ -64,7 +62,7 @@ function isToken(shown: string, share: Share, { clock }: SharingParts): boolean 
   return end !== "" && ends >= clock() / 1000 && sameSecret(given, proof(share, ends));
 }
 
-/** Nobody but the service knows the hash, and with another password it is another one. */
+/** Keyed with the stored hash, which is secret and changes with the password. */
 function proof({ server, id, password = "" }: Share, ends: number): string {
   return createHmac("sha256", password).update(`${server}/${id}/${ends}`).digest("base64url");
 }

@@ -3,34 +3,32 @@ import type { Entry } from "../../daemon/session/entry.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
 
-/** Entries of one part of a listing at most. */
+/** Entries in one part of a listing. */
 export const MOST_ENTRIES = 5000;
 
-/** Entries that are put in order at a time: among those that are in order already, which is soon done. */
+/** Entries sorted at a time: most are then sorted already, which is fast. */
 const AT_A_TIME = 500;
 
-/** Characters of a name at most; a file system allows 255 bytes. */
+/** Characters; a file system allows 255 bytes. */
 const MOST_IN_NAME = 1024;
 
-/** Characters of a name that are put in a form for people, which can be 18 times as long. */
+/** Characters of a name in its sort key, which can be 18 times as long. */
 const MOST_IN_KEY = 255;
 
-/** The place of an entry in the order of a listing. */
+/** Position in the order of a listing. */
 interface Place {
   readonly directory: boolean;
-  /** Size or time, by which the listing is in order before the names count; 0 where only these do. */
+  /** Size or time; 0 if only names decide. */
   readonly value: number;
   readonly name: string;
-  /** The name in a form whose order as text is the order for people. */
+  /** Name in a form that sorts as people expect. */
   readonly key: string;
 }
 
 /**
- * One part of a directory's listing: the first entries behind a place, directories first, whatever the order in which they
- * come. Little more than the part is ever held.
- *
- * A place is the name of the entry before the part, with a slash behind a directory; where size or time count, these stand
- * before it with a colon.
+ * One part of a directory listing: the first entries behind a place, directories first, in any order of arrival; holds
+ * little more than the part. A place is the name of the preceding entry (with a slash behind a directory), preceded by size
+ * or time and a colon if these decide.
  */
 export class ListingPart {
   readonly #query: ListingQuery;
@@ -38,7 +36,6 @@ export class ListingPart {
   readonly #find: string;
   readonly #most: number;
   #held: { readonly place: Place; readonly entry: Entry }[] = [];
-  /** The last entry of the part so far, once there are enough. */
   #last: Place | undefined;
 
   /** @throws {ERR_INVALID_REQUEST} If `after` is no place. */
@@ -55,11 +52,11 @@ export class ListingPart {
     if (this.#after !== undefined && this.#compare(place, this.#after) <= 0) return;
     if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
-    // One more than the part has tells that there is another part.
+    // One extra entry shows that another part follows.
     if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
   }
 
-  /** The entries in order, and the `after` of the next part, if there is one. */
+  /** Returns the sorted entries and the `after` of the next part. */
   finish(): { readonly entries: readonly Entry[]; readonly next?: string } {
     this.#cut(this.#most + 1);
     const shown = this.#held.slice(0, this.#most);
@@ -77,7 +74,6 @@ export class ListingPart {
     this.#last = this.#held.at(-1)?.place;
   }
 
-  /** Directories come first, whichever way the rest goes. */
   #compare(a: Place, b: Place): number {
     if (a.directory !== b.directory) return compare(b.directory, a.directory);
     return this.#query.descending ? inOrder(b, a) : inOrder(a, b);
@@ -94,7 +90,6 @@ function placeText({ directory, value, name }: Place, order: Order): string {
   return `${order === "name" ? "" : `${value}:`}${name}${directory ? "/" : ""}`;
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
 function parsePlace(after: string, order: Order): Place {
   const value = order === "name" ? "" : /^\d{1,16}:/.exec(after)?.[0];
   if (value === undefined) throw invalidRequest(`after: expected ${order} and name of an entry`);
@@ -106,12 +101,12 @@ function parsePlace(after: string, order: Order): Place {
   return { directory, value: Number(value.slice(0, -1)), name, key: orderKey(name) };
 }
 
-/** Letters in either case, and with what is added to them apart. */
+/** Folds case and separates diacritics. */
 function forPeople(name: string): string {
   return name.slice(0, MOST_IN_KEY).normalize("NFKD").toLowerCase();
 }
 
-/** Letters count the same in either case, and numbers by their value: each is led by how long it is. */
+/** Folds case and prefixes each number with its length. */
 function orderKey(name: string): string {
   return forPeople(name).replace(/[0-9]+/g, (digits) => {
     const number = digits.slice(leadingZeros(digits));

@@ -1,28 +1,24 @@
 import { invalidRequest } from "../invalid_request.ts";
 
-/** By what a listing can be in order. */
+/** Sort keys of a listing. */
 export const ORDERS = ["name", "size", "modified"] as const;
 
-/** One of {@link ORDERS}. */
+/** Sort key of a listing. */
 export type Order = typeof ORDERS[number];
 
-/** Which entries of a directory are wanted, and in which order; the query of a listing's address. */
+/** Order and selection of a listing; the query of its address. */
 export interface ListingQuery {
   readonly order: Order;
   readonly descending: boolean;
-  /** Text that the names have in them, whatever its case; empty: all. */
+  /** Case-insensitive part of names; empty: all. */
   readonly find: string;
-  /** Place behind which the part begins, see `ListingPart`; absent: from the start. */
+  /** Place before the first entry, see `ListingPart`. */
   readonly after?: string;
 }
 
-/** Characters of a search at most: a name has 255 bytes on most file systems. */
 const MOST_IN_SEARCH = 255;
 
-/**
- * Reads `sort`, `desc`, `find` and `after`; whatever else is there is somebody else's.
- * @throws {ERR_INVALID_REQUEST}
- */
+/** Parses `sort`, `desc`, `find` and `after`; ignores other parameters. @throws {ERR_INVALID_REQUEST} */
 export function parseListingQuery(query: URLSearchParams): ListingQuery {
   const sort = once(query, "sort") ?? "name";
   const order = ORDERS.find((known) => known === sort);
@@ -34,7 +30,7 @@ export function parseListingQuery(query: URLSearchParams): ListingQuery {
   return { order, descending: once(query, "desc") !== undefined, find, after: once(query, "after") };
 }
 
-/** The query of the same listing with other terms; empty for the plain one. */
+/** Returns the query text; empty for the default listing. */
 export function listingQueryText({ order, descending, find, after }: ListingQuery): string {
   const query = new URLSearchParams();
   if (order !== "name") query.set("sort", order);

@@ -13,20 +13,19 @@ import { checkTokenUse } from "../token_limits.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 
-/** A share that the caller may use, and the path inside it that the request means. */
+/** Share that the caller may use, with the requested path in it. */
 export interface OpenedShare {
   readonly server: SharedServer;
   readonly share: Share;
-  /** Absolute on the daemon's host, within the share; ends in a slash if a directory was asked for. */
+  /** Absolute, within the share; ends in a slash if a directory was requested. */
   readonly path: string;
-  /** What the owner may reach; all of them hold. */
+  /** The owner's limits; all apply. */
   readonly limits: readonly OwnerLimits[];
 }
 
 /**
- * Finds the share of a request `/rest/access/<server>/<id>[/<path>]` and checks that the caller may use it as wanted.
- * @param wantedOf What is wanted of that share.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SHARE_NOT_FOUND | ERR_NOT_FOUND | ERR_NOT_PERMITTED} or 401 for a caller without credentials.
+ * Returns the share of `/rest/access/<server>/<id>[/<path>]` if the caller may use it.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SHARE_NOT_FOUND | ERR_NOT_FOUND | ERR_NOT_PERMITTED} Or 401 for anonymous callers.
  */
 export async function openedShare(
   call: Call,
@@ -45,7 +44,7 @@ export async function openedShare(
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
 }
 
-/** Whether the caller may use a share in the way that is wanted; its owner has no special right. */
+/** Checks the caller's access; the owner has no special right. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
@@ -55,15 +54,14 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
   throw notPermitted(`This share is for ${share.access === "DROP" ? "uploading" : "reading"} only`);
 }
 
-/** What of a share's access the operator permits. */
+/** Returns the access within the operator's policy. */
 export function granted({ access }: Share, { allowWriteAccess }: SharingParts): AccessLevel {
   if (allowWriteAccess || access === "READ") return access;
   return access === "DROP" ? "NONE" : "READ";
 }
 
 /**
- * Checks that the owner may still reach the path: attributes can have changed since the share was made (D20).
- * @returns What the owner may reach.
+ * Checks that the owner may still reach the path: attributes may have changed (D20). @returns The owner's limits.
  * @throws {ERR_NOT_FOUND | ERR_SHARE_NOT_FOUND}
  */
 export async function checkOwner(
@@ -84,11 +82,9 @@ function checkSource({ clientAddress }: Call, { sources }: Share): void {
 }
 
 /**
- * The absolute path that an HTTP request means inside a share, and never anything outside (D7).
- * @param segments What follows the share's id in the request's path, split at `/` and still percent-encoded; decoded
- *   here, once. A last empty segment asks for a directory.
- * @returns Ends in a slash if a directory was asked for.
- * @throws {ERR_NOT_FOUND} Not valid UTF-8, `.` or `..`, encoded slashes, control characters, a path below a file.
+ * Resolves a request path inside a share, never outside (D7).
+ * @param segments Percent-encoded path behind the share's id, split at `/`; a last empty segment requests a directory.
+ * @throws {ERR_NOT_FOUND} For invalid UTF-8, `.`, `..`, encoded slashes, control characters, or a path below a file.
  */
 export function containedPath(share: Pick<Share, "path">, segments: readonly string[]): string {
   if (segments.length === 0) return share.path;

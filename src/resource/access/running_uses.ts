@@ -4,20 +4,18 @@ import { realTime, type Schedule } from "../../model/schedule.ts";
 import { isExpired, type Share } from "../../sharing/share.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 
-/** How often the shares of transfers in progress are looked at, in milliseconds: a share that ends elsewhere ends them so soon. */
+/** Milliseconds; bounds how long a transfer outlives a share that ended on another instance. */
 const LOOK_MS = 2_000;
 
-/** A transfer in progress. */
 interface Running {
-  /** As it was when the transfer was permitted. */
+  /** As permitted at the start. */
   readonly share: Share;
   readonly address: string;
   readonly end: (why: string) => void;
 }
 
-/** Ends transfers whose share has ended, or no longer permits them, whichever instance or command changed that. */
+/** Stops transfers whose share ended or no longer permits them, on any instance. */
 export class RunningUses {
-  /** By share. */
   readonly #running = new Map<string, Set<Running>>();
   #cancel: (() => void) | undefined;
 
@@ -27,7 +25,7 @@ export class RunningUses {
     readonly schedule: Schedule = realTime,
   ) {}
 
-  /** Watches a transfer. @param running.end Called at most once. @returns To be called when it is over. */
+  /** Watches a transfer. @param running.end Called at most once. @returns Stops watching. */
   add(running: Running): () => void {
     const key = `${running.share.server}/${running.share.id}`;
     const others = this.#running.get(key) ?? new Set();
@@ -41,7 +39,7 @@ export class RunningUses {
     };
   }
 
-  /** Looks at the shares of all transfers once. While the database is away, only known ends count. */
+  /** Checks the shares of all transfers once. Without the database, only known ends take effect. */
   async look(): Promise<void> {
     for (const running of [...this.#running.values()]) {
       const [first] = running;
@@ -79,7 +77,6 @@ function whyExpired(share: Share, clock: Clock): string | undefined {
   return isExpired(share, clock()) ? "the share has expired" : undefined;
 }
 
-/** Why a share does not permit a transfer any more that it permitted; undefined if it does. */
 function whyEnded(
   { share: before, address }: Running,
   now: Share | undefined,

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import { shellWord } from "../command_lines.ts";
 import type { Listing, ShareFacts, UploadTarget, UploadView } from "./listing.ts";
 
-/** What people are told of a share. @param shown Path, or pattern of paths, that `pyuftp` is to get. */
+/** Returns the facts of a share for people. @param shown Path, or pattern of paths, for `pyuftp`. */
 export function shareFacts({ base, userName }: Call, share: Share, shown: string): ShareFacts {
   const { server, id, target, owner, made, expires, oneTime, usesLeft, password } = share;
   const user = password !== undefined && target === EVERYBODY
@@ -15,7 +15,7 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
     : userName === undefined
     ? "-u <user> -i ~/.ssh/id_ed25519"
     : `-u ${shellWord(userName)} -P`;
-  // Named by its id, it is this share whatever else covers the path.
+  // The id names this share even if others cover the path.
   const address = shellWord(`${base}/rest/access/${server}/${id}:${shown}`);
   return {
     name: shareName(share),
@@ -28,7 +28,7 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
   };
 }
 
-/** A share for uploads, as those see it who bring something. @param now Milliseconds since the epoch. */
+/** Returns an upload share for people who upload. */
 export function uploadView(call: Call, share: Share, now: number): UploadView {
   const { server, id, quota, received = { files: 0, bytes: 0 } } = share;
   const credentials = share.password !== undefined && share.target === EVERYBODY
@@ -49,7 +49,7 @@ export function uploadView(call: Call, share: Share, now: number): UploadView {
   };
 }
 
-/** Where files for a directory of a share are sent. What is there may be replaced with `MODIFY` alone. */
+/** Returns the upload destination for a directory of a share; only `MODIFY` permits replacement. */
 export function uploadTarget(
   { root, signIn }: Pick<Call, "root" | "signIn">,
   { server, id, path, access }: Share,
@@ -65,12 +65,11 @@ export function uploadTarget(
   };
 }
 
-/** Name of what is shared: its last component, or the server's whose root it is. */
 function shareName({ server, path }: Share): string {
   return nameOf(withoutSlash(path)) || server;
 }
 
-/** Address of a share for whoever asks: by browsers that are signed in it is seen as a page of theirs, since nobody is signed in below `/rest/`. */
+/** Returns the address of a share; for signed-in browsers a page of theirs, since `/rest/` ignores sign-ins. */
 export function shareAddress(
   { base, root, signIn }: Pick<Call, "base" | "root" | "signIn">,
   { server, id }: Share,
@@ -78,7 +77,7 @@ export function shareAddress(
   return signIn === undefined ? `${base}/rest/access/${server}/${id}` : `${root}shared/${server}/${id}`;
 }
 
-/** Links to a shared directory, and to each below it down to one. @param directory Absolute, with a slash at its end. */
+/** Returns links from the shared directory down to this one. @param directory Absolute, with a slash at its end. */
 export function trailTo(call: Call, share: Share, directory: string): Listing["trail"] {
   const below = directory.slice(share.path.length).split("/").slice(0, -1);
   const trail = [{ name: shareName(share), href: `${shareAddress(call, share)}/` }];
@@ -88,7 +87,7 @@ export function trailTo(call: Call, share: Share, directory: string): Listing["t
   return trail;
 }
 
-/** A path as it stands in addresses. */
+/** Percent-encodes each segment of a path. */
 export function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }

@@ -7,10 +7,7 @@ import type { Call } from "../call.ts";
 import { lowestLimit } from "../rate_limit.ts";
 import type { SharedServer } from "../share/shared_server.ts";
 
-/**
- * Under which account a session for a share runs, and how fast, whether this service opens it for a request or hands it to the
- * caller. The account is that of the owner; rate limit and reservation are those of the caller, who needs no account here.
- */
+/** Builds the session request of a share: the owner's account with the caller's rate limit and reservation. */
 export function shareSession(
   { user, log }: Pick<Call, "user" | "log">,
   { name, facts: { reservations } }: SharedServer,
@@ -26,7 +23,7 @@ export function shareSession(
   }
 }
 
-/** Opens a session of this service for one path of a share. @param path A directory ends in a slash. */
+/** Opens a session for one path of a share. @param path A directory ends in a slash. */
 export function openShareSession(
   call: Call,
   { server, share }: { readonly server: SharedServer; readonly share: Share },
@@ -41,10 +38,7 @@ export function openShareSession(
   }, signal);
 }
 
-/**
- * The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good.
- * @throws {ERR_NOT_A_FILE} If something else is there.
- */
+/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
 export async function existingFile(session: DaemonSession, path: string) {
   try {
     const entry = await session.datedEntry(path);

@@ -22,9 +22,9 @@ import { shareSession } from "./share_session.ts";
 import { useShare } from "./use_of_share.ts";
 
 /**
- * `POST /rest/access/<server>[/<id>]`: a UFTP session for shared data, under the account of the share's owner and confined
- * to what is asked for (rest-api.md 1.13, 2.5). The request may name the share by its id, in the address or as `share`, or
- * whose share is meant, as `owner`; else {@link decidingShare} of those for the caller or for everybody does.
+ * Serves `POST /rest/access/<server>[/<id>]`: opens a UFTP session under the owner's account, confined to the requested path
+ * (rest-api.md 1.13, 2.5). The request names the share by id (in the address or as `share`) or by `owner`; else {@link
+ * decidingShare} chooses.
  */
 export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
@@ -57,7 +57,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
         call,
         grants(share.access, "WRITE") && parts.allowWriteAccess ? "WRITE" : "READ",
       ),
-      // A persistent secret would be worth many uses.
+      // A persistent secret would allow many uses.
       persistent: request.persistent && share.usesLeft === undefined,
       streams: request.streamCount,
       compress: request.compress,
@@ -71,22 +71,18 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   }
 }
 
-/**
- * Whether all of a share is meant by another path than its own: a directory without its last slash, and the folder of a
- * file, since clients ask for that and take the file in the session.
- */
+/** Clients ask for a directory without its last slash, and for the folder of a file. */
 function isMeantBy(asked: string, { path }: Share): boolean {
   return path === `${asked}/` || (!path.endsWith("/") && parentOf(path) === asked);
 }
 
-/** Which share a request means; absent members leave that open. */
+/** Selection of a share in a request. */
 interface Choice {
   readonly id?: string;
-  /** In canonical DN. */
+  /** Canonical DN. */
   readonly owner?: string;
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
 function parseChoice({ params }: Call, body: unknown): Choice {
   const member = membersOf(body);
   const id = params.get("id") ?? text("share", member("share"));
@@ -94,7 +90,7 @@ function parseChoice({ params }: Call, body: unknown): Choice {
   return { id, owner: owner === undefined ? undefined : parseName("owner", owner) };
 }
 
-/** @throws {ERR_SHARE_NOT_FOUND} or a refusal, if all that cover the path are for others. */
+/** @throws {ERR_SHARE_NOT_FOUND} Or a refusal, if all shares of the path are for others. */
 async function meantShare(
   call: Call,
   { server, asked, wanted, id, owner }: Choice & {

@@ -14,10 +14,9 @@ import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
 
 /**
- * `PUT /rest/access/<server>/<id>[/<path>]`: writes a file of a share that allows it (rest-api.md 1.13, 2.10). An upload
- * that ends early leaves a part behind, as the daemon writes in place, and is an error; with a key, see {@link dropUpload}. All that can be checked is checked
- * before the first byte of the body is asked for.
- * @returns 201 if there was no such file before, else 200.
+ * Serves `PUT /rest/access/<server>/<id>[/<path>]`: writes a file in place (rest-api.md 1.13, 2.10), after all checks that
+ * need no body. An interrupted upload fails and leaves a partial file; with a key, see {@link dropUpload}.
+ * @returns 201 for a new file, else 200.
  */
 export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);

@@ -5,20 +5,16 @@ import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** A use of a share that has begun: it counts, unless it is given back before anything was sent. */
+/** Counted use of a share; can be given back while nothing was sent. */
 export interface UseOfShare {
-  /** Ends it: the request is given up, the operator has banned who makes it, or the share does not permit it any more. */
+  /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
-  /** Nothing came of it: the share is as before. */
   giveBack(): Promise<void>;
-  /** It is over; one of which nothing was sent and that did not end well is given back. */
+  /** Ends the use; gives it back if it failed before anything was sent. */
   finish(result: TransferResult): Promise<void>;
 }
 
-/**
- * Claims one use of a share, atomically, and writes it to the log.
- * @throws {ERR_SHARE_NOT_FOUND} If another request had the last use.
- */
+/** Reserves one use of a share atomically and logs it. @throws {ERR_SHARE_NOT_FOUND} If another request took the last use. */
 export async function useShare(
   call: Call,
   share: Share,

@@ -1,22 +1,19 @@
 import type { HeaderList } from "../../model/header_list.ts";
 
-/**
- * For how long after a change a file may change again without anybody being able to tell: daemons say the time in whole
- * seconds, and their clocks are not quite ours (RFC 9110, 8.8.1). Milliseconds.
- */
+/** Milliseconds in which a change could go unnoticed: daemons report whole seconds, and clocks differ (RFC 9110, 8.8.1). */
 const UNSETTLED_MS = 2000;
 
-/** What tells one version of a file from another (RFC 9110, 8.8). */
+/** Validators of one version of a file (RFC 9110, 8.8). */
 export interface Validators {
-  /** Entity tag, with its quotes: strong once the file is settled; before, weak and never the same again. */
+  /** Entity tag with its quotes: strong once the file is settled; before, weak and unique. */
   readonly etag: string;
-  /** When the file was last changed: milliseconds since the epoch, in whole seconds; absent if the daemon does not say. */
+  /** Milliseconds since the epoch, in whole seconds. */
   readonly modifiedAt?: number;
-  /** Whether these validators stand for one version and no other. */
+  /** Whether the validators identify one version. */
   readonly settled: boolean;
 }
 
-/** @param now Milliseconds since the epoch, as is `modifiedAt`. */
+/** Derives validators. @param now Milliseconds since the epoch, as is `modifiedAt`. */
 export function validatorsOf(
   { size, modifiedAt }: { readonly size: number; readonly modifiedAt?: number },
   now: number,
@@ -30,7 +27,7 @@ export function validatorsOf(
   };
 }
 
-/** What the conditions of a GET or HEAD request come to (RFC 9110, 13.2.2). */
+/** Evaluates the conditions of a GET or HEAD request (RFC 9110, 13.2.2). */
 export function evaluateConditions(
   headers: HeaderList,
   file: Validators,
@@ -44,14 +41,13 @@ export function evaluateConditions(
     : "proceed";
 }
 
-/** Whether the conditions of a PUT request allow to write (RFC 9110, 13.2.2). @param file Absent: there is none yet. */
+/** Reports whether the conditions of a PUT request permit the write (RFC 9110, 13.2.2). */
 export function allowsWriting(headers: HeaderList, file: Validators | undefined): boolean {
   if (file === undefined) return !headers.has("If-Match");
   const ifNoneMatch = headers.get("If-None-Match");
   return !isMissed(headers, file) && (ifNoneMatch === null || !lists(ifNoneMatch, file, "weak"));
 }
 
-/** Whether the version that the caller wants to have to do with is not the one that is there. */
 function isMissed(headers: HeaderList, file: Validators): boolean {
   const ifMatch = headers.get("If-Match");
   if (ifMatch !== null) return !lists(ifMatch, file, "strong");
@@ -59,10 +55,7 @@ function isMissed(headers: HeaderList, file: Validators): boolean {
   return date !== undefined && file.modifiedAt !== undefined && !isUnmodifiedSince(file, date);
 }
 
-/**
- * Whether the `Range` header counts: without `If-Range`, or if that names exactly this version (RFC 9110, 13.1.5). Parts of
- * a file that is not settled could be of different versions.
- */
+/** Reports whether `Range` applies: no `If-Range`, or a match of this version (RFC 9110, 13.1.5). An unsettled file could mix versions. */
 export function rangeApplies(headers: HeaderList, { etag, modifiedAt, settled }: Validators): boolean {
   if (!settled) return false;
   const condition = headers.get("If-Range")?.trim();
@@ -70,15 +63,12 @@ export function rangeApplies(headers: HeaderList, { etag, modifiedAt, settled }:
   return condition.startsWith('"') ? condition === etag : parseHttpDate(condition) === modifiedAt;
 }
 
-/** `Last-Modified` as RFC 9110, 5.6.7 writes dates. */
+/** Formats a date for `Last-Modified` (RFC 9110, 5.6.7). */
 export function formatHttpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
-/**
- * Whether a file has not changed since a date. The date of its last change is told of settled files alone; other dates are
- * by the caller's clock, and may lie within the second of a change.
- */
+/** Only the dates of settled files are exact; other dates come from the caller's clock. */
 function isUnmodifiedSince({ modifiedAt, settled }: Validators, date: number): boolean {
   if (modifiedAt === undefined) return false;
   return (settled && date === modifiedAt) || date >= modifiedAt + UNSETTLED_MS;
@@ -91,7 +81,7 @@ function parseHttpDate(text: string | null): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
 
-/** Whether an entity tag is among those of a header. What is not settled is the same as nothing that anybody has. */
+/** An unsettled tag matches nothing. */
 function lists(header: string, { etag, settled }: Validators, comparison: "strong" | "weak"): boolean {
   if (header.trim() === "*") return true;
   const tags: readonly string[] = header.match(/(?:W\/)?"[^"]*"/g) ?? [];

@@ -15,7 +15,7 @@ import type { AdminApi } from "./admin_api.ts";
 export interface ActionParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** Absent without a certificate to sign with. */
+  /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent: data sharing is off. */
   readonly shareAdministration: ShareAdministration | undefined;

@@ -79,7 +79,7 @@ export const MAX_REPLY = 8 * 1024 * 1024;
 /** Longest ban by hand, in seconds: ten years. */
 export const LONGEST_BAN = 10 * 365 * 24 * 3600;
 
-/** Longest user name, as `parseCredentials` has it. */
+/** As in `parseCredentials`. */
 const MAX_USER = 256;
 /** Longest distinguished name, in characters. */
 const MAX_NAME = 1024;

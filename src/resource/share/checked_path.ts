@@ -9,7 +9,7 @@ import type { Call } from "../call.ts";
 import { notPermitted, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** The account a share is made for. */
+/** Account of a share. */
 export interface ShareAccount {
   readonly uid: string;
   readonly gid?: string;
@@ -17,10 +17,7 @@ export interface ShareAccount {
   readonly excludes?: string;
 }
 
-/**
- * The caller's account on a server.
- * @throws {ERR_NOT_PERMITTED} For `nobody`; and what the attributes throw for callers without account or group.
- */
+/** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
   const account = attributesOnServer(call.user, server, {
     requestedGroup: group,
@@ -30,7 +27,7 @@ export function shareAccount(call: Call, server: string, group?: string): ShareA
   return account;
 }
 
-/** @throws {ERR_NOT_PERMITTED} If nothing beyond reading is granted on this service (D4: not even `MODIFY`). */
+/** Checks the operator's policy for access above `READ` (D4: not even `MODIFY`). @throws {ERR_NOT_PERMITTED} */
 export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: SharingParts): void {
   if (access !== "NONE" && access !== "READ" && !allowWriteAccess) {
     throw notPermitted("Write access to shares is not allowed on this server");
@@ -38,9 +35,9 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
 }
 
 /**
- * A path as it may be shared: in normal form, existing, reachable for its owner, and ending in a slash exactly if it is
- * a directory. Asked of a daemon as the owner, for a new share and for a changed path alike (D9, rest-api.md 2.3).
- * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} and what sessions throw.
+ * Returns a normalised path that exists and is in the owner's reach; a directory ends in a slash. The daemon checks it under
+ * the owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
+ * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
  */
 export async function checkedPath(
   text: string,
@@ -76,7 +73,7 @@ export async function checkedPath(
   }
 }
 
-/** A path in normal form; a relative one begins in the account's home directory. @throws {ERR_INVALID_PATH} */
+/** Normalises a path; a relative path begins in the home directory. @throws {ERR_INVALID_PATH} */
 export async function fullPath(
   text: string,
   uid: () => string,

@@ -15,8 +15,8 @@ import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
 /**
- * `POST /rest/share/<server>`: makes a share, gives the caller's existing one of the same path and target new terms, or
- * with access `NONE` removes it (rest-api.md 1.12, 2.3, 2.4).
+ * Serves `POST /rest/share/<server>`: creates a share, updates the caller's share of the same path and target, or removes it
+ * with access `NONE` (rest-api.md 1.12, 2.3, 2.4).
  */
 export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   sharedServer(call, parts);
@@ -27,10 +27,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
   return emptyResponse({ status: 201, headers: { Location: location } });
 }
 
-/**
- * What is to become of a share. @param body As that of the request above.
- * @returns `undefined` if it is removed. @throws As that request.
- */
+/** Creates, updates or removes a share. @returns `undefined` if it was removed. */
 export async function makeShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
   const server = sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
@@ -76,7 +73,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   return share;
 }
 
-/** The form in which the password of a link is kept. @throws What `ScryptTurns.run()` throws. */
+/** Hashes the password of a link. @throws As `ScryptSemaphore.run()`. */
 export async function passwordHash(
   { user, signal }: Pick<Call, "user" | "signal">,
   password: Secret | undefined,
@@ -87,7 +84,7 @@ export async function passwordHash(
   return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), seeker));
 }
 
-/** End of a share that begins now, in seconds since the epoch; the operator's bound holds for unlimited ones too. */
+/** Returns the end of a share that begins now, in seconds since the epoch, within the operator's bound. */
 export function endOfLife(
   lifetime: number,
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
@@ -96,7 +93,7 @@ export function endOfLife(
   return limits.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...limits);
 }
 
-/** The path need not exist any more, and no daemon need live: the text counts, with or without last slash (D36). */
+/** Compares the text, with or without last slash: path and daemon may be gone (D36). */
 async function removeShares(
   call: Call,
   server: SharedServer,

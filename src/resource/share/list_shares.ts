@@ -14,13 +14,12 @@ import type { SharingParts } from "./sharing_parts.ts";
 import { httpError } from "../../model/http_error.ts";
 import { ownShare } from "./own_share.ts";
 
-/** Shares in one answer at most. */
+/** Shares in one answer. */
 export const MOST_SHARES = 5000;
 
-/** Shares that are read from the store at a time. */
 const AT_A_TIME = 200;
 
-/** `GET /rest/share`: the servers with sharing. */
+/** Serves `GET /rest/share`: the servers with sharing. */
 export function listSharedServers(call: Call, { servers, sessions }: SharingParts): HttpResponse {
   const entries: Record<string, unknown> = {};
   for (const { name, description, sharing, daemons } of servers.values()) {
@@ -34,24 +33,20 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
   return jsonResponse({ ...entries, userInfo: userInfo(call, Object.keys(entries)) }, { indent: 2 });
 }
 
-/** The two lists of an answer, in their order. */
 const LISTS = ["shares", "accessible"] as const;
 
 type List = typeof LISTS[number];
 
-/** Where an answer begins: behind this share of this list. */
+/** Start of an answer: behind this share of this list. */
 interface Start {
   readonly list: List;
   readonly after?: Pick<Share, "created" | "id">;
 }
 
-/**
- * `GET /rest/share/<server>`: what the caller shares, and what is shared with the caller. Long lists come in parts, of which
- * each names the next.
- */
+/** Serves `GET /rest/share/<server>`: the caller's shares, and shares for the caller, in parts that each name the next. */
 export async function listShares(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
-  // What is shared with everybody is known by its link only (D12).
+  // Shares for everybody are known by their link only (D12).
   const caller = nameOnServer(call, name);
   const start = parseStart(call.query.get("after"));
   const status = statusText(facts.daemons.status(), call.caller.kind !== "anonymous");
@@ -60,7 +55,7 @@ export async function listShares(call: Call, parts: SharingParts): Promise<HttpR
   return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
 }
 
-/** The answer in pieces: shares are read as somebody takes them. */
+/** Reads shares as the client takes them. */
 async function* answer(
   call: Call,
   { server, caller, start, rest }: {
@@ -82,7 +77,7 @@ async function* answer(
     let after = list === start.list ? start.after : undefined;
     for (let comma = "";;) {
       const most = Math.min(AT_A_TIME, left);
-      // One more tells whether there is another part.
+      // One extra shows that another part follows.
       const part = { most: most + 1, after };
       const read = list === "shares"
         ? await store.ownedBy(server, caller, part)
@@ -112,7 +107,6 @@ function formatStart({ list, after }: Start): string {
   return after === undefined ? list : `${list}.${after.created}.${after.id}`;
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
 function parseStart(text: string | null): Start {
   const [wanted = "shares", created = "", id = "", ...more] = text?.split(".", 4) ?? [];
   const list = LISTS.find((known) => known === wanted);
@@ -124,8 +118,8 @@ function parseStart(text: string | null): Start {
 }
 
 /**
- * The member `userInfo` of the share service's answers: who the caller is, as far as that is known, on the last of these
- * servers where they are somebody, since the Java service says it for each and the last one stays (rest-api.md 1.12).
+ * Returns `userInfo` for the last server on which the caller has an account: the Java service overwrites it per server
+ * (rest-api.md 1.12).
  */
 function userInfo(call: Call, servers: readonly string[]) {
   const dn = callerName(call.caller);
@@ -135,13 +129,9 @@ function userInfo(call: Call, servers: readonly string[]) {
   return { uid, gid, groups: availableGroups, dn };
 }
 
-/** How many uses an answer shows at most. */
 const SHOWN_USES = 100;
 
-/**
- * `GET /rest/share/<server>/<id>`: one of the caller's shares, with who used it. A share that is used up can still be
- * read here, so that its owner sees who it was.
- */
+/** Serves `GET /rest/share/<server>/<id>`: a share of the caller with its uses, even if it is used up. */
 export async function readShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);

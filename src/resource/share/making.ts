@@ -7,7 +7,7 @@ import type { ShareAccount } from "./checked_path.ts";
 import { refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
-/** What a share is to remember of its owner, who is the caller. @param path As it is shared. */
+/** Returns the circumstances of creation that a share keeps. @param path As shared. */
 export async function makingOf(
   call: Call,
   { path, account, server }: {
@@ -29,7 +29,7 @@ export async function makingOf(
   };
 }
 
-/** Whether the daemon says that a path lies in the account's home directory. An account that lives in the root has none. */
+/** An account whose home is the root has no home directory. */
 async function isAtHome(
   path: string,
   uid: string,

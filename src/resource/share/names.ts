@@ -5,26 +5,23 @@ import { HttpError } from "../../model/http_error.ts";
 import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 
-/** A caller's name in canonical DN (rest-api.md 2.6). */
+/** Returns the caller's canonical DN (rest-api.md 2.6). */
 export function callerName(caller: Caller): string {
   return canonicalDn(caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn);
 }
 
 /**
- * Whose shares on a server are the caller's, and which are for the caller: the name in canonical DN.
- *
- * A key that a daemon reported gives the same name to people of one account name on different hosts. On servers of other
- * daemons the name is the caller's only if the attribute sources give it an account there; else the caller is nobody in
- * particular.
+ * Returns the canonical DN that owns shares on a server. Keys reported by a daemon give the same name to equal account names
+ * on different hosts, so elsewhere the name needs an account from the attribute sources; without it the caller is anonymous.
  */
 export function nameOnServer({ caller, user, log }: Call, server: string): string {
   const proven = user.restricted === undefined || user.restricted.servers.includes(server);
-  return proven || hasAccount({ user, log }, server) ? callerName(caller) : EVERYBODY;
+  return proven || accountOn({ user, log }, server) !== undefined ? callerName(caller) : EVERYBODY;
 }
 
 /**
- * The targets of shares on a server that are for the caller in particular: by name, and by the Unix groups that the caller
- * has there now. None for whoever is nobody in particular; and no groups for whoever has no account there.
+ * Returns the targets that match the caller on a server: the name and the current Unix groups. Empty for anonymous callers;
+ * no groups without an account.
  */
 export function targetsOnServer(call: Call, server: string): readonly string[] {
   const name = nameOnServer(call, server);
@@ -33,11 +30,7 @@ export function targetsOnServer(call: Call, server: string): readonly string[] {
   return [name, ...groups.map(groupTarget)];
 }
 
-function hasAccount(of: Pick<Call, "user" | "log">, server: string): boolean {
-  return accountOn(of, server) !== undefined;
-}
-
-/** What somebody is on a server; undefined without an account there, or where it cannot be told. */
+/** Returns the caller's account on a server; undefined without an account, or on error. */
 export function accountOn(
   { user, log }: Pick<Call, "user" | "log">,
   server: string,

@@ -15,10 +15,8 @@ import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 
-/** How often shares that have ended are deleted, in milliseconds. */
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
-/** What data sharing is opened with. */
 interface SharingOptions extends
   Pick<
     SharingParts,
@@ -31,27 +29,23 @@ interface SharingOptions extends
     | "guess"
     | "watch"
   > {
-  /** The database that instances share, or `persistence.directory`; the folder must be there. */
+  /** Shared database, or an existing folder (`persistence.directory`). */
   readonly place: Database | string;
-  /** Addresses that daemons are to expect (`share.clientIP`); none: the local end of each connection. */
+  /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
   readonly clientAddresses?: readonly string[];
-  /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
   readonly log: Logger;
   readonly clock: Clock;
 }
 
-/** Sharing as it runs: its parts, and how to end it. */
+/** Running data sharing. */
 export interface OpenSharing extends SharingParts {
-  /** Closes the database; requests still under way can then not be recorded, so let them finish first. */
+  /** Closes the database; end requests first. */
   close(): void;
 }
 
-/**
- * Opens the share store and keeps it free of shares that have ended.
- * @throws {UnknownDatabase} and what the file system throws.
- */
+/** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
   const { servers, place, clientAddresses = [], attributes, log, clock } = options;
   const store = typeof place === "object"

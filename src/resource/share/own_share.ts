@@ -8,8 +8,8 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { emptyResponse } from "../text_response.ts";
 
 /**
- * The share that a request names by its id, if it is the caller's own; undefined if there is none of that id.
- * @throws 403, or 401 without credentials, if it is somebody else's; 403 if the caller's token is good for less.
+ * Returns the caller's share that a request names by id.
+ * @throws 403, or 401 without credentials, for others' shares; 403 if the token's restrictions do not cover it.
  */
 export async function ownShare(call: Call, server: string, parts: SharingParts): Promise<Share | undefined> {
   const id = call.params.get("id") ?? "";
@@ -22,7 +22,7 @@ export async function ownShare(call: Call, server: string, parts: SharingParts):
   return share;
 }
 
-/** `DELETE /rest/share/<server>/<id>`: ends one of the caller's shares; an id that is not there is no error. */
+/** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
 export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);

@@ -8,10 +8,10 @@ import type { Quota } from "../../sharing/share.ts";
 import { EXPECTED_TARGET, parseTarget } from "../../sharing/target.ts";
 import { invalidRequest } from "../invalid_request.ts";
 
-/** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); what stands from `maxUses` on is ours. */
+/** Body of `POST /rest/share/<server>` (rest-api.md 1.12); members from `maxUses` on are ours. */
 export interface ShareFields {
   readonly path: string;
-  /** As {@link parseTarget} gives it. */
+  /** As {@link parseTarget} returns it. */
   readonly target: string;
   readonly access: AccessLevel;
   readonly group?: string;
@@ -22,18 +22,17 @@ export interface ShareFields {
   readonly sources: readonly string[];
   readonly note?: string;
   readonly password?: Secret;
-  /** How much can be brought; with `DROP` alone. */
+  /** `DROP` only. */
   readonly quota?: Quota;
 }
 
-/** Characters of a note, and of the password of a link. */
+/** Also bounds link passwords. */
 const MOST_IN_NOTE = 500;
 const MOST_IN_PASSWORD = 200;
 
-/** The most addresses and ranges a share can be bound to. */
 const MAX_SOURCES = 32;
 
-/** @throws {ERR_INVALID_REQUEST} Naming the member and what was expected. */
+/** Parses a share request. @throws {ERR_INVALID_REQUEST} Naming the member and what was expected. */
 export function parseShareFields(body: unknown): ShareFields {
   const member = membersOf(body);
   const access = parseAccessLevel(text("access", member("access")) ?? "READ");
@@ -55,7 +54,7 @@ export function parseShareFields(body: unknown): ShareFields {
   };
 }
 
-/** A line for those who use the share; `undefined` if there is none. @throws {ERR_INVALID_REQUEST} */
+/** Parses a note. @throws {ERR_INVALID_REQUEST} */
 export function parseNote(value: unknown): string | undefined {
   const note = text("note", value)?.trim() ?? "";
   if (note.length > MOST_IN_NOTE || hasForbiddenCharacter(note)) {
@@ -64,7 +63,7 @@ export function parseNote(value: unknown): string | undefined {
   return note === "" ? undefined : note;
 }
 
-/** Password of a link; `undefined` if there is none. @throws {ERR_INVALID_REQUEST} */
+/** Parses a link password. @throws {ERR_INVALID_REQUEST} */
 export function parsePassword(value: unknown): Secret | undefined {
   const password = text("password", value) ?? "";
   if (password.length > MOST_IN_PASSWORD || hasForbiddenCharacter(password)) {
@@ -88,7 +87,7 @@ function atLeastOne(name: string, value: unknown): number | undefined {
   return number;
 }
 
-/** Gives the members of a JSON object by name; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
+/** Returns a reader for members of a JSON object; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
 export function membersOf(body: unknown): (name: string) => unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalidRequest("The request body must be a JSON object");
@@ -96,13 +95,13 @@ export function membersOf(body: unknown): (name: string) => unknown {
   return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
 }
 
-/** Seconds, as number or text; what is not above 0 is unlimited. @throws {ERR_INVALID_REQUEST} */
+/** Parses seconds, as number or text; 0 or less is unlimited. @throws {ERR_INVALID_REQUEST} */
 export function parseLifetime(value: unknown): number | undefined {
   const seconds = wholeNumber("lifetime", value);
   return seconds === undefined ? undefined : Math.max(0, seconds);
 }
 
-/** Addresses and CIDR ranges, as an array or as text with commas or blanks between. @throws {ERR_INVALID_REQUEST} */
+/** Parses addresses and CIDR ranges, as an array or as text separated by commas or blanks. @throws {ERR_INVALID_REQUEST} */
 export function parseSources(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const items: unknown = typeof value === "string"
@@ -117,7 +116,6 @@ export function parseSources(value: unknown): readonly string[] | undefined {
   });
 }
 
-/** For whom a share is to be. @throws {ERR_INVALID_REQUEST} */
 function parseWhom(user: string): string {
   try {
     return parseTarget(user);
@@ -127,7 +125,7 @@ function parseWhom(user: string): string {
   }
 }
 
-/** The canonical DN of a distinguished name. @throws {ERR_INVALID_REQUEST} */
+/** Returns the canonical form of a distinguished name. @throws {ERR_INVALID_REQUEST} */
 export function parseName(member: string, name: string): string {
   try {
     return canonicalDn(name);
@@ -137,7 +135,7 @@ export function parseName(member: string, name: string): string {
   }
 }
 
-/** The Java service takes other words for `false`; but who limits a share in any words means it. */
+/** The Java service reads other words as `false`; here they are errors, so that a limit is never lost. */
 function parseFlag(name: string, value: unknown): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value ?? "";
   if (word === true || word === "true") return true;
@@ -160,7 +158,7 @@ function required(name: string, value: unknown): string {
   return given;
 }
 
-/** Text; numbers and flags count as such. @throws {ERR_INVALID_REQUEST} */
+/** Returns a text; accepts numbers and flags. @throws {ERR_INVALID_REQUEST} */
 export function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);

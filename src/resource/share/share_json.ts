@@ -1,7 +1,7 @@
 import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
 import { groupOf } from "../../sharing/target.ts";
 
-/** Members that owner and target both see (rest-api.md 1.12). */
+/** Members for owner and target (rest-api.md 1.12). */
 function common(share: Share, base: string, now: number) {
   const { server, id, path, access, expires, oneTime, usesLeft, accessCount, note, password } = share;
   return {
@@ -14,12 +14,12 @@ function common(share: Share, base: string, now: number) {
     note,
     password: password === undefined ? undefined : true,
     http: `${base}/rest/access/${server}/${id}`,
-    // `pyuftp` asks for the folder of a file, and only the id tells which of the files in it is meant.
+    // `pyuftp` requests the folder of a file; only the id identifies the file.
     uftp: `${base}/rest/access/${server}${isDirectory(share) ? "" : `/${id}`}:${path}`,
   };
 }
 
-/** A share as its owner sees it. @param base Base of links. @param now Milliseconds since the epoch. */
+/** Returns a share as JSON for its owner. @param base Base of links. */
 export function ownersView(share: Share, base: string, now: number) {
   return {
     id: share.id,
@@ -34,13 +34,13 @@ export function ownersView(share: Share, base: string, now: number) {
   };
 }
 
-/** A share as the one sees it for whom it is; `user` where that is a group. */
+/** Returns a share as JSON for its target; with `user` for groups. */
 export function targetsView(share: Share, base: string, now: number) {
   const { owner, target } = share;
   return { owner, ...(groupOf(target) !== undefined && { user: target }), ...common(share, base, now) };
 }
 
-/** A use as the share's owner sees it; `bytes` and `complete` once they are known. */
+/** Returns a use as JSON for the owner. */
 export function useView({ at, who, address, kind, path, bytes, complete }: Use) {
   return {
     time: new Date(at).toISOString(),

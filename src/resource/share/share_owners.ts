@@ -8,10 +8,9 @@ import { HttpError, httpError } from "../../model/http_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
 
-/** The account of a share. */
 type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
-/** What can be known about the owners of shares while they are not there. */
+/** Rights of absent owners. */
 export class ShareOwners {
   readonly #source: AttributeSource;
   readonly #accountStatus: AskAccountStatus;
@@ -24,9 +23,8 @@ export class ShareOwners {
   }
 
   /**
-   * What of an owner's rights is by the attribute sources alone, without what a login adds.
-   * @param dn As it was proved.
-   * @throws {ServiceError} If a source is out of order.
+   * Returns the owner's attributes from the sources alone, without those of a login. @throws {ServiceError} If a source is
+   * out of order.
    */
   async mapped(
     dn: string,
@@ -41,12 +39,9 @@ export class ShareOwners {
   }
 
   /**
-   * What the owner of a share may reach at the moment of its use, which is never more than at the moment of its making.
-   * Shares of an owner who was banned are as good as gone. So are those under an account that is not the owner's any more,
-   * and those of owners who are not known any more to the source that named them, or that gave them account or role. A
-   * source that is out of order fails the use.
-   * @returns Limits that hold at once.
-   * @throws {ERR_SHARE_NOT_FOUND | ServiceError}
+   * Returns the owner's current limits, which never exceed those at creation. Shares of banned owners are not found; nor are
+   * shares whose owner lost the account, or is unknown to the source that gave name, account or role.
+   * @throws {ERR_SHARE_NOT_FOUND} @throws {ServiceError} If a source is out of order.
    */
   async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {
     const { owner, server, uid, made } = share;
@@ -83,7 +78,7 @@ export class ShareOwners {
       }
       if (made.mappedAccount) return user;
     }
-    // The account came from the owner's authentication, of which there is none now.
+    // The account came from the owner's authentication, which is absent now.
     return await this.#ask({ dn, uid }, signal);
   }
 

@@ -7,12 +7,15 @@ import { checkTokenServer } from "../token_limits.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import type { Caller } from "../../model/identity.ts";
 
-/** The logical server of a request, with the one instance it names, if it does (D24). */
+/** Logical server of a request, or one instance of it (D24). */
 export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
+/**
+ * Returns the server if it has sharing and suits token and login. @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS |
+ * ERR_STRONGER_LOGIN_NEEDED}
+ */
 export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);
@@ -22,12 +25,12 @@ export function sharedServer(call: Call, { sessions, unauthenticated }: SharingP
   return { ...server, sessions: client };
 }
 
-/** A known caller who may not do this. @param text What is not allowed. */
+/** Creates {ERR_NOT_PERMITTED}. @param text Forbidden action. */
 export function notPermitted(text: string): HttpError {
   return httpError("ERR_NOT_PERMITTED", { text });
 }
 
-/** The refusal that fits the caller: somebody unknown is asked for credentials, somebody known is turned away. */
+/** Creates 401 for anonymous callers and 403 for known ones. */
 export function refusal(
   caller: Caller,
   message: string,

@@ -12,52 +12,49 @@ import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
-/** What the share and access resources work with. */
+/** Dependencies of the share and access resources. */
 export interface SharingParts {
   /** All logical servers; those without sharing are unknown here. */
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** Session clients of the servers with sharing, by name. */
+  /** By name of the server; only servers with sharing. */
   readonly sessions: ReadonlyMap<string, SessionClient>;
   readonly store: ShareStore;
-  /** `share.allowWriteAccess`: whether anything above `READ` is granted at all, now and for existing shares. */
+  /** `share.allowWriteAccess`: permits access above `READ`, for existing shares too. */
   readonly allowWriteAccess: boolean;
-  /** Longest life of a share in seconds, `share.maxLifetime`; 0 is no bound. */
+  /** `share.maxLifetime`; 0 is unlimited. */
   readonly maxLifetimeSeconds: number;
-  /** Shares that a user may have on a server, `share.maxPerUser`; 0 is no bound. */
+  /** `share.maxPerUser`, per server; 0 is unlimited. */
   readonly maxPerUser: number;
-  /** What is known of owners who are not there: it can have changed since a share was made. */
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
-  /** The error that asks a caller without credentials for some; the reason is for the log. */
+  /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => HttpError;
   readonly uploads: {
     readonly semaphore: PathLocks;
     readonly unfinished: UnfinishedUploads;
   };
-  /** Has the password of a link looked at, as slowly as those of users. @throws {ERR_TOO_MANY_FAILURES} What the look throws. */
+  /** Runs a check of a link password, throttled as logins. @throws {ERR_TOO_MANY_FAILURES} And as `look`. */
   readonly guess: (
     who: { readonly link: string; readonly clientAddress: string; readonly signal: AbortSignal },
-    /** @param knownAs Name for who has shown the right one from this address before; see `Attempt`. */
+    /** @param knownAs Name of callers who showed the right password from this address before; see `Attempt`. */
     look: (knownAs?: string) => Promise<void>,
   ) => Promise<void>;
-  /** Where passwords of links wait to be hashed. */
+  /** Limits concurrent hashing of link passwords. */
   readonly hashing: ScryptSemaphore;
-  /** Has what a caller has under way ended once the operator bans them. @returns To be called when it is over. */
+  /** Stops the caller's work on a ban. @returns Ends the watch. */
   readonly watch: (
     call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },
     end: (reason: unknown) => void,
   ) => () => void;
-  /** Ends transfers in progress with their shares. */
   readonly running: RunningUses;
-  /** Long lists on their way to their readers. */
   readonly unread: UnreadAnswers;
-  /** Told of the bytes that passed through the service; absent: nobody counts them. */
+  /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;
 }
 
-/** Lets one at a time look at a path and begin to write there, so that what it saw still holds. */
+/** Locks that make check and write of a path atomic within this process. */
 export class PathLocks {
-  // Who waits has a session of the daemon already, and of these there are few.
+  // Each waiter holds one of the few daemon sessions, which bounds the queue.
   readonly #semaphore = new FairSemaphore({
     atOnce: Infinity,
     atOncePerKey: 1,
@@ -65,11 +62,7 @@ export class PathLocks {
     perKey: Infinity,
   });
 
-  /**
-   * Waits for the turn at a path of a server.
-   * @returns Ends the turn; may be called any number of times.
-   * @throws The signal's reason.
-   */
+  /** Waits for exclusive use of a path of a server. @returns Idempotent release. @throws The signal's reason. */
   async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();

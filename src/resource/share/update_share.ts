@@ -16,10 +16,9 @@ import { type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /**
- * `PUT /rest/share/<server>/<id>`: changes path and lifetime (and `sources`, `note` and `password`, which are ours; an empty
- * note or password is none). Answers per member sent;
- * unknown ones are reported and are no error, since clients send `user` and `access` as well (rest-api.md 1.12).
- * All members are checked before any is changed.
+ * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime (and our `sources`, `note` and `password`; an empty text
+ * removes them) after checking all members. Answers per member; unknown members are no error, since clients send `user` and
+ * `access` (rest-api.md 1.12).
  */
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   await existing(call, parts);
@@ -32,7 +31,6 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
   );
 }
 
-/** The share that the request names. @throws {ERR_SHARE_NOT_FOUND} What {@link ownShare} throws. */
 async function existing(call: Call, parts: SharingParts): Promise<{ server: SharedServer; share: Share }> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
@@ -40,12 +38,12 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
   return { server, share };
 }
 
-/** Changes one of the caller's shares. @param body As that of the request above. @throws As that request. */
+/** Changes a share of the caller. */
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
   const member = membersOf(body);
 
-  // Clients that change the lifetime alone may send an empty path; it does not mean the home directory.
+  // Some clients send an empty path when they change the lifetime; it does not mean the home directory.
   const path = member("path") === "" ? undefined : member("path");
   const lifetime = parseLifetime(member("lifetime"));
   const sources = parseSources(member("sources"));
@@ -73,7 +71,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   });
 }
 
-/** The share stays with the account it was made for; the limits are the owner's of now. */
+/** The share keeps its account; the owner's current limits apply. */
 async function newPath(
   text: string,
   { call, share, server }: { readonly call: Call; readonly share: Share; readonly server: SharedServer },

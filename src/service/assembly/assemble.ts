@@ -34,46 +34,46 @@ import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
-/** A service's parts, put together and running. */
+/** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
   readonly config: ServiceConfig;
-  /** Base of links, without trailing slash. */
+  /** Without trailing slash. */
   readonly externalUrl: string;
   readonly routes: readonly Route[];
-  /** Logical servers by name, in the configured order. */
+  /** In the configured order. */
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
+  /** `WWW-Authenticate` of a 401 outside authentication. */
   readonly challenge: string;
   readonly admin: AdminApi;
   /** Applies failed logins, bans and proofs of other cores. */
   adopt(update: LoginUpdate): void;
-  /** Absent: this instance is alone. */
+  /** Absent for a single instance. */
   readonly cluster: Cluster | undefined;
   renewTls(material: TlsMaterial): void;
-  /** Health checks are told from now on that the service is about to stop. */
+  /** Makes health checks report the shutdown. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Who is told of what a service does, and what it goes by. */
+/** Observers and dependencies of a service. */
 interface Surroundings {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Told of outcomes of methods and of transfers. */
+  /** Observes authentication results and transfers. */
   readonly observer?: RequestObserver;
   /** Default: nothing follows this service. */
   readonly publish?: Publish;
-  /** Told of the answer of each attribute source. */
+  /** Receives the answer of each attribute source. */
   readonly onAnswer?: SourceParts["onAnswer"];
-  /** By default those there are. */
+  /** Default: all kinds. */
   readonly kinds?: ServiceKinds;
-  /** Whether the service itself runs elsewhere: what it keeps is read, and not made. Default false. */
+  /** Reads stored state without creating it, beside the running service. */
   readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 
-/** What is to be released in the end, or as soon as a further part cannot be opened. */
+/** Parts to close at the end, or after a failed start. */
 class Kept {
   readonly #parts: { close(): Promise<void> | void }[] = [];
 
@@ -88,9 +88,8 @@ class Kept {
 }
 
 /**
- * Makes the parts that a configuration asks for, and connects them. What one part needs of another is handed over as a
- * function here, so that neighbours do not know each other.
- * @throws If a file that the configuration names cannot be used.
+ * Creates and connects the configured parts; dependencies between neighbours are injected as functions.
+ * @throws If a configured file is invalid.
  */
 export async function assemble(options: ServiceOptions, surroundings: Surroundings): Promise<ServiceParts> {
   const kept = new Kept();
@@ -198,7 +197,6 @@ async function openShared(
   return { database, sharedClock, cluster, daemons };
 }
 
-/** All attribute sources, combined. */
 async function openAttributes(
   { attributes, dynamicAttributes, outgoing: { showCertificate } }: ServiceConfig,
   { sources }: ServiceKinds,
@@ -213,7 +211,7 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
   outgoing.renew();
 }
 
-/** What resources go by that depends on the methods. */
+/** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
   chain: AuthenticationChain,
   { throttle, signIns }: { readonly throttle: LoginThrottle; readonly signIns: SignIns },
@@ -235,7 +233,7 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
     unauthenticated: parts.unauthenticated,
-    /** Absent: browsers cannot show what any method takes. */
+    /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };
 }

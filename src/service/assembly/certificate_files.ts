@@ -4,10 +4,7 @@ import { certificateOfDer, certificatesOfPem, isPem, UnusableStore } from "../..
 import { InvalidFile } from "../../model/diagnostic.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
-/**
- * The certificate of another service whose tokens count, as PEM.
- * @throws {InvalidFile} If there is none in the file, or its key signs no tokens.
- */
+/** Reads the PEM certificate of a trusted issuer. @throws {InvalidFile} If it is missing, or its key signs no tokens. */
 export async function readTrustedIssuer(file: string): Promise<string> {
   const key = "container.security.rest.jwt.trustedIssuerCert";
   const pem = (await readCertificate(file, key)).toString();
@@ -20,15 +17,12 @@ export async function readTrustedIssuer(file: string): Promise<string> {
   return pem;
 }
 
-/**
- * The certificate of the gateway, as PEM.
- * @throws {InvalidFile}
- */
+/** Reads the PEM certificate of the gateway. @throws {InvalidFile} */
 export async function readGatewayCertificate(file: string): Promise<string> {
   return (await readCertificate(file, "container.security.gateway.certificate")).toString();
 }
 
-/** The first certificate of a file, be it PEM or DER. */
+/** Reads the first certificate, PEM or DER. */
 async function readCertificate(file: string, key: string): Promise<X509Certificate> {
   try {
     const bytes = await readRegularFile(file);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 
-/** What each instance has for itself: where it listens, and where its files and its operator's doors are. */
+/** Keys that may differ between instances: addresses, folders, admin access. */
 const OWN: ReadonlySet<string> = new Set([
   "sources",
   "credential",
@@ -18,8 +18,8 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What tells whether two instances of one service are configured alike. Paths count from the folder that has that of the main
- * file. Nothing secret is part of it: it is shown to the other instances.
+ * Returns a digest to compare the configurations of instances. Paths are relative to the main file. Omits secrets, since
+ * other instances see it.
  */
 export function configurationDigest(config: ServiceConfig): string {
   const folder = dirname(dirname(config.sources.main));

@@ -8,38 +8,36 @@ import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
-/** A configuration that was read and found good, with all certificates that it names. */
+/** Valid configuration with its certificates. */
 export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
-/** What became of reading configuration and certificates. */
 interface LoadedSnapshot {
-  /** Absent if the configuration itself cannot be used. */
+  /** Absent if invalid. */
   readonly config?: ServiceConfig;
-  /** The parts that could be read. */
+  /** Readable parts. */
   readonly readable: Partial<ServiceConfig>;
-  /** All logical servers that are named. */
+  /** Names of all logical servers. */
   readonly serverNames?: readonly string[];
-  /** Absolute paths of files that are needed, and cannot be read; a problem tells of each. */
+  /** Absolute paths of required unreadable files; diagnostics report them. */
   readonly unreadable: readonly string[];
-  /** Absent if there is any error among the problems. */
+  /** Absent after any error. */
   readonly snapshot?: Snapshot;
   /** In the order of the files, the main file first. */
   readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
-  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  /** Absolute paths of all files to read, as far as known. */
   readonly dependsOn: readonly string[];
-  /** The value of every key, as far as it could be read. */
   readonly effective: readonly EffectiveValue[];
 }
 
-/** Files and folders of certificates: look again if one of them changes. */
+/** Files and folders of certificates to watch. */
 export interface CertificateFiles {
   readonly credential: readonly string[];
   readonly truststore: readonly string[];
   readonly assertionIssuers: readonly string[];
 }
 
-/** Reads the configuration and the certificates that it names, those too of a configuration with errors. */
+/** Reads the configuration and its certificates, even with errors. */
 export async function loadSnapshot(
   mainFile: string,
   options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
@@ -74,7 +72,7 @@ export async function loadSnapshot(
   };
 }
 
-/** What a problem is about: of one thing one error is told, not those that follow from it. */
+/** Key for one error per place; others usually follow from it. */
 function placeOf({ file, line, key }: Diagnostic): string {
   return JSON.stringify([file, line, key]);
 }

@@ -29,47 +29,45 @@ import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import { Records } from "./records.ts";
 
-/** Longest time from a first token to the end of the last one got by renewal, in seconds: 30 days. */
+/** Seconds from a first token to the end of its renewals: 30 days. */
 const RENEWAL_PERIOD = 30 * 24 * 3600;
 
-/** What authentication is opened with. */
 interface AuthenticationParts {
   readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
   readonly groups: readonly DaemonGroup[];
   readonly kinds: KindList<AuthenticatorKind>;
-  /** Certificates of trusted SAML issuers, PEM, one each. */
+  /** PEM, one certificate each. */
   readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
   readonly proofs: ReplayCache;
   readonly log: Logger;
-  /** Of this machine: for what others sign. */
+  /** Local clock, for foreign signatures. */
   readonly clock: Clock;
-  /** For what is made here: one for all instances. */
+  /** Cluster clock, for our own records. */
   readonly sharedClock: Clock;
-  /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
+  /** Reads stored state without creating it, beside the running service. */
   readonly readOnly: boolean;
-  /** That several instances share; absent: what is kept, is kept in a folder. */
+  /** Shared database; absent: a folder. */
   readonly database: PostgresDatabase | undefined;
-  /** Takes what is to be closed in the end. */
+  /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** Who is calling: the methods in their order, tokens of our own before them, and who else knows users. */
+/** Opened authentication: authenticators with our tokens first, and stores. */
 interface OpenAuthentication {
   readonly chain: AuthenticationChain;
   readonly accountStatus: AskAccountStatus;
-  /** Absent without a certificate to sign with. */
+  /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;
-  /** Absent if nothing is kept, or no tokens are made. */
+  /** Absent without storage or tokens. */
   readonly registry: TokenRegistry | undefined;
   readonly signIns: SignIns;
-  /** What is kept of this and of all else. */
   readonly records: Records["open"];
 }
 
-/** @throws If a file that the configuration names cannot be used. */
+/** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(
   config: ServiceConfig,
   parts: AuthenticationParts,
@@ -144,7 +142,7 @@ async function openAuthenticators(
   });
 }
 
-/** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
+/** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
 async function renewLogin(
   authenticators: readonly Authenticator[],
   { via, acr, authTime }: KeptIdentity,
@@ -171,7 +169,6 @@ function revocationOfClients(own: OwnCertificate): Revocation | undefined {
   return clientAnchors === undefined ? revocation : clientRevocation;
 }
 
-/** The issuing and the verifying of tokens of our own. */
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
@@ -215,7 +212,7 @@ async function openIssued(
   };
 }
 
-/** The service alone makes the database: one that somebody else made, it could not open. */
+/** Only the service creates the database: it could not open another account's. */
 function openRegistry(
   { open, openPresent }: Records,
   { readOnly, revoked, config, ...parts }: Pick<TokenRegistry["parts"], "log" | "clock" | "longest"> & {
@@ -234,7 +231,7 @@ function openRegistry(
     new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
 }
 
-/** What of a shared database must be known while it is away. */
+/** Keeps revocations available without the database. */
 async function rememberRevoked(
   database: PostgresDatabase,
   { log, keep }: Pick<AuthenticationParts, "log" | "keep">,
@@ -259,7 +256,7 @@ async function readGateway({ enabled, certificate }: GatewayConfig): Promise<Aut
   return { certificate: () => pem };
 }
 
-/** A method of authentication whose outcomes are counted; credentials of other kinds are not. */
+/** Wraps an authenticator to count its results, except skipped credentials. */
 function observed(authenticator: Authenticator, observer: RequestObserver): Authenticator {
   const { name, challenges, issuer } = authenticator;
   const status = authenticator.status?.bind(authenticator);

@@ -11,33 +11,32 @@ import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
 
-/** What a service has of its own among several that are one. */
+/** Identity of an instance. */
 export interface InstanceName {
-  /** Of the process. */
+  /** Unique per process. */
   readonly id: string;
-  /** Of the host, for people. */
+  /** Host name. */
   readonly host: string;
 }
 
-/** What one instance of several shares with the others. */
+/** State shared by the instances. */
 export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
   readonly database: () => DatabaseStatus;
-  /** How many serve, this one included. */
+  /** Number of serving instances, including this. */
   readonly clusterMembers: () => number;
   readonly health: () => ClusterHealth;
-  /** Begins with what all know. */
+  /** Loads and follows the throttling state. */
   follow(memory: ThrottlingMemory): Promise<void>;
-  /** The service ends: the others need not wait until it is silent. */
+  /** Announces the shutdown, so that others need not wait for a timeout. */
   leave(): Promise<void>;
   close(): void;
 }
 
-/** What an instance joins the others with. */
 interface JoiningParts {
   readonly config: ServiceConfig;
-  /** Absent for whoever only looks on. */
+  /** Absent for read-only use. */
   readonly instance?: InstanceName;
   readonly port: number;
   readonly upSince: number;
@@ -46,9 +45,8 @@ interface JoiningParts {
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** What the time is found out with. */
 interface ClockParts {
-  /** Of this machine. */
+  /** Local clock. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly known: Pick<StateUpdate, "behindMs"> | undefined;
@@ -56,7 +54,7 @@ interface ClockParts {
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** What time it is for all that have the same database; without one, for this machine. */
+/** Returns the clock of the shared database, or the local one. */
 export async function openClock(
   database: PostgresDatabase | undefined,
   { clock, log, known, publish, keep }: ClockParts,
@@ -76,7 +74,7 @@ export async function openClock(
   return shared.read;
 }
 
-/** Puts an instance together with the others that have the same database; without one it is alone. */
+/** Joins the cluster of the shared database, if any. */
 export function joinOthers(
   database: PostgresDatabase | undefined,
   { config, instance, port, upSince, log, publish, keep }: JoiningParts,

@@ -13,7 +13,7 @@ import { type OpenSharing, openSharing } from "../../resource/share/open_sharing
 import type { Database } from "../../store/database.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
-/** Data sharing, if some server has it; the database is made when it is not there. */
+/** Opens data sharing if some server has it; creates a missing database. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
   { servers, attributes, throttle, database, accountStatus, chain, observer, log, clock, keep }: {

@@ -8,26 +8,22 @@ import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/pos
 import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** What a database is opened with. */
 interface DatabaseParts {
-  /** Whom it trusts counts where the configuration names no authorities. */
+  /** Fallback trust if the configuration names no authorities. */
   readonly own: Pick<OwnCertificate, "material">;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Takes what is to be closed in the end. */
+  /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/**
- * Opens the database that several instances share, if there is to be one. It need not be there: what needs it fails until it is.
- * @throws {UnfitTables} If its tables are not those that this service needs.
- */
+/** Opens the configured shared database, which may be down for now. @throws {UnfitTables} If its tables do not fit. */
 export async function openDatabase(
   { sharing: { database: config } }: ServiceConfig,
   { own, log, clock, keep }: DatabaseParts,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
-  // Loaded only now: most services have no such database.
+  // Imported on use: most services have no shared database.
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { UnfitTables } = await import("../../store/postgres/postgres_schema.ts");
   const database = keep(
@@ -53,10 +49,7 @@ export async function openDatabase(
   return database;
 }
 
-/**
- * How to reach a database, as it is configured.
- * @param anchors Whom the service trusts, PEM: who counts where the database has no authorities of its own.
- */
+/** Returns the connection options of the database. @param anchors PEM; trusted if the database has no authorities of its own. */
 export async function postgresOptions(
   { servers, database, user, password, connections, timeoutMs, tls }: DatabaseConfig,
   anchors: () => readonly string[],
@@ -66,7 +59,7 @@ export async function postgresOptions(
   if (tls === undefined) return options;
   const { reachByTls } = await import("../../store/postgres/reach_tls.ts");
   const { authorities, certificate, key } = tls;
-  // Read for each connection anew, so that they can be renewed.
+  // Read for each connection, so that files can be renewed.
   const trust = async (): Promise<PostgresTrust> => ({
     anchors: authorities === undefined ? anchors() : certificatesOfPem(await read(authorities)).map(String),
     clientCertificate: certificate === undefined || key === undefined

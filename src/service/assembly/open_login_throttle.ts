@@ -7,7 +7,7 @@ import { claimedName } from "../claimed_name.ts";
 import type { Publish } from "../state_update.ts";
 import type { Cluster } from "./open_cluster.ts";
 
-/** Who watches over failed logins, with what all instances know of them. */
+/** Opens login throttling with the cluster's state. */
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   authenticators: readonly Authenticator[],
@@ -33,7 +33,7 @@ export async function openLoginThrottle(
   return throttle;
 }
 
-/** Issuers whom no method asks about their tokens. */
+/** Issuers without online check of their tokens. */
 function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
   const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
   const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));

@@ -13,18 +13,16 @@ import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import type { Daemons } from "../../daemon/daemons.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Takes what is to be closed in the end. */
+  /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 /**
- * The logical servers by name, in the configured order.
- * @param groups Their daemons, in the same order.
- * @throws {InvalidFile} If a reservations file cannot be used.
+ * Opens the logical servers in the configured order. @param groups Their daemons, in the same order. @throws {InvalidFile}
+ * For invalid reservations.
  */
 export async function openServers(
   { servers, features, sharing }: ServiceConfig,
@@ -48,7 +46,7 @@ export async function openServers(
   }]));
 }
 
-/** The daemons of a logical server. */
+/** Opens the daemons of a logical server. */
 export function openDaemons(
   { name, description, instances, truststore }: LogicalServerConfig,
   { own, daemons, log, clock }: {
@@ -67,7 +65,7 @@ export function openDaemons(
   });
 }
 
-/** Users' own keys, as the daemons of a server read them. */
+/** Returns users' keys as the server's daemons report them. */
 export function keySource(group: DaemonGroup) {
   return {
     server: group.name,

@@ -6,13 +6,13 @@ import { probeCertificate } from "../../outgoing/probe_certificate.ts";
 import type { HttpsTrust } from "../../outgoing/https_trust.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** The clients by which the service reaches other systems: one that shows its certificate, one that does not. */
+/** HTTP clients for other systems, with and without client certificate. */
 export class OutgoingClients {
   readonly #clients = new Map<boolean, HttpsClient>();
 
   constructor(readonly config: OutgoingConfig, readonly own: OwnCertificate, readonly log: Logger) {}
 
-  /** Made when first asked for: most services need none, or one. */
+  /** Created on first use: most services need at most one. */
   readonly client = (showCertificate: boolean): OutgoingHttp => {
     const known = this.#clients.get(showCertificate);
     if (known !== undefined) return known;
@@ -21,7 +21,7 @@ export class OutgoingClients {
     return made;
   };
 
-  /** When the certificate of a server ends, as {@link probeCertificate}; one that is reached by `http://` has none. */
+  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips `http://`. */
   async probeCertificate(
     address: string,
     showCertificate: boolean,
@@ -31,12 +31,12 @@ export class OutgoingClients {
     return await probeCertificate(address, { config, trust: this.#trust(showCertificate), log });
   }
 
-  /** Takes over renewed certificates. */
+  /** Applies renewed certificates. */
   renew(): void {
     for (const [showCertificate, client] of this.#clients) client.renew(this.#trust(showCertificate));
   }
 
-  /** Ends kept connections, and with them requests under way. */
+  /** Closes connections and their requests. */
   close(): void {
     for (const client of this.#clients.values()) client.close();
   }

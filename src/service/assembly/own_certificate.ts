@@ -3,7 +3,7 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import { validityOf } from "../../model/trust/validity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
-/** What the status page says about the service's certificate. */
+/** Facts about the certificate for the status page. */
 interface CertificateFacts {
   /** RFC 2253 text without blanks. */
   readonly dn: string;
@@ -12,7 +12,7 @@ interface CertificateFacts {
   readonly expires: number;
 }
 
-/** What there is to know about one version of the certificate; read once, since every request asks. */
+/** Parsed once per version, since every request reads it. */
 interface Known {
   readonly material: TlsMaterial;
   readonly pem: string;
@@ -20,10 +20,10 @@ interface Known {
   readonly trusted: readonly string[];
 }
 
-/** The service's certificate and whom it trusts, as they are now; they may be renewed while the service runs. */
+/** Own certificate and trust anchors, renewable at run time. */
 export class OwnCertificate {
   #known: Known | undefined;
-  /** By server; the same object as long as nothing has changed, since much is kept by it. */
+  /** By server; the same object until a change, since caches use it as key. */
   readonly #daemons = new Map<string, TlsMaterial>();
 
   constructor(material: TlsMaterial | undefined) {
@@ -45,7 +45,7 @@ export class OwnCertificate {
     };
   }
 
-  /** The same, with the certificates that are trusted to name the daemons of a server. */
+  /** Adds the anchors that may certify the daemons of a server. */
   daemonMaterial(server: string): TlsMaterial {
     const material = this.material();
     const anchors = material.daemonAnchors?.[server];
@@ -59,19 +59,18 @@ export class OwnCertificate {
     return made;
   }
 
-  /** @throws {TypeError} If there is none; the configuration makes sure that nobody who asks gets there. */
+  /** @throws {TypeError} Without a certificate, which the configuration excludes for callers. */
   readonly material = (): TlsMaterial => {
     if (this.#known === undefined) throw new TypeError("the service has no certificate");
     return this.#known.material;
   };
 
-  /** Subject as RFC 2253 text without blanks, or an alternative name in its place. */
+  /** Subject as RFC 2253 text without blanks, or a subject alternative name. */
   readonly name = (): string | undefined => this.#known?.facts.dn;
 
   readonly pem = (): string | undefined => this.#known?.pem;
 
   readonly facts = (): CertificateFacts | undefined => this.#known?.facts;
 
-  /** Subjects of the trust anchors. */
   readonly trusted = (): readonly string[] => this.#known?.trusted ?? [];
 }

@@ -5,24 +5,22 @@ import type { RecordStore } from "../../store/record_store.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore, RECORD_DATABASE } from "../../store/sqlite_record_store.ts";
 
-/** How often records that have ended are deleted, in milliseconds. */
+/** Milliseconds between deletions of expired records. */
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
-/** What is kept beside the shares; the database is made when somebody first asks for it. */
+/** Stores beside the shares, created on first use. */
 export class Records {
   #store: RecordStore | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /**
-   * @param place `persistence.directory`, or the database that several instances share; absent: nothing is kept.
-   */
+  /** @param place `persistence.directory`, or the shared database; absent: nothing is stored. */
   constructor(readonly place: string | Database | undefined, readonly clock: Clock) {}
 
-  /** @throws {UnknownDatabase} and what the file system throws. */
+  /** @throws {UnknownDatabase} And file system errors. */
   readonly open = (): RecordStore | undefined =>
     this.place === undefined ? undefined : this.#opened(this.place);
 
-  /** The same; where nothing is kept, records that last as long as this part. @throws As {@link open}. */
+  /** Falls back to records in memory. @throws As {@link open}. */
   readonly openAnyway = (): RecordStore => this.open() ?? this.#opened();
 
   /** @param place Absent: in memory. */
@@ -38,7 +36,7 @@ export class Records {
     return this.#store;
   }
 
-  /** As {@link open}, for whoever looks on: undefined if nothing has been kept so far. */
+  /** As {@link open} for read-only use: undefined if no database exists. */
   readonly openPresent = (): RecordStore | undefined => {
     if (this.place === undefined || this.#store !== undefined) return this.#store;
     if (typeof this.place === "object") return this.open();

@@ -9,7 +9,7 @@ import { VERSION } from "../version.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
-/** What the service says about itself. */
+/** Returns the facts about the service. */
 export function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
   { own, groups, authenticators, kinds, clock, externalUrl, cluster }: {
@@ -39,19 +39,18 @@ export function serviceFacts(
   };
 }
 
-/** How another system is; `UNKNOWN` before its first answer. */
+/** State of another system; `UNKNOWN` before its first answer. */
 type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 
-/** Of several methods that ask one system, the one with the worst news is shown: the others just have not asked lately. */
+/** The worst state of a system wins: other authenticators may not have used it lately. */
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
-/** The systems that a configured method asks, and what runs of it. */
 type ConfiguredAuthenticator = readonly [
   remotes: readonly Pick<Remote, "shownAs" | "address">[],
   authenticator: Pick<Authenticator, "status"> | undefined,
 ];
 
-/** Systems that a service speaks with, under the names the Java service gives them (rest-api.md 1.9). */
+/** Returns other systems by the Java service's names (rest-api.md 1.9). */
 export function externalConnections(
   groups: readonly Pick<DaemonGroup, "name" | "size" | "status">[],
   authenticators: readonly ConfiguredAuthenticator[],
@@ -72,7 +71,6 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
   ]);
 }
 
-/** State of the identity providers that a method asks, if it asks any. */
 function providerState([remotes, authenticator]: ConfiguredAuthenticator): [string, ConnectionState][] {
   if (authenticator?.status === undefined) return [];
   const { up, since } = authenticator.status();

@@ -3,21 +3,21 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { StateUpdate } from "../state_update.ts";
 import type { InstanceName } from "./open_cluster.ts";
 
-/** What a service is made from; plain data, so that it can be posted to a worker. */
+/** Options of a service; plain data for `postMessage`. */
 export interface ServiceOptions {
   readonly config: ServiceConfig;
-  /** Absent if nothing speaks TLS. */
+  /** Absent without TLS. */
   readonly material: TlsMaterial | undefined;
-  /** Certificates of trusted SAML issuers, PEM, one each. */
+  /** PEM, one certificate each. */
   readonly assertionIssuers: readonly string[];
-  /** Counts the services since the start of the process, from 1. */
+  /** Generation of the core, from 1. */
   readonly generation: number;
   /** Start of the process, milliseconds since the epoch. */
   readonly upSince: number;
-  /** Port that clients connect to: the configured one, or what the system chose for 0. */
+  /** Actual port for clients, if 0 is configured. */
   readonly port: number;
   /** State of earlier cores. */
   readonly state?: StateUpdate;
-  /** What tells it from others that are the same service; absent for whoever only looks on. */
+  /** Absent for read-only use. */
   readonly instance?: InstanceName;
 }

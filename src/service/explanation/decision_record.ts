@@ -7,14 +7,14 @@ import type { AttributeSet } from "../../model/attributes.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { AuthenticatorStep, SourceStep } from "./explanation.ts";
 
-/** Takes down what methods and sources say, while the chains do their work as ever. */
+/** Recorder of authentication and attribute decisions around unchanged chains. */
 export class DecisionRecord {
   readonly authenticators: AuthenticatorStep[] = [];
   readonly sources: SourceStep[] = [];
   #known: readonly string[] = [];
   #identity: Identity | undefined;
 
-  /** The same chain, of which each method's result is taken down. */
+  /** Wraps a chain to record each result. */
   chain(chain: AuthenticationChain): AuthenticationChain {
     const { issuedTokens, authenticators } = chain;
     this.#known = [...issuedTokens ? [issuedTokens] : [], ...authenticators].map(({ name }) => name);
@@ -25,7 +25,7 @@ export class DecisionRecord {
     };
   }
 
-  /** Takes down which methods were not asked any more. */
+  /** Records authenticators that were not reached. */
   endAuthenticators(): void {
     for (const authenticator of this.#known.slice(this.authenticators.length)) {
       this.authenticators.push({ authenticator, outcome: "not asked" });
@@ -33,7 +33,7 @@ export class DecisionRecord {
   }
 
   readonly answer: NonNullable<SourceParts["onAnswer"]> = (source, identity, answer) => {
-    // Asked a second time, it is for a caller without the account that was proven on some servers only.
+    // The second call is for callers without the account proven on some servers only.
     this.#identity ??= identity;
     const entry = source.originOf?.(identity);
     const step: SourceStep = {
@@ -69,7 +69,6 @@ export class DecisionRecord {
   }
 }
 
-/** Values by attribute, the default ones first. */
 function valuesOf({ standard, extra }: AttributeSet): { readonly [name: string]: readonly string[] } {
   return Object.fromEntries([
     ...[...standard].map(([name, { allowed, preferred }]) =>

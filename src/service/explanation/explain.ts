@@ -22,24 +22,23 @@ import { attributesOf, claimedUser } from "../identify.ts";
 import type { Explanation, ServerStep } from "./explanation.ts";
 import { DecisionRecord } from "./decision_record.ts";
 
-/** About whom to explain. */
+/** Subject of an explanation. */
 export interface ExplainedCaller {
-  /** Value of `Authorization`, as a client sends it; absent: `dn` is taken for granted. */
+  /** Value of `Authorization`; absent: `dn` is assumed. */
   readonly authorization?: string;
   readonly dn?: string;
-  /** Name by which a user signs in; who that is, is taken for granted. */
+  /** User name, assumed to be authenticated. */
   readonly login?: string;
-  /** Line of an OpenSSH certificate for `login`'s key, which is taken to be proved. */
+  /** OpenSSH certificate for `login`; its key is assumed to be proved. */
   readonly certificate?: string;
-  /** Where the caller is, in canonical form. */
+  /** Canonical. */
   readonly clientAddress: string;
 }
 
 /**
- * Goes the way of a session request up to the daemon with the parts of the service itself, and takes down each step.
- * Failed logins do not count; daemons are asked for keys and whether they are there.
- * @param server The one that counts; absent: any.
- * @param bans All of the running service; absent: they are not known.
+ * Runs a session request up to the daemon with the service's own parts and records each step. Does not count failed logins;
+ * asks daemons for keys and liveness.
+ * @param server Absent: any. @param bans Of the running service, if known.
  */
 export async function explain(
   options: ServiceOptions,
@@ -52,7 +51,7 @@ export async function explain(
 ): Promise<Explanation> {
   const record = new DecisionRecord();
   const { config } = options;
-  // The share store belongs to the running service.
+  // The running service owns the share store.
   const withoutSharing = { ...config, sharing: { ...config.sharing, servers: [] } };
   const parts = await assemble({ ...options, config: withoutSharing }, {
     log,
@@ -67,7 +66,7 @@ export async function explain(
   }
 }
 
-/** How somebody is recognised who is taken for granted. */
+/** Identity of an assumed caller. */
 const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(
@@ -92,7 +91,7 @@ async function explainWith(
     user = await attributesOf(identity, { headers, signal }, parts);
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
-    // The chain speaks of all methods together, a method of what is wrong.
+    // The chain reports all authenticators; a single one is more precise.
     const refused = identity === undefined
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
@@ -128,7 +127,7 @@ async function explainWith(
   };
 }
 
-/** Returns the bans that concern the caller, compared as the service compares them. */
+/** Returns the caller's bans, matched as the service does. */
 function bansOf(
   bans: readonly Ban[] | undefined,
   { dn, login, authorization, clientAddress }: ExplainedCaller,
@@ -144,7 +143,7 @@ function bansOf(
   return bans?.filter((ban) => concerns(ban, attempted));
 }
 
-/** An address that has to wait is open to users who have logged in from there, so that refuses nobody here. */
+/** A throttled address stays open to users who signed in from there, so it does not count. */
 function refusalBy(bans: readonly Ban[] = []): string | undefined {
   const ban = bans.find(({ reason, user }) => reason === "operator" || user !== undefined);
   if (ban === undefined) return undefined;
@@ -168,7 +167,7 @@ async function identityOf(
     return certifiedIdentity(chain, certificate, { login, clientAddress });
   }
   if (login !== undefined) {
-    // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
+    // Only users in files: any name could be an account with keys on a daemon.
     const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
     const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) =>
       authenticator.namesOf?.(login) ?? []
@@ -188,7 +187,7 @@ async function identityOf(
   }
 }
 
-/** Who a user is by a certificate, shown to the methods that take such. @throws 401 with the reason. */
+/** Authenticates by certificate. @throws 401 with the reason. */
 function certifiedIdentity(
   chain: ServiceParts["chain"],
   line: string,
@@ -203,7 +202,7 @@ function certifiedIdentity(
   throw unauthenticated(chain, reason);
 }
 
-/** Of whom is taken for granted, it is not known how they log in. */
+/** The login of an assumed caller is unknown. */
 function onServer(
   { name, reservations, logins }: ServerFacts,
   { user, identity, clientAddress }: {

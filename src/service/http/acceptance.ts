@@ -1,17 +1,16 @@
 import { BoundedMap } from "../../model/bounded_map.ts";
 
-/** One of the types that an `Accept` header names, in lower case. */
 interface MediaRange {
   readonly type: string;
   readonly subtype: string;
   readonly quality: number;
 }
 
-/** Headers that are read once for all requests: programs send always the same. */
+/** Cache of parsed headers: programs always send the same. */
 const KNOWN = new BoundedMap<string, Acceptance>(64);
 const MAX_KNOWN_LENGTH = 256;
 
-/** Which media types a caller takes: an `Accept` header, read (RFC 9110, 12.5.1). */
+/** Parsed `Accept` header (RFC 9110, 12.5.1). */
 export class Acceptance {
   readonly #ranges: readonly MediaRange[];
 
@@ -19,7 +18,7 @@ export class Acceptance {
     this.#ranges = header.toLowerCase().split(",").flatMap(mediaRanges);
   }
 
-  /** @param header Absent: whoever asks takes all. */
+  /** @param header Absent: accepts everything. */
   static of(header: string | null): Acceptance {
     const text = header ?? "";
     const known = KNOWN.get(text);
@@ -29,18 +28,18 @@ export class Acceptance {
     return read;
   }
 
-  /** Whether the caller takes this type; one whose header is absent or unreadable takes all. */
+  /** Reports whether the caller accepts a type; an absent or unreadable header accepts all. */
   admits(mediaType: string): boolean {
     return this.#qualityOf(mediaType) > 0;
   }
 
-  /** Whether the caller would rather have a page than JSON: browsers say so, programs do not. */
+  /** Whether the caller prefers pages to JSON: browsers do, programs do not. */
   get prefersHtml(): boolean {
     return this.#ranges.some(({ type, subtype }) => type === "text" && subtype === "html") &&
       this.#qualityOf("text/html") > this.#qualityOf("application/json");
   }
 
-  /** The weight of the most specific range that covers the type; 0 if none does. */
+  /** Quality of the most specific matching range; 0 without a match. */
   #qualityOf(mediaType: string): number {
     if (this.#ranges.length === 0) return 1;
     const [type, subtype] = mediaType.split("/");
@@ -55,7 +54,7 @@ export class Acceptance {
   }
 }
 
-/** None for what cannot be read. */
+/** Empty for unreadable headers. */
 function mediaRanges(text: string): MediaRange[] {
   const [range = "", ...parameters] = text.split(";").map((part) => part.trim());
   const [type, subtype] = range.split("/");

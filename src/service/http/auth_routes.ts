@@ -21,24 +21,24 @@ import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
 
-/** What servers and their sessions are made of. */
+/** Dependencies of the auth routes. */
 export interface AuthParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   readonly features: ServiceConfig["features"];
-  /** Absent: no method takes certificates for SSH keys. */
+  /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
-  /** Absent: data sharing is off. */
+  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
-  /** Absent: names of hosts that clients give are dropped. */
+  /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
-  /** Absent: there is no way for browsers to sign in. */
+  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
-  /** The error that asks a caller for credentials; the reason is for the log. */
+  /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
 
-/** The servers, their sessions, and what serves the login alone. */
+/** Returns the routes of servers, sessions and login. */
 export function authRoutes(parts: AuthParts): PublishedRoute[] {
   const { certificates, nameService, signIn, unauthenticated } = parts;
   return [
@@ -49,7 +49,6 @@ export function authRoutes(parts: AuthParts): PublishedRoute[] {
   ];
 }
 
-/** All servers, as data and as a page. */
 function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
@@ -97,7 +96,6 @@ function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): P
   ];
 }
 
-/** One server, and sessions of it. */
 function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
   return [
     {
@@ -136,7 +134,6 @@ function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
   ];
 }
 
-/** Certificates for SSH keys, which are shown once. */
 function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
   const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
   const query = {

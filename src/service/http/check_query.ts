@@ -2,9 +2,9 @@ import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Schema } from "./openapi/schema.ts";
 
 /**
- * Holds the query of a request against what its operation declares: who misspells `limited` shall not get a token without
- * limits. Operations that declare nothing take no notice of the query.
- * @throws {ERR_INVALID_REQUEST} For unknown, doubled and mistyped parameters.
+ * Checks the query against the operation's declaration: a misspelt `limited` must not yield an unlimited token. Operations
+ * without declaration ignore the query.
+ * @throws {ERR_INVALID_REQUEST} For unknown, repeated and mistyped parameters.
  */
 export function checkQuery(
   query: URLSearchParams,

@@ -7,12 +7,12 @@ import { TEXTS } from "../../pages/texts.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
-/** The class of error that any thrown value stands for. */
+/** Converts any thrown value to an http error. */
 export function asServiceError(error: unknown): HttpError {
   return error instanceof HttpError ? error : httpError("ERR_INTERNAL", "unexpected failure", error);
 }
 
-/** The one place where an error becomes an HTTP answer. */
+/** Returns the response for an error; the only place that does. */
 export function errorResponse(error: HttpError, requestId: string, accepted: Acceptance): HttpResponse {
   const { status, publicMessage: errorMessage, code, headers } = error;
   if (accepted.prefersHtml) return errorPage({ status, errorMessage, code, requestId }, headers);
@@ -20,7 +20,7 @@ export function errorResponse(error: HttpError, requestId: string, accepted: Acc
   return jsonResponse(body, { status, headers });
 }
 
-/** Says what happened, and what to tell the operator; a caller without credentials is told how to sign in. */
+/** Shows the error with the request id; tells callers without credentials how to sign in. */
 function errorPage(
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,

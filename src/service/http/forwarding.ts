@@ -4,21 +4,20 @@ import type { HttpRequest } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
-/** Where a request really comes from, and under which address its client knows the service. */
+/** Client address and the service's address as the client knows it. */
 interface Origin {
-  /** Canonical address of the client. */
+  /** Canonical. */
   readonly clientAddress: string;
-  /** Base of links in the answer, without trailing slash. */
+  /** Without trailing slash. */
   readonly base: string;
-  /** Signed name of the client, as the gateway passes it on. */
+  /** Signed name of the client from the gateway. */
   readonly consignor?: string;
 }
 
 /**
- * Reads the three headers of the gateway, which count only from a configured one; everybody else's are ignored, as are
- * `X-Forwarded-For` and its like (rest-api.md 1.6, authentication.md 1.9).
- * @param externalUrl The service's own base address.
- * @throws {ERR_BAD_FORWARDING}
+ * Reads the gateway's three headers if they come from a configured gateway. Ignores others', and `X-Forwarded-For` and
+ * similar headers (rest-api.md 1.6, authentication.md 1.9).
+ * @param externalUrl The service's own base address. @throws {ERR_BAD_FORWARDING}
  */
 export function originOf(
   { headers, client }: Pick<HttpRequest, "headers" | "client">,
@@ -47,7 +46,7 @@ function oneAddress(text: string): string {
   return address;
 }
 
-/** The gateway builds it from its client's Host header, so it is looked at closely. */
+/** Strict: the gateway builds it from its client's Host header. */
 function baseUrl(text: string): string {
   const base = trimEndCharacters(text.trim(), "/");
   if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {

@@ -4,7 +4,7 @@ import { httpError } from "../../model/http_error.ts";
 import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 
-/** Longest value in characters of each header that the service reads; others are never looked at. */
+/** Characters of each header that the service reads. */
 export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["Accept", 1024],
   ["Access-Control-Request-Method", 32],
@@ -31,7 +31,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["X-UNICORE-Gateway", 2048],
 ]);
 
-/** @throws {ERR_HEADER_TOO_LONG} Before anything is read of a header that is too long. */
+/** Checks the lengths before any header is parsed. @throws {ERR_HEADER_TOO_LONG} */
 export function checkHeaderLengths(headers: HeaderList): void {
   for (const [name, limit] of HEADER_LIMITS) {
     if ((headers.get(name)?.length ?? 0) > limit) throw httpError("ERR_HEADER_TOO_LONG", { name, limit });

@@ -4,14 +4,14 @@ import { METADATA_PATH, protectedResource } from "../../resource/protected_resou
 import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
-/** What is told without a login. */
+/** Dependencies of the public routes. */
 export interface OpenParts extends ReadinessFacts {
   readonly facts: { readonly siteName: string };
-  /** Who makes tokens for this service. */
+  /** Accepted token issuers. */
   readonly issuers: readonly TokenIssuer[];
 }
 
-/** What whoever watches the service, or has not logged in yet, may ask. */
+/** Returns the routes without login: health and metadata. */
 export function openRoutes(parts: OpenParts): PublishedRoute[] {
   return [...healthRoutes(parts), ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : [])];
 }

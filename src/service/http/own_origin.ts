@@ -2,10 +2,9 @@ import type { HeaderList } from "../../model/header_list.ts";
 import { httpError } from "../../model/http_error.ts";
 
 /**
- * Whether a page of this service has sent a request, as browsers say on their own account, whatever the script or form was:
- * by `Sec-Fetch-Site` (Fetch Metadata), else by `Origin` (RFC 6454, 7; Fetch standard, 3.1). What says neither is no browser.
- * @param base Base of links for the caller, as far as it is known; the name that the caller used is `Host`.
- * @throws {ERR_FOREIGN_PAGE}
+ * Checks that a browser's request comes from a page of this service, by `Sec-Fetch-Site` (Fetch Metadata), else by `Origin`
+ * (RFC 6454, 7; Fetch standard, 3.1); requests with neither are not from browsers.
+ * @param base Base of links for the caller, if known; `Host` has the name that the caller used. @throws {ERR_FOREIGN_PAGE}
  */
 export function checkOwnOrigin(headers: HeaderList, base: string): void {
   const site = headers.get("Sec-Fetch-Site");

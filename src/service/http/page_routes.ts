@@ -38,7 +38,7 @@ import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router
 import type { HttpResponse } from "../../model/http_message.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 
-/** Where somebody signs in. @param unauthenticated The error that asks a caller for credentials. */
+/** Returns the login route. @param unauthenticated Creates the 401. */
 export function loginRoute(
   parts: SignInParts,
   unauthenticated: (reason: string) => Error,
@@ -63,18 +63,17 @@ export function loginRoute(
   };
 }
 
-/** What pages are made of. */
 interface PageParts extends TokenPageParts, AdminPageParts {
   readonly features: ServiceConfig["features"];
   readonly facts: AdminPageParts["facts"];
   readonly servers: AdminPageParts["servers"];
-  /** Absent: there is no way for browsers to sign in. */
+  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
-  /** Absent: data sharing is off. */
+  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 
-/** Pages that are for people alone, and no part of the description. */
+/** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
   const { features, signIn, sharing } = parts;
   const links = features.access && sharing !== undefined
@@ -91,7 +90,6 @@ export function pageRoutes(parts: PageParts): Route[] {
   ];
 }
 
-/** Pages on which people have their tokens. */
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
   const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "tokens");
   const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
@@ -111,7 +109,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
   ];
 }
 
-/** The page of administrators. Its access rule is that of users: browsers cannot say which of their roles they mean. */
+/** Follows the users' access rule: browsers cannot choose a role. */
 function administrationRoutes(parts: AdminPageParts): Route[] {
   const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
   const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
@@ -128,7 +126,7 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
   ];
 }
 
-/** What is shared with whoever is signed in: nobody is below `/rest/`. */
+/** Shares for signed-in browsers, whose sign-in `/rest/` ignores. */
 function sharedRoutes(sharing: SharingParts): Route[] {
   const page: Pick<Route, "service" | "signedIn" | "audit" | "failed"> = {
     service: "access",
@@ -153,7 +151,6 @@ function sharedRoutes(sharing: SharingParts): Route[] {
   ]);
 }
 
-/** Takes the password of a link from the form that asks for it. */
 function linkRoute(sharing: SharingParts): Route {
   return {
     method: "POST",
@@ -169,7 +166,7 @@ function linkRoute(sharing: SharingParts): Route {
 
 const HELP: Route = { method: "GET", path: "/help", service: "open", answer: helpPage };
 
-/** Take files from the form of a share for uploads, or of a directory in one that may be written. */
+/** Upload forms of shares. */
 function dropRoutes(sharing: SharingParts): Route[] {
   const route: Omit<Route, "path"> = {
     method: "POST",
@@ -183,7 +180,6 @@ function dropRoutes(sharing: SharingParts): Route[] {
   return [{ ...route, path: "/drop/:server/:id" }, { ...route, path: "/drop/:server/:id/*rest" }];
 }
 
-/** How browsers are signed in and out: forms of pages. */
 function signInRoutes(parts: SignInParts): Route[] {
   return [
     {
@@ -209,7 +205,6 @@ function signInRoutes(parts: SignInParts): Route[] {
   ];
 }
 
-/** The way to a provider, and back. */
 function providerRoutes(parts: SignInParts): Route[] {
   const way: Pick<Route, "method" | "service" | "failed"> = {
     method: "GET",
@@ -229,7 +224,6 @@ function providerRoutes(parts: SignInParts): Route[] {
   ];
 }
 
-/** Pages on which people share what is theirs. */
 function ownShareRoutes(parts: SharingParts): Route[] {
   const page = { service: "share", signedIn: true, failed: sharesForStrangers } as const;
   const form = { ...page, method: "POST", consumes: FORM_TYPE, audit: "share" } as const;
@@ -243,7 +237,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
   ];
 }
 
-/** `GET /login`: asks whoever shows no credentials for some, and leads all others to the status page (RFC 9110, 15.4.4). */
+/** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
 function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
   if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
   return emptyResponse({ status: 303, headers: { Location: "./" } });

@@ -4,63 +4,62 @@ import type { Call } from "../../resource/call.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
 
-/** Whose access rules a route follows; `open` ones know no caller. */
+/** Access rule of a route; `open` routes identify no caller. */
 export type RouteService = "auth" | "share" | "access" | "admin" | "open";
 
-/** Whether a path is for whoever watches the service, banned or not. */
+/** Reports whether a path is a health check, which bans do not affect. */
 export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
 }
 
-/** What browsers send of a page's form; with files. */
+/** Media type of forms without files. */
 export const FORM_TYPE = "application/x-www-form-urlencoded";
 export const FILES_TYPE = "multipart/form-data";
 
-/** What a resource produces that has nothing but data. */
+/** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
 
-/** A request as far as it is known before anything is known of its caller. */
+/** Request before identification of the caller. */
 export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
-/** One method of one resource. */
+/** Method of a resource. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Such as `/rest/auth/:server`; a last `*rest` takes all that follows, slashes included. */
+  /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
   readonly service: RouteService;
-  /** Method whose permission it takes; absent: the request's own. */
+  /** Method whose permission applies; default: the request's own. */
   readonly permission?: "GET" | "POST" | "PUT";
-  /** Whether browsers that are signed in are known here; nowhere below `/rest/`. */
+  /** Whether sign-ins of browsers apply; never below `/rest/`. */
   readonly signedIn?: true;
-  /** Whether Basic credentials without a user name are the password of the link that is used. */
+  /** Whether Basic credentials without user name are a link password. */
   readonly linkPassword?: true;
-  /** Whether it is for callers whose login permits some paths only, and keeps to these. */
+  /** Whether the route enforces path capabilities; others reject such logins. */
   readonly heedsCapabilities?: true;
-  /** Media type that a body must have; absent: any, or none. A form counts only if a page of ours has sent it. */
+  /** Required media type of a body. A form must come from a page of this service. */
   readonly consumes?: "application/json" | typeof FORM_TYPE | typeof FILES_TYPE;
-  /** Media types on offer; absent: whatever the data is. */
+  /** Offered media types; absent: that of the data. */
   readonly produces?: readonly string[];
-  /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
+  /** Kind of the audit record for the decision. */
   readonly audit?: "session" | "token" | "revoke" | "share" | "admin" | "certificate" | "login";
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
-  /** Answers in place of `answer` whoever would rather have a page. */
+  /** Answers callers that prefer a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
-  /** Answers whoever would rather have a page than read of a failure; `undefined`: they read of it. */
+  /** Returns a page for an error; `undefined` selects the error page. */
   readonly failed?: (failure: HttpError, asked: Asked) => HttpResponse | undefined;
-  /** What the API description says about it. */
+  /** Description for OpenAPI. */
   readonly doc?: Operation;
 }
 
-/** A route that is part of the API: it cannot be there without its description. */
+/** API route with its description. */
 export type PublishedRoute = Route & { readonly doc: Operation };
 
-/** A route and what its placeholders stand for. */
 interface RouteMatch {
   readonly route: Route;
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Finds the route for a path and method. `HEAD` is answered by `GET` routes. */
+/** Route table; `GET` routes answer `HEAD`. */
 export class Router {
   readonly #routes: readonly { readonly route: Route; readonly pattern: readonly string[] }[];
   /** Routes without placeholders, by method and path. */
@@ -75,10 +74,7 @@ export class Router {
     }
   }
 
-  /**
-   * @param path Raw path of the URL; a trailing slash is tolerated.
-   * @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST}
-   */
+  /** @param path Raw path of the URL; may have a trailing slash. @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST} */
   match(method: string, path: string): RouteMatch {
     const wanted = method === "HEAD" ? "GET" : method;
     const fixed = this.#fixed.get(`${wanted} ${path}`);
@@ -91,13 +87,13 @@ export class Router {
     return found;
   }
 
-  /** Methods of the resource at a path; of the service as a whole at the root. @throws {ERR_NOT_FOUND | ERR_INVALID_REQUEST} */
+  /** Returns the methods at a path; at the root those of the service. @throws {ERR_NOT_FOUND | ERR_INVALID_REQUEST} */
   allowed(path: string): readonly string[] {
     if (path !== "/" || this.#fixed.has("GET /")) return methodsOf(this.#candidates(path));
     return ["OPTIONS"];
   }
 
-  /** The routes, one a method, that say most about the path. */
+  /** Most specific route per method. */
   #candidates(path: string): readonly RouteMatch[] {
     const segments = path.split("/");
     const matching = this.#routes.flatMap(({ route, pattern }) => {
@@ -117,7 +113,7 @@ function methodsOf(matches: readonly RouteMatch[]): string[] {
   ];
 }
 
-/** Of several routes that match, the one that says most about the path is meant. */
+/** Lower is more specific. */
 function vagueness(pattern: readonly string[], segments: readonly string[]): number {
   const placeholders = pattern.filter((part) => /^[:*]/.test(part)).length;
   const slashDropped = segments.length === pattern.length ? 0 : 1;

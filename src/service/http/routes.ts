@@ -11,13 +11,12 @@ import { shareRoutes } from "./share_routes.ts";
 import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
 import { pageRoutes } from "./page_routes.ts";
 
-/** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
 }
 
-/** Every resource of the service, and who answers it. */
+/** Returns all routes of the service. */
 export function routesOf(parts: ResourceParts): Route[] {
   const { features, sharing } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);

@@ -21,7 +21,7 @@ import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
-/** The resources of data sharing; a feature that is off has none. */
+/** Returns the routes of data sharing; omits disabled features. */
 export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): PublishedRoute[] {
   return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
 }
@@ -29,7 +29,7 @@ export function shareRoutes(parts: SharingParts, features: ServiceConfig["featur
 const OWNERS = { service: "share", produces: JSON_TYPE } as const;
 const CHANGE = { ...OWNERS, consumes: "application/json", audit: "share" } as const;
 
-/** What owners do with their shares (rest-api.md 1.12). */
+/** Shares of the caller (rest-api.md 1.12). */
 function ownersRoutes(parts: SharingParts): PublishedRoute[] {
   return [
     {
@@ -79,7 +79,6 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
   ];
 }
 
-/** What they do with one of them. */
 function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
   return [
     {
@@ -125,7 +124,7 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
   ];
 }
 
-/** How shared files are reached (rest-api.md 1.13). */
+/** Access to shared files (rest-api.md 1.13). */
 function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = {
     service: "access",

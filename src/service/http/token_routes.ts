@@ -5,17 +5,17 @@ import { jsonAnswer } from "./openapi/operation.ts";
 import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
-/** What tokens are made with. */
+/** Dependencies of the token routes. */
 export interface TokenParts {
-  /** Absent without a certificate to sign with. */
+  /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;
-  /** Absent: nothing is kept of tokens. */
+  /** Absent without storage of tokens. */
   readonly registry: TokenRegistry | undefined;
-  /** Own certificate as PEM. */
+  /** PEM. */
   readonly certificate: () => string | undefined;
 }
 
-/** To what a token can be narrowed; one that is got with it is narrowed at least as much. */
+/** Restrictions of a new token; those of the token in the request apply too. */
 const TOKEN_RESTRICTIONS = {
   path: listOf(
     TEXT,
@@ -32,7 +32,7 @@ const TOKEN_RESTRICTIONS = {
   name: text("By which its owner knows it again", { minLength: 1, maxLength: 100 }),
 } as const;
 
-/** Token and certificate, which stand below each service (rest-api.md 1.11). */
+/** Returns the routes of token and certificate below each service (rest-api.md 1.11). */
 export function tokenRoutes(
   service: "auth" | "share" | "access",
   { tokens, certificate: own }: TokenParts,
@@ -42,7 +42,7 @@ export function tokenRoutes(
     {
       method: "GET",
       path: `/rest/${service}/token`,
-      // Whoever may not open a session gets nothing that lasts.
+      // Tokens outlive the request, so they need the permission for sessions.
       service: "auth",
       permission: "POST",
       produces: ["text/plain"],
@@ -78,7 +78,7 @@ export function tokenRoutes(
   ];
 }
 
-/** A caller's own tokens; those who may ask for tokens may take theirs back. */
+/** Returns the routes of a caller's tokens; who may issue tokens may revoke them. */
 export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
   const common = { path: "/rest/auth/tokens", service: "auth", permission: "POST" } as const;
   const revoking = { ...common, method: "DELETE", audit: "revoke" } as const;

@@ -1,10 +1,10 @@
-/** A row of a CSV text, with the line it begins on, counted from 1. */
+/** Row of a CSV text. @property line Counted from 1. */
 interface CsvRow {
   readonly line: number;
   readonly fields: readonly string[];
 }
 
-/** A CSV text with a quote that is never closed, or with text behind a closing quote. */
+/** Error for an unclosed quote, or text behind a closing quote. */
 export class InvalidCsv extends Error {
   override readonly name = "InvalidCsv";
 
@@ -13,11 +13,7 @@ export class InvalidCsv extends Error {
   }
 }
 
-/**
- * Reads comma-separated values (RFC 4180): fields may be quoted, quotes inside are doubled, quoted fields may hold commas
- * and line breaks. Blank lines are left out.
- * @throws {InvalidCsv}
- */
+/** Parses comma-separated values (RFC 4180); skips blank lines. @throws {InvalidCsv} */
 export function csvRows(text: string): readonly CsvRow[] {
   const rows: CsvRow[] = [];
   const separator = /,|\r?\n/g;

@@ -11,8 +11,8 @@ import { csvRows, InvalidCsv } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
 /**
- * Members of an entry, any case; the rest is ignored. Named as in the records of the Java service (rest-api.md 2.1);
- * `usesLeft` and what stands from `sources` on are ours.
+ * Case-insensitive members of an entry, named as in records of the Java service (rest-api.md 2.1); `usesLeft`, and those
+ * from `sources` on, are ours.
  */
 const MEMBERS = [
   "server",
@@ -37,48 +37,44 @@ const MEMBERS = [
 
 type Member = typeof MEMBERS[number];
 
-/** One entry as it stands in the dump. */
 interface Entry {
   readonly line?: number;
   readonly place?: string;
   readonly values: ReadonlyMap<string, string>;
-  /** Whether it is a record of the Java service: its one table holds the shares of all its servers. */
+  /** A record of the Java service: its table holds the shares of all servers. */
   readonly isRecord?: boolean;
 }
 
 interface DumpOptions {
   readonly file: string;
-  /** Logical server of entries without a server; without it, records of the Java service are for all `servers`. */
+  /** Default server; without it, records of the Java service apply to all `servers`. */
   readonly server?: string;
-  /** Logical servers there are. */
   readonly servers: readonly string[];
-  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What was read of a dump. */
+/** Parsed dump. */
 export interface ReadShares {
-  /** Those of one entry differ in their server alone. */
+  /** Shares of one entry differ only in their server. */
   readonly shares: readonly Share[];
-  /** Entries that expired. */
+  /** Expired entries. */
   readonly ended: number;
-  /** Entries that cannot be taken. */
+  /** Invalid entries. */
   readonly refused: number;
-  /** Why not. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads a dump of shares: CSV with a header line, or JSON, an array of objects, or a table of the Java service, which
- * holds the members as JSON in its column `data`, as CSV or as pg_dump, mysqldump or H2's SCRIPT write it. Required are
- * `path`, `ownerID`, `uid` and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
- * @throws {InvalidFile} If it is no such dump.
+ * Parses a dump of shares: CSV with a header line, an array of JSON objects, or a table of the Java service (members as JSON
+ * in column `data`) as CSV or as written by pg_dump, mysqldump or H2's SCRIPT. Requires `path`, `ownerID`, `uid` and
+ * `targetID`; `access` defaults to reading.
+ * @throws {InvalidFile}
  */
 export function readShareDump(text: string, options: DumpOptions): ReadShares {
   return toShares(readEntries(text, options.file), options);
 }
 
-/** Reads records as the Java service's tables hold them, by their ids. @param options.file Named with what is wrong. */
+/** Parses records of the Java service's tables, by id. @param options.file Name for diagnostics. */
 export function readShareRecords(
   records: readonly { readonly id: string; readonly data: string }[],
   options: DumpOptions,
@@ -160,7 +156,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
 
 const RECORD = "expected a JSON object in the column data";
 
-/** The tables of the Java service hold a record as JSON in one column; undefined if it is none. */
+/** Returns the JSON of a Java record; undefined for other texts. */
 function recordOf(text: string): [string, string][] | undefined {
   try {
     const record: unknown = JSON.parse(text);
@@ -171,13 +167,12 @@ function recordOf(text: string): [string, string][] | undefined {
   }
 }
 
-/** Members that are there, their names in lower case. */
 function membersOf(item: object): [string, string][] {
   return Object.entries(item).filter(([, value]) => value !== null)
     .map(([key, value]) => [key.toLowerCase(), String(value)]);
 }
 
-/** Reads the members of an entry, and remembers whether one was reported. */
+/** Reads the members of an entry and reports errors. */
 class MemberReader {
   good = true;
 
@@ -205,7 +200,6 @@ class MemberReader {
     }
   }
 
-  /** For whom it is. */
   target(): string | undefined {
     const text = this.given("targetID");
     if (text === undefined) return this.bad("targetID", "missing");
@@ -222,12 +216,11 @@ class MemberReader {
     return /^\d{1,15}$/.test(text) ? Number(text) : this.bad(key, "expected a whole number");
   }
 
-  /** A count, if one is given. */
   bound(key: Member): number | undefined {
     return this.given(key) === undefined ? undefined : this.count(key);
   }
 
-  /** The hash of a password, if one is given: nobody shall get in without because it cannot be read. */
+  /** An unreadable hash is an error: the share must not lose its password. */
   hash(): string | undefined {
     const hash = this.given("password");
     const isHash = hash === undefined ||
@@ -235,7 +228,6 @@ class MemberReader {
     return isHash ? hash : this.bad("password", "expected a hash, $scrypt$…");
   }
 
-  /** How much can be brought. */
   quota(): Quota | undefined {
     const [files, bytes] = [this.bound("maxFiles"), this.bound("maxBytes")];
     return files === undefined && bytes === undefined ? undefined : { files, bytes };
@@ -255,7 +247,7 @@ class MemberReader {
   }
 }
 
-/** The share that an entry describes; undefined if something about it was reported. */
+/** Undefined after a reported error. */
 function toShare(
   values: ReadonlyMap<string, string>,
   { server, servers, now, report }: {
@@ -274,7 +266,7 @@ function toShare(
   const id = entry.given("id") ?? newShareId();
   if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits, or a UUID");
   const directory = entry.flag("isDirectory");
-  // Blanks at the ends of a path belong to it.
+  // Blanks at the ends belong to the path.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
   const owner = entry.attempt("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.target();
@@ -316,7 +308,7 @@ function toShare(
   };
 }
 
-/** A share as an entry of a JSON dump, which {@link parseShareDump} reads: for backups, and to move shares elsewhere. */
+/** Returns a share as a dump entry for {@link readShareDump}. */
 export function dumpEntry(share: Share) {
   const { server, id, path, owner, uid, gid, target, access, oneTime, usesLeft, expires } = share;
   return {

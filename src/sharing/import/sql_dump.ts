@@ -1,19 +1,19 @@
-/** A record of a table as the Java service makes them: JSON in the second column, behind the id. */
+/** Record of a Java table: JSON in the second column, behind the id. */
 interface SqlRecord {
-  /** Line that it begins on, counted from 1. */
+  /** First line, counted from 1. */
   readonly line: number;
   readonly record: string;
 }
 
-/** Whether a text is SQL, as pg_dump, mysqldump and H2's `SCRIPT` write it. */
+/** Reports whether a text is SQL of pg_dump, mysqldump or H2's `SCRIPT`. */
 export function isSqlDump(text: string): boolean {
   return /^\s*(?:--|\/\*|SET |CREATE |INSERT |COPY )/.test(text);
 }
 
-/** Reads the second column of all rows that a dump inserts. */
+/** Returns the second column of all inserted rows. */
 export function sqlRecords(text: string): readonly SqlRecord[] {
   const lineAt = lineCounter(text);
-  // mysqldump alone has escapes in plain texts.
+  // Only mysqldump escapes plain strings.
   const escapes = /^(?:-- M|\/\*M?!)/m.test(text.slice(0, 500));
   const found: SqlRecord[] = [];
   const start = /^(?:INSERT INTO .*|COPY .* FROM stdin;\n)/gm;
@@ -29,7 +29,7 @@ export function sqlRecords(text: string): readonly SqlRecord[] {
 
 type Found = (at: number, record: string) => void;
 
-/** Reads lines with tabs between the columns, up to `\.`. @returns Where they end. */
+/** Reads tab-separated lines up to `\.`. @returns End position. */
 function copiedRows(text: string, from: number, found: Found): number {
   for (let at = from;;) {
     const end = text.indexOf("\n", at);
@@ -42,7 +42,7 @@ function copiedRows(text: string, from: number, found: Found): number {
   }
 }
 
-/** Reads `(…), (…);`. @returns Where the statement ends. */
+/** Reads `(…), (…);`. @returns End position. */
 function insertedRows(text: string, from: number, escapes: boolean, found: Found): number {
   const plain = escapes ? String.raw`(?:[^'\\]|''|\\[^])*` : "(?:[^']|'')*";
   const tokens = new RegExp(`(U&|STRINGDECODE\\()?'(${plain})'|[(),;]`, "g");
@@ -63,7 +63,6 @@ function insertedRows(text: string, from: number, escapes: boolean, found: Found
   return text.length;
 }
 
-/** The text that a literal stands for. */
 function literal(quoted: string, form: string, escapes: boolean): string {
   if (form === "U&") {
     return quoted.replace(
@@ -96,7 +95,7 @@ function unescaped(text: string): string {
   );
 }
 
-/** Counts lines up to positions that only grow. */
+/** Returns a line counter for increasing positions. */
 function lineCounter(text: string): (at: number) => number {
   let line = 1;
   let counted = 0;

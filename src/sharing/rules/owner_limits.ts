@@ -3,8 +3,8 @@ import { withoutSlash } from "../../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
 /**
- * Path patterns, separated by `:`, that limit what an owner may reach and therefore may share: attributes
- * `<daemon>.<server>.includes` and `excludes`. They hold when a share is made and each time it is used (D20).
+ * Path patterns, separated by `:`, of what an owner may reach: attributes `<daemon>.<server>.includes` and `excludes`.
+ * Checked at creation and at each use (D20).
  */
 export interface OwnerLimits {
   readonly includes?: string;
@@ -12,11 +12,9 @@ export interface OwnerLimits {
 }
 
 /**
- * Whether the owner may reach a path. A directory, which ends in a slash, is also within the limits if something below
- * it may be; what is below is asked about path by path.
- *
- * The daemon reads a relative pattern from the directory where a session starts, which a share does not have. Here a
- * relative exclude holds at every depth, and a relative include from the root: when in doubt, less is shared.
+ * Reports whether the owner may reach a path. A directory (with last slash) passes if something below may match. A share has
+ * no start for relative patterns: relative excludes apply at every depth and relative includes from the root, to share less
+ * in doubt.
  */
 export function withinLimits({ includes, excludes }: OwnerLimits, path: string): boolean {
   const directory = path.endsWith("/");
@@ -30,17 +28,17 @@ export function withinLimits({ includes, excludes }: OwnerLimits, path: string):
     included.some((pattern) => matchesPattern(pattern, bare) || (directory && mayMatchBelow(pattern, path)));
 }
 
-/** Whether a path is within several limits at once, such as those of then and those of now. */
+/** Reports whether a path is within all limits. */
 export function withinAll(limits: readonly OwnerLimits[], path: string): boolean {
   return limits.every((each) => withinLimits(each, path));
 }
 
-/** The include patterns, each absolute; none means that everything is included. */
+/** Returns absolute include patterns; empty includes everything. */
 export function includePatterns(text: string | undefined): readonly string[] {
   return split(text).map((pattern) => withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`));
 }
 
-/** The exclude patterns; relative ones for every depth. */
+/** Returns exclude patterns; relative ones for every depth. */
 export function excludePatterns(text: string | undefined): readonly string[] {
   return split(text).flatMap((pattern) => {
     const bare = withoutSlash(pattern);

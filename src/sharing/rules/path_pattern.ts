@@ -1,32 +1,31 @@
 import { matchesAll, type Wildcard, wildcardOf } from "../../model/wildcards.ts";
 
 /**
- * Whether a pattern matches a path, as the daemon has it (daemon-protocol.md 4): against the whole absolute path,
- * case-sensitive, `*` is any text including `/`, `?` one character, `[abc]` and `[!abc]` one of, or none of, a set with
- * ranges.
+ * Matches as the daemon does (daemon-protocol.md 4): the whole absolute path, case-sensitive; `*` matches any text including
+ * `/`, `?` one character, `[abc]` and `[!abc]` a set with ranges.
  */
 export function matchesPattern(pattern: string, path: string): boolean {
   return matchesAll(path, tokenize(pattern));
 }
 
-/** Whether a pattern matches everything below a directory, which is given with its trailing slash. */
+/** Reports whether a pattern matches everything below a directory (with its last slash). */
 export function coversAllBelow(pattern: string, directory: string): boolean {
-  // A last `*` that may match nothing after `directory` may as well match anything there.
+  // A last `*` that matches nothing after `directory` also matches anything.
   return pattern.endsWith("*") && matchesPattern(pattern, directory);
 }
 
-/** Whether whatever a pattern matches lies below a directory, which is given with its trailing slash. */
+/** Reports whether all matches of a pattern are below a directory (with its last slash). */
 export function staysBelow(pattern: string, directory: string): boolean {
   return literalStart(pattern).startsWith(directory);
 }
 
-/** Whether a pattern might match something below a directory, which is given with its trailing slash. */
+/** Reports whether a pattern might match below a directory (with its last slash). */
 export function mayMatchBelow(pattern: string, directory: string): boolean {
   const start = literalStart(pattern);
   return start.startsWith(directory) || (directory.startsWith(start) && start !== pattern);
 }
 
-/** Patterns, one or none, for what two patterns both match; undefined if that is not known. */
+/** Returns patterns for the intersection; undefined if unknown. */
 export function commonPatterns(a: string, b: string): readonly string[] | undefined {
   if (covers(a, b)) return [b];
   if (covers(b, a)) return [a];
@@ -35,7 +34,7 @@ export function commonPatterns(a: string, b: string): readonly string[] | undefi
   return apart || !hasWildcards(a) || !hasWildcards(b) ? [] : undefined;
 }
 
-/** Whether one pattern surely matches all that another matches. */
+/** Conservative. */
 function covers(wide: string, narrow: string): boolean {
   if (wide === narrow) return true;
   if (!hasWildcards(narrow)) return matchesPattern(wide, narrow);
@@ -43,12 +42,12 @@ function covers(wide: string, narrow: string): boolean {
   return wide === `${start}*` && literalStart(narrow).startsWith(start);
 }
 
-/** Whether a text has characters with a meaning in patterns. */
+/** Reports whether a text contains pattern characters. */
 export function hasWildcards(text: string): boolean {
   return /[*?[]/.test(text);
 }
 
-/** A pattern that matches this text and nothing else. A `:` cannot be expressed: it separates patterns. */
+/** Escapes a text as a pattern. A `:` cannot be escaped: it separates patterns. */
 export function escapePattern(text: string): string {
   return text.replace(/[*?[]/g, "[$&]");
 }
@@ -73,7 +72,7 @@ function tokenize(pattern: string): Wildcard[] {
   return tokens;
 }
 
-/** Where the `]` of a set stands; a `]` right at its start belongs to the set. Negative: the `[` is an ordinary one. */
+/** Returns the index of the closing `]`; a `]` at the start belongs to the set. Negative: the `[` is literal. */
 function endOfSet(characters: readonly string[], start: number): number {
   let first = start + 1;
   if (characters[first] === "!") first++;

@@ -12,9 +12,8 @@ import {
 } from "./path_pattern.ts";
 
 /**
- * The narrowest session for one path, in which this service itself asks for that path and nothing else. What patterns
- * cannot express exactly is widened: a `:` in a name becomes `?`, and a directory with wildcard characters or colons in its
- * own path is reached from the nearest ancestor without (daemon-protocol.md 4).
+ * Returns the narrowest session in which the service itself opens one path. Widens what patterns cannot express: a `:`
+ * becomes `?`, and a directory with pattern characters is reached from its nearest plain ancestor (daemon-protocol.md 4).
  * @param path A directory ends in a slash.
  */
 export function mediatedScope(path: string): SessionScope {
@@ -25,9 +24,9 @@ export function mediatedScope(path: string): SessionScope {
 }
 
 /**
- * The session handed to somebody else for a shared path (D8): a directory is base and include pattern at once, since
- * the daemon compares a base as mere text, so that base `/d/` alone would admit `/d2`; a file has its parent as base.
- * The owner's own limits hold in it as well, all of them at once.
+ * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and include
+ * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`. A file has its parent as
+ * base.
  * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {
@@ -39,7 +38,7 @@ export function grantedScope(path: string, limits: readonly OwnerLimits[]): Sess
   if (!directory) {
     const name = nameOf(path);
     if (name.includes(":")) throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "colon in a file name");
-    // The daemon puts the base before a relative pattern after it has split at colons.
+    // The daemon prepends the base to a relative pattern after splitting at colons.
     const escaped = file.includes(":") ? escapePattern(name) : escapePattern(path);
     if (escaped.trimStart() !== escaped) {
       throw httpError("ERR_SCOPE_NOT_EXPRESSIBLE", "name with leading blanks below a colon");
@@ -62,7 +61,7 @@ function includesWithin(directory: string, limits: readonly OwnerLimits[]): stri
   return patterns.join(":");
 }
 
-/** The patterns that narrow a directory down; undefined if they leave all of it. */
+/** Undefined if the patterns leave the whole directory. */
 function narrowing(directory: string, patterns: readonly string[]): readonly string[] | undefined {
   const relevant = patterns.filter((pattern) => mayMatchBelow(pattern, directory));
   if (patterns.length === 0 || relevant.some((pattern) => coversAllBelow(pattern, directory))) {
@@ -74,7 +73,6 @@ function narrowing(directory: string, patterns: readonly string[]): readonly str
   return relevant;
 }
 
-/** Patterns for what is matched on both sides. */
 function common(these: readonly string[], those: readonly string[]): readonly string[] {
   const patterns = these.flatMap((one) =>
     those.flatMap((other) => {
@@ -97,7 +95,7 @@ function excludesWithin(directory: string, limits: readonly OwnerLimits[]): stri
   return relevant.join(":");
 }
 
-/** The daemon trims patterns: a last component `.` keeps blanks at the end of a name. */
+/** The daemon trims patterns: a last component `.` protects blanks at the end. */
 function protectEnd(pattern: string): string {
   return /\s$/u.test(pattern) ? `${pattern}/.` : pattern;
 }

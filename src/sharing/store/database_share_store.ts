@@ -10,7 +10,7 @@ import type { Claim, Listed, Page, Part, ShareChange, ShareStore } from "./share
 
 type Statement = keyof typeof SQL;
 
-/** Shares in a database that has their tables. */
+/** Share store in a database with the share schema. */
 export class DatabaseShareStore implements ShareStore {
   readonly #database: Database;
   readonly uploads: UploadStore;
@@ -58,7 +58,7 @@ export class DatabaseShareStore implements ShareStore {
   targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]> {
     const { most = MOST_AT_ONCE } = part ?? {};
     return this.#read(function* () {
-      // One target after the other, each in the order of its index: a list of all would be put in order for each part.
+      // A query per target follows its index; one query for all would sort for each part.
       const found: Share[] = [];
       for (const given of yield* all("targets", { server, targets: JSON.stringify([...new Set(targets)]) })) {
         found.push(...yield* shares("targetedAt", { server, name: text(given, "target"), ...bounds(part) }));
@@ -221,12 +221,12 @@ export class DatabaseShareStore implements ShareStore {
     this.#database.close();
   }
 
-  /** @throws {ERR_SHARE_STORE} If the database cannot do it. */
+  /** @throws {ERR_SHARE_STORE} */
   #read<T>(work: () => Work<T>): Promise<T> {
     return this.#database.read(work).catch(refused);
   }
 
-  /** One transaction. @throws {ERR_SHARE_STORE} As {@link #read}. */
+  /** Runs one transaction. @throws {ERR_SHARE_STORE} */
   #change<T>(work: () => Work<T>, server?: string): Promise<T> {
     const alone = server === undefined ? undefined : `shares of ${server}`;
     return this.#database.change(work, { alone }).catch(refused);
@@ -249,17 +249,17 @@ function* shares(name: Statement, values: Values): Work<Share[]> {
   return (yield* all(name, values)).map(toShare);
 }
 
-/** The share of the server that is asked about: a statement can change it on other servers, too. */
+/** A statement can return the share's rows of other servers. */
 function* share(name: Statement, values: Values): Work<Share | undefined> {
   return (yield* shares(name, values)).find(({ server }) => server === values.server);
 }
 
-/** Servers that have shares, in their order. @param first Those before it are left out. */
+/** Returns the servers with shares, sorted, from `first` on. */
 function* servers(first = ""): Work<string[]> {
   return (yield* all("servers", { first })).map((row) => text(row, "server"));
 }
 
-/** @param before Shares that were made later are not in the way; absent: all were made before. */
+/** @param before Ignores shares created later. */
 function* checkOthers(
   server: string,
   { owner, path, target, made }: ShareDraft,
@@ -268,30 +268,28 @@ function* checkOthers(
   if (made?.atHome) return;
   const others = { server, owner, path, target, before };
   const above = yield* first("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });
-  // What begins with `/d/` stands before `/d0`, as the slash comes before the zero.
+  // `0` follows `/`, so this range holds all paths below the directory.
   const below = path.endsWith("/")
     ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
     : undefined;
   if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
 }
 
-/** Columns of a share that is made now, by the clock of the database. */
+/** Uses the clock of the database. */
 function newColumns(server: string, draft: ShareDraft): Values {
   const columns = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
   return { ...columns, created: null };
 }
 
-/** Shares in a part of a list, unless something else is said. */
 const MOST_AT_ONCE = 1000;
 
-/** Before all shares of a list. */
 const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
 
 function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
   return { created: after.created, id: after.id, most };
 }
 
-/** Oldest first, and of the same age in the order of their ids, as the statements have it. */
+/** In the order of the statements. */
 function byAge(a: Share, b: Share): number {
   return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

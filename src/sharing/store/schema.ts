@@ -1,9 +1,9 @@
 import type { Schema } from "../../store/sqlite_database.ts";
 
-/** Name of the database in `persistence.directory`. */
+/** File in `persistence.directory`. */
 export const SHARE_DATABASE = "shares.sqlite";
 
-/** The tables of shares and their uses. */
+/** Tables of shares and uses. */
 export const SHARE_SCHEMA: Schema = {
   what: "share database",
   applicationId: 0x41755368, // "AuSh"
@@ -44,7 +44,7 @@ export const SHARE_SCHEMA: Schema = {
      FOREIGN KEY (server, id) REFERENCES share (server, id) ON DELETE CASCADE
    ) STRICT;
    CREATE INDEX share_use_by_share ON share_use (server, id, key);`,
-    // What was known when a share was made is unknown for those that are there. Lists are read in parts, in their order.
+    // Existing shares have no record of their creation. Indexes serve lists that are read in parts.
     `ALTER TABLE share ADD COLUMN owner_dn TEXT;
    ALTER TABLE share ADD COLUMN owner_via TEXT;
    ALTER TABLE share ADD COLUMN owner_login TEXT;
@@ -62,7 +62,7 @@ export const SHARE_SCHEMA: Schema = {
    CREATE INDEX share_by_owner ON share (server, owner, created, id);
    CREATE INDEX share_by_target ON share (server, target, created, id);
    CREATE INDEX share_used_up ON share (last_used) WHERE uses_left = 0;`,
-    // Access DROP is WRITE that is for bringing alone: the column of old knows no other words.
+    // `DROP` is stored as WRITE with a flag: the old column permits no other words.
     `ALTER TABLE share ADD COLUMN note TEXT;
    ALTER TABLE share ADD COLUMN password TEXT;
    ALTER TABLE share ADD COLUMN upload_only INTEGER NOT NULL DEFAULT 0 CHECK (upload_only IN (0, 1));

@@ -2,7 +2,7 @@ import type { Row, Values } from "../../store/database.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import type { Making, Quota, Share, ShareTerms, Use, UseKind } from "../share.ts";
 
-/** Columns of what an owner decides; a one-time share has one use left unless it was used. */
+/** Returns the columns of the terms; a one-time share has one use left unless it was used. */
 export function termColumns(
   { path, access, expires, oneTime, usesLeft, sources, note, password, quota }: ShareTerms,
 ): Values {
@@ -22,7 +22,7 @@ export function termColumns(
   };
 }
 
-/** Columns of what is known about the owner. */
+/** Returns the columns of the owner's rights at creation. */
 export function makingColumns(made: Making | undefined): Values {
   return {
     ownerDn: made?.owner.dn ?? null,
@@ -37,7 +37,7 @@ export function makingColumns(made: Making | undefined): Values {
   };
 }
 
-/** All columns of a share. */
+/** Returns all columns of a share. */
 export function shareColumns(share: Share): Values {
   const { server, id, owner, target, uid, gid, accessCount, created, made } = share;
   return {
@@ -54,7 +54,7 @@ export function shareColumns(share: Share): Values {
   };
 }
 
-/** @throws {TypeError} If the database holds what this service does not write. */
+/** Parses a share. @throws {TypeError} For invalid rows. */
 export function toShare(row: Row): Share {
   const access = parseAccessLevel(text(row, "access"));
   if (access === undefined || access === "NONE") throw new TypeError("share with an unknown access level");
@@ -113,7 +113,7 @@ function toMaking(row: Row): Making {
   };
 }
 
-/** @throws {TypeError} As {@link toShare}. */
+/** Parses a use. @throws {TypeError} For invalid rows. */
 export function toUse(row: Row): Use {
   return {
     at: number(row, "at"),
@@ -131,19 +131,18 @@ function useKind(word: string): UseKind {
   throw new TypeError("share use of an unknown kind");
 }
 
-/** A column that holds text. @throws {TypeError} If it does not. */
+/** Returns a text column. @throws {TypeError} */
 export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== "string") throw new TypeError(`share database: ${column} is not text`);
   return value;
 }
 
-/** The same, where there may be none. @throws {TypeError} As {@link text}. */
 function textOrNone(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : text(row, column);
 }
 
-/** A column that holds a number. @throws {TypeError} If it does not. */
+/** Returns a number column. @throws {TypeError} */
 export function number(row: Row, column: string): number {
   const value = row[column];
   if (typeof value !== "number") throw new TypeError(`share database: ${column} is not a number`);

@@ -1,54 +1,49 @@
 import { EVERYBODY, GROUP_PREFIX } from "../target.ts";
 
-/** Use records kept per share; older ones go first. */
+/** Per share; older records are deleted. */
 const KEEP_USES = 1000;
 
-/** How long a used up share, with its record of uses, stays readable for its owner, in seconds: 30 days. */
+/** Seconds that an owner can still read a used-up share: 30 days. */
 const KEEP_USED_UP = 30 * 24 * 3600;
 
-/** Shares deleted in one piece; each can have {@link KEEP_USES} records. */
+/** Shares deleted in one transaction; each can have {@link KEEP_USES} records. */
 export const PURGED_AT_A_TIME = 20;
 
-/** Used up shares of an owner deleted in one piece; each has hardly more than one record. */
+/** Used-up shares deleted in one transaction; each has few records. */
 const FORGOTTEN_AT_A_TIME = 200;
 
-/** What is known about the owner, but for whether the sources gave the account: that is a matter of the account. */
+/** Owner's rights at creation, except `mappedAccount`, which depends on the account. */
 const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
 
-/** Whether a target is more than one user: everybody, or a group. */
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
 
-/** How long a request holds an upload without renewing that, in milliseconds. */
+/** Lease of an upload, in milliseconds. */
 export const UPLOAD_LEASE_MS = 15_000;
 
-/** How long an upload is kept after the last byte, in seconds: a day. */
+/** Seconds after the last byte: a day. */
 const UPLOAD_KEPT = 24 * 3600;
 
 const IS_DUE = `touched <= :now - ${UPLOAD_KEPT} AND (holder IS NULL OR held_until < :clock)`;
 
 const THIS_UPLOAD = `server = :server AND share = :id AND key = :key`;
 
-/** Usable shares of other owners from before a moment, with people in common. Who is in a group, nobody knows here. */
+/** Earlier shares of other owners with overlapping targets; members of groups are unknown here. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
-/** 1 for a share that is not expired, else 0. */
 const IS_LIVE = "CASE WHEN expires = 0 OR expires >= :now THEN 1 ELSE 0 END";
 
-/**
- * A share of a server, with those of the same id on the others: the Java service has one share for all servers, so what
- * happens to one of them happens to all. The primary key leads from one server to the next.
- */
+/** Same id on all servers: the Java service has one share for all servers, so a change applies to each. Walks the primary key. */
 const EVERYWHERE = `id = :id AND server IN (WITH RECURSIVE known (name) AS (
        SELECT min(server) FROM share UNION ALL
        SELECT (SELECT min(server) FROM share WHERE server > known.name) FROM known WHERE known.name IS NOT NULL)
        SELECT name FROM known) AND EXISTS (SELECT 1 FROM share AS here WHERE here.server = :server AND here.id = :id)`;
 
 /**
- * Statements by name; all values are bound, `:now` and `:clock` by the database. Without statistics SQLite takes the shares
- * of a server for a handful and reads them all, so each statement that looks for some of them names its index.
+ * Statements by name; the database binds `:now` and `:clock`. Without statistics SQLite expects few shares per server and
+ * scans them, so selective statements name their index.
  */
 export const SQL = {
   insert:
@@ -102,11 +97,11 @@ export const SQL = {
      AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
   below: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path > :path AND path < :end AND ${IN_THE_WAY} LIMIT 1`,
-  // From one server to the next by the primary key: there are few servers, and many shares of each.
+  // Skips from server to server by the primary key: few servers have many shares each.
   servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
        SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
      SELECT server FROM one WHERE server IS NOT NULL`,
-  // So many are looked at, expired ones too: of these only the last comes back, as the end of the page.
+  // Reads `:look` shares, expired ones too, and returns of the expired ones only the last, as the end of the page.
   listed:
     `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :look)
      SELECT *, (SELECT count(id) FROM part) AS looked FROM part WHERE live = 1 OR id = (SELECT max(id) FROM part) ORDER BY id LIMIT :most`,

@@ -1,116 +1,104 @@
 import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
 
-/** A use that was granted: to be given back if nothing came of it, or finished. */
+/** Reserved use of a share, to be finished or given back. */
 export interface Claim {
-  /** The share as it is after the claim. */
+  /** After the reservation. */
   readonly share: Share;
   /** Key of the use record. */
   readonly use: number;
-  /** How often the share had been given new terms: a use of earlier terms is not given back to later ones. */
+  /** Renewals of the terms: a use of earlier terms is not returned to later ones. */
   readonly renewals: number;
 }
 
-/** What can be changed about a share while it is in use; an empty note or password is none from then on. */
+/** Change of a share; an empty note or password removes it. */
 export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password">> & {
-  /** What is known about the owner now; with a new path. */
+  /** Owner's current rights, for a new path. */
   readonly made?: Making;
 };
 
-/** A part of a list of shares. */
+/** Part of a list. */
 export interface Part {
-  /** Share before it; absent: from the start. */
+  /** Preceding share. */
   readonly after?: Pick<Share, "created" | "id">;
-  /** How many at most, default 1000. */
+  /** Default 1000. */
   readonly most?: number;
 }
 
-/** Which shares are listed; an absent server or owner means all of them. */
+/** Filter of a list; absent members match all. */
 export interface Listed {
   readonly server?: string;
-  /** In canonical DN. */
+  /** Canonical DN. */
   readonly owner?: string;
 }
 
-/** A place in a list of all shares, behind one of them. */
+/** Position behind a share in a list. */
 export type Place = Pick<Share, "server" | "created" | "id">;
 
-/** A page of a list: by server and id, or, of one owner, by server and age. */
+/** Page of a list, ordered by server and id, or for one owner by server and age. */
 export interface Page {
   readonly shares: readonly Share[];
-  /** Where the next page begins; absent at the end of the list. */
+  /** Start of the next page. */
   readonly next?: Place;
 }
 
 /**
- * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
- * owners and targets are compared as text: hand in comparable forms (rest-api.md 2.6). Expired shares are invisible.
+ * Shares of all servers. A change is one transaction and durable when its promise resolves. Names are canonical DNs,
+ * compared as text (rest-api.md 2.6). Expired shares are invisible.
  */
 export interface ShareStore {
   /**
-   * Adds a share, or gives the owner's live share of exactly this path and target new terms (rest-api.md 2.3); id,
-   * account and access count then stay. Uses that are under way are not given back to it.
-   * @throws {ERR_SHARED_BY_ANOTHER} If it would get between an earlier share of another owner and its users. Not so in the
-   *   owner's home directory.
-   * @throws {ERR_TOO_MANY_SHARES} If it would be a new one, and the owner has as many as may be.
-   * @param most Usable shares that the owner may have on the server; 0 is no bound. Of the used up ones, as many stay
-   *   readable, those that were used last.
+   * Adds a share, or renews the owner's live share of exactly this path and target (rest-api.md 2.3), which keeps id,
+   * account and access count; running uses are not returned to it.
+   * @param most Usable shares per owner and server; 0 is unlimited. The same number of used-up shares stays readable.
+   * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of an earlier share of another owner, unless in the owner's
+   * home.
+   * @throws {ERR_TOO_MANY_SHARES}
    */
   put(server: string, draft: ShareDraft, most?: number): Promise<Share>;
-  /** A share, also one that is used up. */
+  /** Includes used-up shares. */
   get(server: string, id: string): Promise<Share | undefined>;
-  /** What an owner shares, oldest first, the first of them; used up shares are not among them. */
+  /** Returns an owner's usable shares, oldest first. */
   ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]>;
-  /** What is shared with one of these targets, oldest first, the first of them; used up shares are not among them. */
+  /** Returns usable shares with one of these targets, oldest first. */
   targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]>;
-  /** The first 1000 usable shares with one of these paths, of any owner, that are for one of these targets. */
+  /** Returns the first 1000 usable shares with one of these paths and one of these targets. */
   withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]>;
-  /** Whether there are usable shares with one of these paths, for whomever. */
+  /** Reports whether usable shares have one of these paths. */
   anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
-  /**
-   * Changes an existing share and leaves its uses alone; undefined if there is none.
-   * @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a new path.
-   */
+  /** Changes a share but not its uses; undefined if it does not exist. @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a new path. */
   change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
-  /** Removes a share with its use records; whether there was one. */
+  /** Removes a share with its use records. @returns Whether it existed. */
   remove(server: string, id: string): Promise<boolean>;
-  /** Removes the owner's shares of exactly this path and target; how many there were. */
+  /** Removes the owner's shares of exactly this path and target. @returns Their number. */
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number>;
-  /**
-   * Takes one use of a share and records it. Atomic: of any number of parallel claims on the last use one succeeds.
-   * @returns Undefined if the share is unknown, expired or used up.
-   */
+  /** Reserves and records one use, atomically. @returns Undefined if the share is unknown, expired or used up. */
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined>;
-  /** Undoes a claim of which nothing came, together with its record; it is no use of terms that came after it. */
+  /** Undoes a reservation and its record, unless the share was renewed since. */
   giveBack(claim: Claim): Promise<void>;
-  /** Completes the record of a use. */
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
-  /** The latest uses of a share, newest first. */
+  /** Returns the latest uses, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
   /**
-   * Lists a page of all shares that are not expired, for the operator. A page can be shorter than asked for, or empty, with
-   * more to come.
-   * @param part.look How many shares are looked at, expired ones too; default `most`.
+   * Returns a page of unexpired shares; it can be shorter than requested, or empty, with more to come.
+   * @param part.look Shares to read, expired ones too; default `most`.
    */
   page(
     of: Listed,
     part?: { readonly after?: Place | undefined; readonly most?: number; readonly look?: number },
   ): Promise<Page>;
-  /** Finds the shares that have an id, one on each server at most. */
+  /** Returns the shares with an id, at most one per server. */
   withId(id: string): Promise<readonly Share[]>;
-  /** How many shares are not expired; estimated where there are many. */
+  /** Counts unexpired shares; estimates many. */
   count(): Promise<number>;
-  /**
-   * Makes what the operator says of a share; undefined if there is no such share. With another owner, account or path its
-   * making is forgotten.
-   */
+  /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`. */
   amend(
     server: string,
     id: string,
     to: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined>;
-  /** Adds shares under given ids, as an import does: all that can be. @returns Those whose ids were not taken. */
+  /** Imports shares with their ids. @returns Shares whose ids existed. */
   addAll(shares: readonly Share[]): Promise<readonly Share[]>;
-  /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
+  /** Deletes expired shares, and used-up ones after their time. @returns Their number. */
   purge(): Promise<number>;
   close(): void;
 }

@@ -3,10 +3,7 @@ import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { DatabaseShareStore } from "./database_share_store.ts";
 import { SHARE_SCHEMA } from "./schema.ts";
 
-/**
- * Opens the share store in an SQLite file, which is made if it is not there.
- * @throws {UnknownDatabase} If the file is not ours, or newer than this service.
- */
+/** Opens or creates the share store in an SQLite file. @throws {UnknownDatabase} If the file is not ours, or newer than this service. */
 export function openShareStore(file: string, clock: Clock): DatabaseShareStore {
   return new DatabaseShareStore(new SqliteDatabase(file, SHARE_SCHEMA, clock));
 }

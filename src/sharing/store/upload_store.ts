@@ -11,45 +11,45 @@ import {
 import { SQL } from "./share_sql.ts";
 import { number, text } from "./share_row.ts";
 
-/** Uploads of a share that have begun and not ended, at most. */
+/** Per share. */
 const MOST_UNFINISHED = 500;
 
-/** Names an upload; the key is a digest of the one that the client chose. */
+/** Identity of an upload; the key is a digest of the client's key. */
 export interface UploadId {
   readonly server: string;
   readonly share: string;
   readonly key: string;
 }
 
-/** A file that is being brought to a share, or was within a day, as its first request described it. */
+/** Unfinished or recent upload, as its first request described it. */
 export interface Upload extends UploadId {
-  /** Account under which it is written, and its group. */
+  /** Account that writes the file. */
   readonly uid: string;
   readonly gid?: string;
-  /** Absolute path of the file until it is whole. */
+  /** Absolute path while incomplete. */
   readonly part: string;
-  /** Name below the share that it is to have, with its directories. */
+  /** Requested name below the share, with directories. */
   readonly name: string;
-  /** Bytes; absent: unknown. */
+  /** Bytes, if known. */
   readonly total?: number;
-  /** What it takes of the share's quota now. */
+  /** Reserved quota. */
   readonly files: number;
   readonly bytes: number;
-  /** Absolute path that the file is about to get, or has; no other unfinished upload has it. */
+  /** Absolute final path; unique among unfinished uploads. */
   readonly target?: string;
-  /** Whether the file has got that path. */
+  /** Whether the file was renamed to `target`. */
   readonly kept: boolean;
 }
 
 /**
- * The uploads to all shares, for all instances. One request at a time holds an upload, on whichever instance; it has to renew
- * that, and loses it otherwise. What an upload takes of a quota is changed in the transaction that changes the upload.
- * @throws {ERR_SHARE_STORE} Each method, if the database cannot do it.
+ * Uploads of all shares and instances. One request holds an upload by a lease, which it renews. An upload and its quota
+ * change in one transaction.
+ * @throws {ERR_SHARE_STORE} From each method.
  */
 export class UploadStore {
   constructor(readonly database: Database) {}
 
-  /** Takes an upload; "busy" asks the request that holds it to stop. */
+  /** Acquires an upload; "busy" asks its holder to stop. */
   hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
     return this.#change(function* () {
       const held = yield* first("holdUpload", { ...keyOf(id), holder });
@@ -58,7 +58,7 @@ export class UploadStore {
     });
   }
 
-  /** Takes an upload to which nothing has come for a day; undefined if a request has it, or something came. */
+  /** Acquires an upload that was idle for a day; undefined if that changed. */
   holdDue(id: UploadId, holder: string): Promise<Upload | undefined> {
     return this.#change(function* () {
       const held = yield* first("holdDueUpload", { ...keyOf(id), holder });
@@ -67,8 +67,7 @@ export class UploadStore {
   }
 
   /**
-   * Takes room in the quota of the share and notes the upload, both or neither.
-   * @returns Undefined if another request has begun it meanwhile.
+   * Reserves quota and records the upload atomically. @returns Undefined if another request was first.
    * @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED}
    */
   begin(upload: Upload, holder: string): Promise<Upload | undefined> {
@@ -85,7 +84,7 @@ export class UploadStore {
     }, `uploads to ${server}`);
   }
 
-  /** Goes on holding an upload, to which bytes may have come. @returns False if it has to stop. */
+  /** Renews the lease. @returns False if the request must stop. */
   renew(id: UploadId, holder: string): Promise<boolean> {
     return this.#change(function* () {
       const renewed = yield* first("renewUpload", { ...keyOf(id), holder });
@@ -93,14 +92,14 @@ export class UploadStore {
     });
   }
 
-  /** Lets others hold an upload. */
+  /** Releases the lease. */
   leave(id: UploadId, holder: string): Promise<void> {
     return this.#change(function* () {
       yield* first("leaveUpload", { ...keyOf(id), holder });
     });
   }
 
-  /** Changes what an upload takes of the quota. @throws {ERR_QUOTA_USED | ERR_UPLOAD_INCOMPLETE} Nothing is changed then. */
+  /** Changes the reserved quota. @throws {ERR_QUOTA_USED | ERR_UPLOAD_INCOMPLETE} Without a change. */
   resize(id: UploadId, holder: string, to: { files: number; bytes: number }): Promise<void> {
     const share = { server: id.server, id: id.share };
     return this.#change(function* () {
@@ -121,8 +120,8 @@ export class UploadStore {
   }
 
   /**
-   * Notes which path the file is about to get, before it does; undefined: none any more.
-   * @returns False if another unfinished upload has that path, or another request holds this one.
+   * Records the final path before the rename; undefined clears it.
+   * @returns False if another upload has that path, or another request holds this one.
    */
   name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
     return this.#change(function* () {
@@ -130,14 +129,14 @@ export class UploadStore {
     }, `uploads to ${id.server}`);
   }
 
-  /** Notes that the file has its path. @param remember Whether somebody may ask for it again. */
+  /** Records the rename. @param remember Whether a client may ask again. */
   finish(id: UploadId, remember: boolean): Promise<void> {
     return this.#change(function* () {
       yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
     });
   }
 
-  /** Forgets an upload and gives back what it took of the quota, together and once. */
+  /** Deletes an upload and returns its quota, once. */
   forget(id: UploadId): Promise<void> {
     return this.#change(function* () {
       const gone = yield* first("forgetUpload", keyOf(id));
@@ -147,7 +146,7 @@ export class UploadStore {
     });
   }
 
-  /** Some uploads to which nothing has come for a day, and that no request holds. */
+  /** Returns some uploads that are idle for a day and not held. */
   due(): Promise<readonly Upload[]> {
     return this.database.read(() => rows(SQL.dueUploads, {})).then((found) => found.map(toUpload), refused);
   }

@@ -10,7 +10,6 @@ const SYSTEM_FOLDER = "/run/authserver";
 interface Place {
   readonly control: ControlConfig;
   readonly logging: LoggingConfig;
-  /** Value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
 }
 

@@ -2,12 +2,12 @@ import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
-/** Why a private key cannot be used; repeats nothing of it. */
+/** Error for an unusable private key; reveals nothing of it. */
 export class UnusablePrivateKey extends Error {
   override readonly name = "UnusablePrivateKey";
 }
 
-/** A passphrase is needed, or another one. */
+/** Error for a missing or wrong passphrase. */
 export class PassphraseNeeded extends Error {
   override readonly name = "PassphraseNeeded";
 }
@@ -15,9 +15,8 @@ export class PassphraseNeeded extends Error {
 const OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /**
- * Reads a private key in OpenSSH's own form, or in PKCS#8 or the forms of OpenSSL, with or without passphrase.
- * @throws {PassphraseNeeded} If it is locked, and the passphrase is missing or wrong.
- * @throws {UnusablePrivateKey}
+ * Reads a private key in OpenSSH's format, PKCS#8 or the formats of OpenSSL.
+ * @throws {PassphraseNeeded} If the passphrase is missing or wrong. @throws {UnusablePrivateKey}
  */
 export async function readPrivateKey(text: string, passphrase?: string): Promise<KeyObject> {
   if (!text.includes(OPENSSH) && !hasPrivateKey(text)) throw new UnusablePrivateKey("not a private key");
@@ -31,17 +30,14 @@ export async function readPrivateKey(text: string, passphrase?: string): Promise
   }
 }
 
-/**
- * The key of OpenSSH's container (`PROTOCOL.key` in its source), by the parser of `ssh2`, which is loaded only here.
- * @throws {PassphraseNeeded} @throws {Error} What the parser says.
- */
+/** Parses OpenSSH's container (`PROTOCOL.key` in its source) with `ssh2`, imported only here. @throws {PassphraseNeeded} */
 async function readContainer(text: string, passphrase: string | undefined): Promise<KeyObject> {
   const { default: parser } = await import("ssh2/lib/protocol/keyParser.js");
   const parsed: unknown = parser.parseKey(text, passphrase === "" ? undefined : passphrase);
   const key: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   if (isParsedKey(key)) return privateKeyOf(key);
   const diagnostic = key instanceof Error ? key : new Error("no key");
-  // The last of them comes of ciphers that see by themselves whether they are opened with the right key.
+  // Authenticated ciphers report the last message for a wrong key.
   if (/no passphrase given|bad passphrase|unable to authenticate data/.test(diagnostic.message)) {
     throw new PassphraseNeeded(
       passphrase === undefined ? "locked by a passphrase" : "locked by another passphrase",
@@ -50,7 +46,7 @@ async function readContainer(text: string, passphrase: string | undefined): Prom
   throw diagnostic;
 }
 
-/** A key as `ssh2` gives it. */
+/** Key as `ssh2` returns it. */
 interface ParsedKey {
   readonly type: string;
   getPrivatePEM(): string;
@@ -67,10 +63,7 @@ const CURVES: ReadonlyMap<string, readonly [crv: string, size: number]> = new Ma
   ["ecdsa-sha2-nistp521", ["P-521", 66]],
 ]);
 
-/**
- * The key for signing. `ssh2` writes the number of an ECDSA key as long as it happens to be, and RFC 5915 (3) wants it as
- * long as the curve's order: the numbers are taken out of its text.
- */
+/** `ssh2` does not pad the ECDSA number to the length of the curve's order, as RFC 5915 (3) requires, so it is encoded again. */
 function privateKeyOf(parsed: ParsedKey): KeyObject {
   const pem = parsed.getPrivatePEM();
   const curve = CURVES.get(parsed.type);

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { type KeyObject, sign } from "node:crypto";
 import { UnusablePrivateKey } from "./private_key.ts";
 
-/** Lifetime of clients' tokens, in seconds. */
+/** Seconds, as clients use. */
 const LIFETIME = 300;
 
 /** Algorithm and digest by curve (RFC 7518, 3.4). */
@@ -13,9 +13,8 @@ const CURVES: ReadonlyMap<string | undefined, readonly [algorithm: string, diges
 ]);
 
 /**
- * A token by which a user shows to have a key, made as clients make it (authentication.md 3.7).
- * @param now Milliseconds since the epoch.
- * @throws {UnusablePrivateKey} If it is of a type that signs no tokens.
+ * Returns a token signed with a user's key, as clients create it (authentication.md 3.7). @throws {UnusablePrivateKey} If
+ * the key type signs no tokens.
  */
 export function signToken(user: string, key: KeyObject, now: number): string {
   const [algorithm, digest] = algorithmOf(key);

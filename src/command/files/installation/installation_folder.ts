@@ -6,7 +6,7 @@ import { unlessAbsent } from "../../../model/unless_absent.ts";
 import { CommandFailed } from "../../command.ts";
 import type { SampleFile } from "./sample_file.ts";
 
-/** The options that say where an installation is made; `config` stands in the place of that of other commands. */
+/** Options for the target of an installation; `config` replaces that of other commands. */
 export const FOLDER_OPTIONS = {
   directory: {
     value: "DIR",
@@ -18,10 +18,7 @@ export const FOLDER_OPTIONS = {
   },
 } as const;
 
-/**
- * Folder of the installation that the options mean; `undefined` if they mean none.
- * @throws {WrongUsage} If they mean two, or a file that paths in a configuration could not be relative to.
- */
+/** Returns the folder that the options select, if any. @throws {WrongUsage} If they conflict, or the file does not suit relative paths. */
 export function installationFolder(
   given: Pick<Given<keyof typeof FOLDER_OPTIONS, never>, "text">,
 ): string | undefined {
@@ -33,20 +30,20 @@ export function installationFolder(
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
 }
 
-/** The option that names the scripts as a site knows them. */
+/** Option for the site's prefix of script names. */
 export const PREFIX_OPTION = {
   value: "NAME",
   help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
 } as const;
 
-/** @throws {WrongUsage} If it is no part of a file name. */
+/** Returns the prefix. @throws {WrongUsage} If it is no part of a file name. */
 export function prefixOf(given: Pick<Given<"scripts-prefix", never>, "text">): string | undefined {
   const prefix = given.text("scripts-prefix");
   if (prefix === undefined || /^[A-Za-z0-9][\w.-]*$/.test(prefix)) return prefix;
   throw new WrongUsage(`Expected letters, digits, - _ and . behind --scripts-prefix, found ${prefix}`);
 }
 
-/** @returns Whether it was written: one that is there stays. @throws {CommandFailed} */
+/** Writes a file unless it exists. @returns Whether it was written. @throws {CommandFailed} */
 export async function writeNew(path: string, { mode, text }: SampleFile): Promise<boolean> {
   try {
     if (await isThere(path)) return false;
@@ -65,7 +62,7 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
   }
 }
 
-/** Also a link that leads nowhere is there. */
+/** Reports whether a path exists, also as a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

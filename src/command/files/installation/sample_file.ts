@@ -14,7 +14,7 @@ import keysFile from "../../../../conf/ssh-keys.txt" with { type: "text" };
 import startupProperties from "../../../../conf/startup.properties" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
-/** A file to start from, as the program brings it along. */
+/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;
@@ -23,10 +23,7 @@ export interface SampleFile {
 
 const PUBLIC = 0o644;
 
-/**
- * Files that an installation in a folder of its own begins with, and those of one in the places of the system. The first
- * names its files relative to the folder that the service is started in.
- */
+/** Files of an installation in its own folder. The first names its files relative to the working directory of the service. */
 export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/container.properties", mode: 0o640, text: properties },
   { path: "conf/mapfile.json", mode: PUBLIC, text: mapFile },
@@ -42,8 +39,8 @@ export const STARTUP_FILE: SampleFile = {
 };
 
 /**
- * What starts, stops and looks after a service where there is no systemd.
- * @param prefix Stands in front of the names that are typed, such as `unicore` in `unicore-authserver-start.sh`.
+ * Returns the scripts that start, stop and monitor a service without systemd.
+ * @param prefix Before the names, such as `unicore` in `unicore-authserver-start.sh`.
  */
 export function scriptFiles(prefix?: string): readonly SampleFile[] {
   const name = prefix === undefined ? "authserver" : `${prefix}-authserver`;
@@ -55,10 +52,7 @@ export function scriptFiles(prefix?: string): readonly SampleFile[] {
   ];
 }
 
-/**
- * Where a system has descriptions of services, users and folders: in its own part, which packages write to, or in that of
- * its administrator.
- */
+/** Folders of unit, user and folder definitions: the vendor's for packages, else the administrator's. */
 export const UNIT_FOLDERS = {
   package: {
     units: "usr/lib/systemd/system",
@@ -68,7 +62,7 @@ export const UNIT_FOLDERS = {
   administrator: { units: "etc/systemd/system", sysusers: "etc/sysusers.d", tmpfiles: "etc/tmpfiles.d" },
 } as const;
 
-/** Files of an installation in the places of the system; paths are relative to its root. */
+/** Returns the files of a system-wide installation; paths are relative to the root. */
 export function systemFiles(installedBy: keyof typeof UNIT_FOLDERS): readonly SampleFile[] {
   const { units, sysusers: users, tmpfiles: folders } = UNIT_FOLDERS[installedBy];
   return [
@@ -86,7 +80,7 @@ export function systemFiles(installedBy: keyof typeof UNIT_FOLDERS): readonly Sa
   ];
 }
 
-/** A system has a place for each kind of file. */
+/** Replaces relative paths by those of the system. */
 function atSystemPlaces(text: string): string {
   return text.replaceAll("=conf/", "=/etc/authserver/").split("\n").map((line) => {
     const [key = ""] = line.replace(/^#/, "").split("=", 1);

@@ -10,18 +10,18 @@ import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile } from "./java_installation.ts";
 
-/** Something that no program can do for the operator. */
+/** Manual step of a migration. */
 export interface HandWork {
-  /** Such as `Java key store`. */
+  /** For example `Java key store`. */
   readonly topic: string;
-  /** What there is, and what to do: lines. */
+  /** Situation and remedy, as lines. */
   readonly what: readonly string[];
 }
 
-/** Policy files as the Java service came with them: what they say is built in. */
+/** Policy files shipped with the Java service: their rules are built in. */
 const SHIPPED_POLICIES = /(?:^|\/)(?:30uftpAuthService\.xml|xacml2\.config)$/;
 
-/** All that needs a hand, out of the copied files. @param files Their paths begin with `conf/`, or are those beside it. */
+/** Returns the manual steps for the copied files, whose paths begin with `conf/` or are beside it. */
 export function needsAHand(files: readonly ConfigurationFile[]): readonly HandWork[] {
   const main = files.find(({ path }) => path === "conf/container.properties");
   const { entries } = parseProperties(
@@ -65,7 +65,7 @@ function policies(files: readonly ConfigurationFile[], entries: readonly Propert
   }];
 }
 
-/** Expressions (MVEL) that go beyond what is understood here. */
+/** Expressions (MVEL) beyond the supported subset. */
 function expressions(entries: readonly PropertyEntry[]): HandWork[] {
   return entries.filter(({ key }) => key.endsWith("Assign")).flatMap(({ key, value, line }) => {
     try {
@@ -78,7 +78,7 @@ function expressions(entries: readonly PropertyEntry[]): HandWork[] {
   });
 }
 
-/** Certificates of X.509 version 1: a handshake with one proves nothing. */
+/** X.509 version 1 certificates: a handshake with them proves nothing. */
 function oldCertificates(
   { path, content }: ConfigurationFile,
   entries: readonly PropertyEntry[],
@@ -92,7 +92,7 @@ function oldCertificates(
   }));
 }
 
-/** Certificates in PEM, in DER, and in PKCS#12 as far as one of the passwords opens it. */
+/** Reads PEM, DER, and PKCS#12 that one of the passwords opens. */
 function certificatesIn(content: Uint8Array, passwords: () => readonly string[]): X509Certificate[] {
   const text = new TextDecoder().decode(content);
   if (text.includes("-----BEGIN ")) {
@@ -104,10 +104,10 @@ function certificatesIn(content: Uint8Array, passwords: () => readonly string[])
   return alone.length > 0 ? alone : certificatesOfStore(content, passwords());
 }
 
-/** What DER files begin with. */
+/** First byte of DER files. */
 const SEQUENCE = 0x30;
 
-/** What cannot be read is `check`'s to say, where the configuration names it. */
+/** `check` reports unreadable certificates that the configuration names. */
 function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
   try {
     return [new X509Certificate(encoded)];
@@ -127,7 +127,7 @@ function certificatesOfStore(content: Uint8Array, passwords: readonly string[]):
   return [];
 }
 
-/** Most passwords that are tried: of the service's own key store and of its truststores. */
+/** Passwords to try: of the service's key store and its truststores. */
 const MOST_PASSWORDS = 8;
 
 function passwordsIn(entries: readonly PropertyEntry[]): string[] {
@@ -135,7 +135,7 @@ function passwordsIn(entries: readonly PropertyEntry[]): string[] {
   return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
 }
 
-/** It does not begin with a version (RFC 5280, 4.1). */
+/** Version 1 omits the version field (RFC 5280, 4.1). */
 function isVersion1({ raw }: X509Certificate): boolean {
   return readElement(raw).child(0).child(0).tag !== 0xa0;
 }

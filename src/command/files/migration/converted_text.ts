@@ -1,20 +1,20 @@
-/** A line that is not what it was. */
+/** Changed line. */
 export interface ChangedLine {
-  /** Counted from 1. */
+  /** From 1. */
   readonly line: number;
   readonly before: string;
   readonly after: string;
 }
 
-/** A text with the lines that differ from the one it was made of. */
+/** Converted text with its changed lines. */
 export interface Converted {
   readonly text: string;
   readonly changes: readonly ChangedLine[];
 }
 
 /**
- * The text of a property file or of `startup.properties` for a folder of its own: what lay in the old `conf/` by its
- * absolute path is in the copy now, and nothing is written to places of the old service.
+ * Converts a property file or `startup.properties` for a folder of its own: absolute paths into the old `conf/` point to the
+ * copy, and writable places are new.
  * @param conf Absolute path of the old `conf/`.
  */
 export function convertProperties(text: string, conf: string): Converted {
@@ -32,12 +32,10 @@ export function convertProperties(text: string, conf: string): Converted {
   return { text: lines.join("\n"), changes };
 }
 
-/** What the Java service takes for true if it is left out. */
+/** True by default in the Java service. */
 const GATEWAY = "container.security.gateway.enable";
 
-/**
- * Adds what the Java service takes for granted to the text of the main file: where the line is left out, there is a gateway.
- */
+/** Makes the Java default of the gateway key explicit in the main file. */
 export function withGateway({ text, changes }: Converted): Converted {
   if (new RegExp(`^\\s*${RegExp.escape(GATEWAY)}\\s*[=:]`, "m").test(text)) return { text, changes };
   const after = `${GATEWAY}=true`;
@@ -49,10 +47,10 @@ export function withGateway({ text, changes }: Converted): Converted {
   };
 }
 
-/** Shares that were in MySQL are imported into a folder. */
+/** Shares in MySQL are imported into a folder. */
 const MYSQL = /^(\s*)persistence\.class\s*[=:].*MySQLPersist\s*$/;
 
-/** Keys that name where the service writes: with an absolute path that is where the old one does. */
+/** Keys of writable places; absolute paths lead to the old service. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [/^(\s*persistence\.directory\s*[=:]\s*)\/.*$/, "$1data"],
   [/^(\s*PID=)["']?\/.*$/, "$1logs/authserver.pid"],

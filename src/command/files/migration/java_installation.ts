@@ -5,16 +5,16 @@ import { filesLike, isPattern } from "../../../config/tls/glob.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
 
-/** Where the Java service's package has its libraries. */
+/** Libraries of the Java service's package. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
-/** An installation of the Java service, from its archive (a folder with `conf/`) or its package (`/etc/unicore/authserver`). */
+/** Installation of the Java service from its archive (a folder with `conf/`) or package (`/etc/unicore/authserver`). */
 export interface JavaInstallation {
-  /** Folder that relative paths of its configuration start from. */
+  /** Base of relative paths in its configuration. */
   readonly root: string;
   /** Absolute. */
   readonly conf: string;
-  /** Folder of its libraries; the driver of the share database is among them. */
+  /** Libraries with the driver of the share database. */
   readonly libraries: string;
 }
 
@@ -34,7 +34,6 @@ export async function findJavaInstallation(folder: string): Promise<JavaInstalla
   );
 }
 
-/** Whether there is a file. */
 async function exists(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
@@ -46,7 +45,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** A file of the installation's `conf/`, or beside it. */
+/** File of an installation. */
 export interface ConfigurationFile {
   /** Relative to `conf/`, or to the installation's folder. */
   readonly path: string;
@@ -54,20 +53,17 @@ export interface ConfigurationFile {
   readonly content: Uint8Array;
 }
 
-/** Everything that was found below a folder. */
+/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
-  /** What is no file that could be copied, with why. */
+  /** Entries that cannot be copied, with reasons. */
   readonly left: readonly string[];
 }
 
-/** Larger ones are no configuration: the largest map file and truststore that are read at all are smaller. */
+/** Bytes; the largest map file and truststore are smaller. */
 const MAX_FILE = 256 * 1024 * 1024;
 
-/**
- * Reads all files below `conf/`. Links to files are followed; links to folders are not.
- * @throws {CommandFailed} If one cannot be read.
- */
+/** Reads all files below `conf/`; follows links to files, not to folders. @throws {CommandFailed} If a file is unreadable. */
 export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
   const files: ConfigurationFile[] = [];
   const left: string[] = [];
@@ -89,7 +85,7 @@ export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
 
 const NO_FILE = "no file";
 
-/** @returns Why it is not copied, if not. @throws {CommandFailed} If it cannot be read. */
+/** @returns Reason why it is skipped. @throws {CommandFailed} */
 async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> | string> {
   try {
     const { isFile, mode, size } = await Deno.stat(path);
@@ -104,15 +100,15 @@ async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> |
 }
 
 /**
- * Files that a configuration names by relative paths beside `conf/`, as the archive of the Java service has its `certs/`.
- * @param text Of `container.properties`.
- * @returns Paths relative to the installation's folder. @throws {CommandFailed} If one cannot be read.
+ * Reads files that a configuration names by relative paths beside `conf/`, such as `certs/`. @param text Of
+ * `container.properties`.
+ * @returns Paths relative to the installation's folder. @throws {CommandFailed} If a file is unreadable.
  */
 export async function readFilesBeside({ root, conf }: JavaInstallation, text: string): Promise<FoundFiles> {
   const paths = new Set<string>();
   for (const { value } of parseProperties(text, MAIN_FILE).entries) {
     const named = value.trim();
-    // A pattern without a folder, such as the `*` of other settings, names no files.
+    // A pattern without a folder, such as `*` in other settings, names no files.
     if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
     const path = resolve(root, named);
     for (const file of isPattern(named) ? (await filesLike(path)).files : [path]) paths.add(file);

@@ -9,29 +9,28 @@ import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
-/** What became of the shares of a Java service. */
+/** Result of moving the shares of a Java service. */
 export interface MovedShares {
-  /** The table, and where it is. */
+  /** Table with its location. */
   readonly from: string;
   readonly imported?: Imported;
-  /** Why they were not imported, and what to type: lines. */
+  /** Reasons and commands for the operator, as lines. */
   readonly left: readonly string[];
 }
 
-/** The one table that holds the shares of all servers, whichever they are. */
+/** The one table with the shares of all servers. */
 interface ShareTable {
   readonly name: string;
   readonly kind: "H2" | "MySQL" | "PostgreSQL";
-  /** A setting of its storage. */
+  /** Returns a setting of the storage. */
   readonly setting: (name: string) => string | undefined;
 }
 
 /**
- * Imports the shares of a Java service that is stopped into the installation in the working directory. What cannot be read
- * from here is imported from a dump in that directory; until there is one, the command that writes it is named.
- * @param text Of the old `container.properties`.
- * @param again The command that goes on when what is missing has been done.
- * @returns Undefined if there are none.
+ * Imports the shares of a stopped Java service into the installation in the working directory. For a database that is
+ * unreadable from here, imports a dump in that directory, or names the command that writes it.
+ * @param text Of the old `container.properties`. @param again Command that continues afterwards. @returns Undefined without
+ * shares.
  */
 export async function moveShares(
   installation: JavaInstallation,
@@ -67,7 +66,7 @@ export async function moveShares(
   }
 }
 
-/** The Java service makes its table for the first server, and has no other. */
+/** The Java service creates its only table for the first server. */
 function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
   const value = (key: string) => entries.findLast((entry) => entry.key === key)?.value.trim();
   const [first] = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
@@ -82,7 +81,7 @@ function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
   };
 }
 
-/** What the scripts of the Java service leave as long as it runs. */
+/** Exists while the Java service runs. */
 async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
   const named = /^\s*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
@@ -94,7 +93,7 @@ async function isThere(path: string): Promise<boolean> {
   return await unlessAbsent(Deno.stat(path)) !== undefined;
 }
 
-/** Commands that write the table of an H2 database out, by the driver that the installation brings. */
+/** Commands that dump an H2 database with the installation's driver. */
 function dumpOfH2(
   { libraries }: JavaInstallation,
   { name, setting }: ShareTable,
@@ -117,12 +116,11 @@ function dumpOfMysql({ name, setting }: ShareTable, database: string): string {
     `--result-file=${quoted(join(Deno.cwd(), `${name}.sql`))} ${quoted(database)} ${name}`;
 }
 
-/** A word of a shell command. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
 }
 
-/** The configuration that was copied. */
 const COPY = { text: () => join("conf", MAIN_FILE) };
 
 async function importDump(text: string, file: string): Promise<Imported> {
@@ -134,7 +132,7 @@ async function importDump(text: string, file: string): Promise<Imported> {
   );
 }
 
-/** Imports from the table that lies in the same database beside those of this service, which are made if need be. */
+/** Imports the table from the database that this service will use; creates our tables if needed. */
 async function importFromPostgres(table: string): Promise<Imported> {
   const { usableConfiguration } = await import("../../config_option.ts");
   const { withShareDatabase } = await import("../share_database.ts");
@@ -146,7 +144,7 @@ async function importFromPostgres(table: string): Promise<Imported> {
   const database = await openSharedDatabase(config, chosen);
   try {
     await makeTables(database, config, chosen);
-    // Names that are not quoted, as those of the Java service, are in lower case.
+    // PostgreSQL folds unquoted names to lower case, as the Java service's.
     const records = await recordsOf(database, table.toLowerCase());
     return await withShareDatabase(
       COPY,
@@ -161,7 +159,6 @@ async function importFromPostgres(table: string): Promise<Imported> {
   }
 }
 
-/** Makes the tables of this service unless they are there. @throws {CommandFailed} */
 async function makeTables(database: Database, config: ServiceConfig, chosen: DatabaseConfig): Promise<void> {
   const { migrateDatabase } = await import("../../../store/postgres/postgres_migration.ts");
   const { optionsOf } = await import("../shared_database.ts");
@@ -181,7 +178,7 @@ async function makeTables(database: Database, config: ServiceConfig, chosen: Dat
   }
 }
 
-/** Reads a table of the Java service, some records at a time. @throws {CommandFailed} If there is none. */
+/** Reads a Java table in batches. @throws {CommandFailed} If it does not exist. */
 async function recordsOf(database: Database, table: string): Promise<{ id: string; data: string }[]> {
   const [found] = await database.read(() =>
     rows(

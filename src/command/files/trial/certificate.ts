@@ -2,24 +2,22 @@ import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { encodeElement } from "../../../model/der_element.ts";
 
-/** A certificate and its private key (PKCS#8, unencrypted), both as PEM. */
+/** Certificate and private key (PKCS#8, unencrypted) as PEM. */
 interface Credential {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** What the certificates for a trial say. */
 interface TrialNames {
   readonly organization: string;
-  /** Host name of the service. */
   readonly host: string;
-  /** From when and until when they hold. */
+  /** Validity. */
   readonly valid: readonly [from: Date, until: Date];
 }
 
 /**
- * An authority, whose key is thrown away at once, and the certificate that it signed for the service: both a server's and
- * a client's, since daemons ask for it, too. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
+ * Creates an authority, whose key is discarded, and the service's certificate, for server and client use, since daemons ask
+ * for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
  */
 export function createTrialCertificates(
   { organization, host, valid }: TrialNames,
@@ -67,7 +65,6 @@ function sequence(...values: readonly Uint8Array[]): Buffer {
   return tagged(0x30, ...values);
 }
 
-/** An object identifier from its encoded octets. */
 function identifier(...octets: readonly number[]): Buffer {
   return tagged(0x06, Buffer.from(octets));
 }
@@ -83,13 +80,13 @@ const EXTENDED_KEY_USAGE = identifier(0x55, 0x1d, 0x25);
 const SERVER_AUTHENTICATION = identifier(0x2b, 6, 1, 5, 5, 7, 3, 1);
 const CLIENT_AUTHENTICATION = identifier(0x2b, 6, 1, 5, 5, 7, 3, 2);
 
-/** Critical are those that say what a certificate may be used for. */
+/** Extensions that restrict the use are critical. */
 function extension(type: Buffer, value: Buffer): Buffer {
   const critical = type === SUBJECT_ALTERNATIVE_NAME ? [] : [TRUE];
   return sequence(type, ...critical, tagged(0x04, value));
 }
 
-/** `CN=…,O=…`; the DER has the least specific part first. */
+/** `CN=…,O=…`; DER begins with the least specific part. */
 function name(common: string, organization: string): Buffer {
   const part = (type: Buffer, text: string) =>
     tagged(0x31, sequence(type, tagged(0x0c, Buffer.from(text, "utf8"))));

@@ -3,25 +3,25 @@ import { FOLDER_FILES, type SampleFile, scriptFiles, STARTUP_FILE } from "../ins
 import { passwordLine } from "../password_file_text.ts";
 import { createTrialCertificates } from "./certificate.ts";
 
-/** How long the certificates of a trial hold, in days. */
+/** Validity of trial certificates in days. */
 export const TRIAL_DAYS = 30;
 
 const HOST = "localhost";
 const ORGANIZATION = "authserver trial";
 const USER = { name: "demo", dn: `CN=Demo User,O=${ORGANIZATION}` };
-/** The place of the authority's certificate, relative to the folder of the installation. */
+/** Authority's certificate, relative to the installation's folder. */
 export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
 
-/** A site to try the service with: on loopback alone, for one user, with certificates that soon end. */
+/** Trial site: loopback only, one user, short-lived certificates. */
 export interface TrialSite {
   readonly files: readonly SampleFile[];
   readonly user: string;
-  /** Kept nowhere: only its hash is in the files. */
+  /** Not stored: the files have only its hash. */
   readonly password: string;
   readonly host: string;
 }
 
-/** @param now Milliseconds since the epoch. @param prefix As {@link scriptFiles} has it. */
+/** Creates a trial site. @param now Milliseconds since the epoch. @param prefix See {@link scriptFiles}. */
 export async function createTrialSite(port: string, now: number, prefix?: string): Promise<TrialSite> {
   const password = crypto.getRandomValues(new Uint8Array(12)).toBase64({ alphabet: "base64url" });
   const { authority, service } = createTrialCertificates({

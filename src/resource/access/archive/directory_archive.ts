@@ -10,9 +10,8 @@ import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
 /**
- * `GET` of a directory with `view=zip`: it and all below as one archive, made while it is sent. What fails underway breaks
- * it off, so that an archive that ends well has all that its last file does not name.
- * @param session Can read the directory and all below.
+ * Serves `GET` of a directory with `view=zip`: a streamed archive. An error breaks the stream off, so that a complete
+ * archive lacks only what its last file names.
  */
 export function directoryArchive(
   call: Call,
@@ -44,7 +43,6 @@ export function directoryArchive(
   return { status: 200, headers, body };
 }
 
-/** The pieces as somebody takes them. @param done Told once how many bytes were taken, and whether these are all. */
 function streamOf(
   pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void>,
   done: (bytes: number, complete: boolean, error?: unknown) => void,

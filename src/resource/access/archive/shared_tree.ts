@@ -6,40 +6,35 @@ import { TimeSlicer } from "../../../model/time_slicing.ts";
 import { isHttpError } from "../../../model/http_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
-/** How much goes into an archive. */
 interface ArchiveBounds {
   readonly entries: number;
   readonly depth: number;
-  /** Bytes that all names take together, each with the directories before it: they are in memory until the end. */
+  /** Bytes of all names with their directories: they stay in memory until the end. */
   readonly names: number;
 }
 
-/** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
+/** Bounds of one archive: a link to its own parent makes a directory endless. */
 export const ARCHIVE_BOUNDS: ArchiveBounds = {
   entries: 50_000,
   depth: 64,
   names: 8 * 1024 * 1024,
 };
 
-/** File in an archive that tells what is not in it. */
 const MISSING = "NOT COMPLETE.txt";
 
-/** A directory that waits for its turn. */
 interface Waiting {
-  /** Absolute, with a slash at its end. */
   readonly path: string;
-  /** In the archive, with a slash at its end. */
+  /** Path in the archive, with a slash at its end. */
   readonly name: string;
   readonly depth: number;
 }
 
-/** What was found in a directory, and its name in the archive. */
 interface FoundEntry {
   readonly entry: Entry;
   readonly part: string;
 }
 
-/** What is in a shared directory and below it, as it goes into an archive; asked of the daemon as listings are. */
+/** Entries of a shared directory tree for an archive, listed by the daemon. */
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
@@ -47,13 +42,9 @@ export class SharedTree {
   readonly #waiting: Waiting[] = [];
   #entriesLeft: number;
   #nameBytesLeft: number;
-  /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
-  /**
-   * @param session Can read the directory and all below; it is closed by none of this.
-   * @param limits What the owner may reach; all of them hold.
-   */
+  /** @param session Can read the whole tree; the caller closes it. @param limits What the owner may reach; all apply. */
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
@@ -66,7 +57,7 @@ export class SharedTree {
     this.#nameBytesLeft = this.#bounds.names;
   }
 
-  /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
+  /** @param path Absolute, with a slash at its end. @param name Name of the top directory in the archive. */
   async *entries(path: string, name: string): AsyncGenerator<ArchiveEntry, void> {
     const top = `${safePart(name)}/`;
     this.#waiting.push({ path, name: top, depth: 1 });
@@ -91,7 +82,6 @@ export class SharedTree {
     if (this.#missing.size > 0) yield this.#note(`${top}${hasNote ? `(2) ${MISSING}` : MISSING}`);
   }
 
-  /** Entries of a directory that go in, each with its name there. */
   async #list(directory: Waiting): Promise<readonly FoundEntry[]> {
     const { path, name: before, depth } = directory;
     const found: Entry[] = [];
@@ -126,7 +116,6 @@ export class SharedTree {
     else this.#miss(`more than ${this.#bounds.depth} directories deep`);
   }
 
-  /** Files of a directory, each of which is to be read when its turn comes. */
   async *#files(directory: Waiting, found: readonly FoundEntry[]): AsyncGenerator<ArchiveEntry, void> {
     const series = await this.#session.series(
       found.filter(({ entry }) => entry.size > 0)
@@ -158,12 +147,12 @@ export class SharedTree {
   }
 }
 
-/** Reports whether the daemon has refused to show or open something, and can be asked for the next. */
+/** Reports whether the daemon refused this entry but can still answer for the next. */
 function isLeftOut(error: unknown): boolean {
   return isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_ACCESS_REFUSED");
 }
 
-/** The bytes of a file, once the first are there; undefined if the daemon refuses to open it: a name may not be what it seems. */
+/** Returns the bytes of a file after the first have arrived; undefined if the daemon refuses to open it. */
 async function begun(
   bytes: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): Promise<AsyncIterable<Uint8Array<ArrayBuffer>> | undefined> {
@@ -188,10 +177,7 @@ async function* all<T>(
   }
 }
 
-/**
- * Gives each entry of a directory its name in the archive, none of which another has. Whoever may write the directory
- * chooses the names: for each that many become the count goes on where it was, or the last of them would try all.
- */
+/** Gives each entry a unique name. Counting continues where it stopped: a hostile directory would otherwise make this quadratic. */
 async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]> {
   const taken = new Set<string>();
   for (const { name } of found) taken.add(name);
@@ -211,10 +197,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   return named;
 }
 
-/**
- * Part of a name that leads nowhere else, whoever unpacks it: some take a backslash for a slash, and a colon behind a
- * letter for a drive.
- */
+/** Escapes what could leave the directory on unpacking: some tools take a backslash for a slash, and a letter with a colon for a drive. */
 function safePart(name: string): string {
   const safe = name.replaceAll("\\", "_").replaceAll("/", "_").replace(/^([A-Za-z]):/, "$1_");
   return /^\.{0,2}$/.test(safe) ? "_" : safe;

@@ -2,25 +2,24 @@ import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
 import { centralHeader, dataDescriptor, endOfArchive, localHeader, type ZipMember } from "./zip_records.ts";
 
-/** Bytes as they come, each part with a buffer of its own. */
+/** Chunks that each own their buffer. */
 type Chunks = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** A file or directory on its way into an archive. */
+/** File or directory of an archive. */
 export interface ArchiveEntry {
-  /** Parts with slashes between; a directory ends in one. */
+  /** Slash-separated; a directory ends in a slash. */
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
-  /** `YYYYMMDDhhmmss`, local time; absent: unknown. */
+  /** `YYYYMMDDhhmmss`, local time. */
   readonly modified?: string;
-  /** Exactly so many bytes, asked for when their turn comes; absent: there are none. */
+  /** Yields exactly `size` bytes; called when the entry is written. */
   readonly open?: (() => Promise<Chunks> | Chunks) | undefined;
 }
 
 /**
- * A ZIP archive, piece by piece, of files as they are: nothing is compressed, nothing kept but the central directory. Each
- * piece has a buffer of its own, which can be handed to another thread.
- * @throws {TypeError} If a file has another number of bytes than it was said to have. And what reading throws.
+ * Yields a ZIP archive of uncompressed files; keeps only the central directory. Each piece owns its buffer, so that it can
+ * be transferred.
+ * @throws {TypeError} If a file does not have its announced size.
  */
 export async function* zipArchive(
   entries: AsyncIterable<ArchiveEntry>,

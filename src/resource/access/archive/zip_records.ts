@@ -5,11 +5,11 @@ import { Buffer } from "node:buffer";
  * before a file, its checksum behind it: it stands in a data descriptor (4.3.9) and in the central directory.
  */
 
-/** What stands where a number does not fit: the number is in the Zip64 field (4.5.3). */
+/** Stands for a number that does not fit: the number is in the Zip64 field (4.5.3). */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 
-/** Version 4.5 is the first with Zip64 (4.4.3); made on Unix, so that modes count (4.4.2). */
+/** Version 4.5 is the first with Zip64 (4.4.3); made on Unix, so that readers use the modes (4.4.2). */
 const VERSION = 45;
 const MADE_BY_UNIX = 3 << 8 | VERSION;
 
@@ -18,20 +18,19 @@ const FLAGS = 1 << 3 | 1 << 11;
 
 const ZIP64_FIELD = 1;
 
-/** A file or directory in an archive. */
+/** File or directory of an archive. */
 export interface ZipMember {
-  /** UTF-8, parts with slashes between; a directory ends in one. */
+  /** UTF-8, slash-separated; a directory ends in a slash. */
   readonly name: Uint8Array;
   readonly directory: boolean;
-  /** Bytes. */
   readonly size: number;
-  /** `YYYYMMDDhhmmss`, local time; absent: unknown. */
+  /** `YYYYMMDDhhmmss`, local time. */
   readonly modified?: string;
-  /** Where its local header stands in the archive. */
+  /** Offset of the local header in the archive. */
   readonly offset: number;
 }
 
-/** What stands before the bytes of a file (4.3.7). */
+/** Returns the local header of a file (4.3.7). */
 export function localHeader({ name, directory, size, modified }: ZipMember): Buffer {
   const record = Buffer.alloc(30);
   record.writeUInt32LE(0x0403_4b50, 0);
@@ -47,7 +46,7 @@ export function localHeader({ name, directory, size, modified }: ZipMember): Buf
   return Buffer.concat([record, name, more]);
 }
 
-/** What stands behind the bytes of a file (4.3.9). @param checksum CRC-32. */
+/** Returns the data descriptor behind a file (4.3.9). @param checksum CRC-32. */
 export function dataDescriptor({ size }: ZipMember, checksum: number): Buffer {
   const large = size >= MAX_32;
   const record = Buffer.alloc(large ? 24 : 16);
@@ -63,7 +62,7 @@ export function dataDescriptor({ size }: ZipMember, checksum: number): Buffer {
   return record;
 }
 
-/** The entry of a file in the central directory (4.3.12). @param checksum CRC-32. */
+/** Returns the entry of a file in the central directory (4.3.12). @param checksum CRC-32. */
 export function centralHeader(
   { name, directory, size, modified, offset }: ZipMember,
   checksum: number,
@@ -90,7 +89,7 @@ export function centralHeader(
   return Buffer.concat([record, name, more]);
 }
 
-/** What ends an archive (4.3.14 to 4.3.16). @param start Where the central directory begins. */
+/** Returns the end records of an archive (4.3.14 to 4.3.16). @param start Offset of the central directory. */
 export function endOfArchive(members: number, start: number, size: number): Buffer {
   const record = Buffer.alloc(22);
   record.writeUInt32LE(0x0605_4b50, 0);
@@ -122,7 +121,7 @@ function zip64Field(numbers: readonly number[]): Buffer {
   return field;
 }
 
-/** Time below, date above (4.4.6): years from 1980 to 2107, every second second. */
+/** Time in the low half, date in the high (4.4.6): years from 1980 to 2107, steps of two seconds. */
 function dosTime(digits = ""): number {
   const [, year = 1980, month = 1, day = 1, hour = 0, minute = 0, second = 0] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(digits)?.map(Number) ?? [];

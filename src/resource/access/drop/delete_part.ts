@@ -6,16 +6,14 @@ import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import type { Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 
-/** What unfinished uploads are deleted with. */
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
-/** Time that a daemon has for each upload, in milliseconds. */
+/** Per upload. */
 const MAX_WAIT_MS = 30_000;
 
 /**
- * Deletes what came of a file that does not come whole, and gives back what it took of the quota. The caller holds the upload.
- * @returns Whether the file has its name already: then it stays.
- * @throws What sessions throw; it is then tried again another time.
+ * Deletes the part of an incomplete file and returns its quota. The caller holds the upload.
+ * @returns Whether the file already has its final name: then it stays.
  */
 export async function deletePart(upload: Upload, { sessions, uploads }: DeletingParts): Promise<boolean> {
   const { server, uid, gid, part } = upload;
@@ -39,7 +37,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   return false;
 }
 
-/** Deletes all uploads to which nothing has come for a day, and that no request holds. */
+/** Deletes uploads that are idle for a day and not held by a request. */
 export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void> {
   const { store } = parts.uploads.unfinished;
   for (;;) {
@@ -62,14 +60,14 @@ export async function deleteDue(parts: DeletingParts, log: Logger): Promise<void
   }
 }
 
-/** Reports whether an earlier request has given the file its name and could not note that. */
+/** Reports whether an earlier request renamed the file but could not record that. */
 export async function hasItsName(session: DaemonSession, { part, target, total }: Upload): Promise<boolean> {
   if (target === undefined || await sizeOf(session, part) !== undefined) return false;
   const size = await sizeOf(session, target);
   return size !== undefined && (total === undefined || size === total);
 }
 
-/** Bytes of what is at a path; undefined if nothing is. */
+/** Returns the size of a path in bytes; undefined if it does not exist. */
 export async function sizeOf(session: DaemonSession, path: string): Promise<number | undefined> {
   try {
     return (await session.entry(path)).size;

@@ -25,28 +25,21 @@ import { formFiles } from "./form_files.ts";
 import type { HeldUpload } from "./unfinished_uploads.ts";
 import { parseUploadRange, type UploadRange } from "./upload_range.ts";
 
-/** A file that was brought, under the name that it got. */
 interface DroppedFile {
   readonly name: string;
-  /** Whether it took the place of another one. */
   readonly replaced?: boolean;
 }
 
-/**
- * Under which name a file is kept once it is whole: the first that nothing has, or exactly its own, in place of what has it
- * as far as the conditions of the request allow that.
- */
+/** Final name of a file: the first free name, or exactly its own if the request's conditions permit replacement. */
 type Place = "free" | { readonly conditions: HeaderList };
 
 /**
- * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`, and with `upload` in the query for one that may be
- * written; the name can have directories, which are made. The file is brought under a name of its own that
- * ends in `.part`, and gets its name once it is whole: with `DROP` one that is not taken. With `upload`, a key of the
- * client's choice, it can come in pieces (`Content-Range`), and what was interrupted goes on where the daemon has it.
- * @returns 201 with the name (`Upload-Name`, percent-encoded) once it is whole, 200 if it replaced another one; 202 with how
- *   many bytes are there before (`Upload-Offset`).
+ * Serves `PUT /rest/access/<server>/<id>/<name>` for `DROP` shares, and with `upload` in the query for writable shares.
+ * Missing directories are created. The file is written as `.part` and renamed when complete. With `upload`, a key chosen by
+ * the client, it can arrive in pieces (`Content-Range`) and resume.
+ * @returns 201 with `Upload-Name` (percent-encoded), 200 if it replaced a file, 202 with `Upload-Offset` while incomplete.
  * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
- *   ERR_PRECONDITION_FAILED}
+ * ERR_PRECONDITION_FAILED}
  */
 export async function dropUpload(
   call: Call,
@@ -78,7 +71,7 @@ export async function dropUpload(
     : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
 }
 
-/** Brings a file or a piece of it; what cannot go on by a key is deleted, unless it is there already. */
+/** Writes a file or a piece; deletes an upload that failed and has no key to resume it. */
 async function bringOrGiveUp(
   call: Call,
   opened: OpenedShare,
@@ -95,11 +88,9 @@ async function bringOrGiveUp(
 }
 
 /**
- * Takes the files of a form for a share with access `DROP`, or a directory of one that may be written, one after the other.
- * What fails ends it; those before are kept. None replaces another, unless the query has `replace` and the access is `MODIFY`.
- * Of a browser that is signed in, the form has the token of its pages before the first file.
- * @returns Names that they got.
- * @throws As {@link dropUpload}, {ERR_NOT_PERMITTED} for another share, and {ERR_PAGE_OUTDATED}.
+ * Stores the files of a form one after the other; an error ends it and keeps the earlier files. Files are replaced only with
+ * `replace` in the query and access `MODIFY`. Signed-in browsers send the form token before the first file.
+ * @returns Final names. @throws {ERR_NOT_PERMITTED | ERR_PAGE_OUTDATED} And as {@link dropUpload}.
  */
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
@@ -126,10 +117,7 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   return names;
 }
 
-/**
- * Deletes what cannot go on, since nobody knows its key; if that fails, it is deleted when its time is over.
- * @returns The file, if it has got its name all the same.
- */
+/** Deletes an upload that cannot be resumed; if that fails, it expires later. @returns The file, if it was already renamed. */
 async function giveUp(
   { log }: Call,
   share: Share,
@@ -145,18 +133,17 @@ async function giveUp(
   }
 }
 
-/** A file or a piece of it, as a request brings it. */
 interface Brought {
   readonly name: string;
   readonly key: string;
-  /** Whether the client knows the key, and may ask for the file again. */
+  /** Whether the client knows the key and can resume. */
   readonly keyed: boolean;
   readonly range: UploadRange;
   readonly body: Body;
   readonly place: Place;
 }
 
-/** Brings a file or a piece of it. What the upload began with decides what may come, whatever this request says. */
+/** Writes a file or a piece. The recorded upload decides what is permitted, not later requests. */
 async function bring(
   call: Call,
   opened: OpenedShare,
@@ -177,7 +164,7 @@ async function bring(
     try {
       const signal = AbortSignal.any([use.signal, held.signal]);
       using session = await openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal);
-      // What would not get its name in the end need not come.
+      // Fails before the transfer instead of at the rename.
       if (known === undefined && place !== "free") await replaced(session, path, place, parts);
       if (known === undefined && range.kind === "question") return { received };
       const upload = known ?? await begin(session, held, share, brought, parts);
@@ -196,7 +183,7 @@ async function bring(
   });
 }
 
-/** Ends a use. What came of it is there: a database that is away does not change that. */
+/** Ends a use. The data has arrived, so a database error is only logged. */
 async function endUse({ log }: Call, use: UseOfShare, bytes: number | undefined): Promise<void> {
   try {
     await (bytes === undefined ? use.giveBack() : use.finish({ bytes, complete: true }));
@@ -205,7 +192,7 @@ async function endUse({ log }: Call, use: UseOfShare, bytes: number | undefined)
   }
 }
 
-/** Takes room for a file, and remembers it. It is kept in a directory that is there: only what comes whole makes others. */
+/** Reserves quota and records the upload in an existing directory: only a complete file creates directories. */
 async function begin(
   session: DaemonSession,
   held: HeldUpload,
@@ -237,7 +224,7 @@ async function begin(
   return held.upload;
 }
 
-/** The deepest directory of a name that is there, and how many are missing below it. */
+/** Returns the deepest existing directory of a name and the number of missing directories below it. */
 async function deepestDirectory(
   session: DaemonSession,
   share: Share,
@@ -254,7 +241,7 @@ async function deepestDirectory(
   return { directory, missing: 0 };
 }
 
-/** @throws {ERR_INVALID_REQUEST} If something else is there. */
+/** @throws {ERR_INVALID_REQUEST} If the path is a file. */
 async function isDirectoryThere(session: DaemonSession, path: string): Promise<boolean> {
   try {
     if ((await session.entry(path)).kind === "directory") return true;
@@ -265,10 +252,7 @@ async function isDirectoryThere(session: DaemonSession, path: string): Promise<b
   throw invalidRequest("There is a file where a directory is to be");
 }
 
-/**
- * Takes what a whole file needs of the quota, as far as that was not known before, and makes the directories that it comes in;
- * each takes room as a file does.
- */
+/** Reserves the quota that was unknown at the beginning and creates the directories; each counts as a file. */
 async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
@@ -280,7 +264,7 @@ async function settle(
   try {
     const { directory, missing } = await deepestDirectory(session, share, upload.name);
     const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
-    // A request before this one may have made directories already.
+    // An earlier request may have created directories.
     const files = Math.max(upload.files, 1 + missing);
     if (files !== upload.files || bytes !== upload.bytes) await store.resize(id, holder, { files, bytes });
     let path = directory;
@@ -298,7 +282,7 @@ async function settle(
   }
 }
 
-/** Writes what a request brings behind what is there. @returns Bytes that are there then. */
+/** @returns Offset after the write. */
 async function write(
   session: DaemonSession,
   { part, total, bytes }: Upload,
@@ -332,12 +316,12 @@ async function write(
   return first + sent;
 }
 
-/** How often a name is looked for when others take it first. */
+/** Attempts to find a free name under contention. */
 const MOST_TRIES = 50;
 
 /**
- * Gives a file that is whole its name: notes the name, for all instances, then renames the file, then notes that it has. So no
- * file replaces another unseen, and a request that comes after a failure finds out what was done.
+ * Records the final name, renames the file, then records completion. So no file is replaced by accident, and a later request
+ * can tell what was done.
  */
 async function giveName(
   session: DaemonSession,
@@ -388,7 +372,7 @@ async function giveName(
   throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
 }
 
-/** Notes that a file has its name. If that fails, whoever looks at the upload next finds out by the name that was noted. */
+/** Records completion. After a failure, the recorded name tells the next reader. */
 async function noteFinished(
   { log }: Call,
   held: HeldUpload,
@@ -403,10 +387,7 @@ async function noteFinished(
   }
 }
 
-/**
- * Reports whether a file is there that would be replaced.
- * @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions do not allow that, or it is no file.
- */
+/** @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions forbid replacement, or the target is no file. */
 async function replaced(
   session: DaemonSession,
   path: string,

@@ -1,15 +1,14 @@
 import { hasForbiddenCharacter, hasInvisibleCharacter } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 
-/** Bytes of a name at most, so that what is added to it fits into what file systems allow (255). */
+/** Bytes; leaves room for suffixes within the 255 of file systems. */
 const MOST_BYTES = 200;
 
-/** Directories before the name of a file at most. */
 const MOST_DIRECTORIES = 16;
 
 /**
- * Name of a file that is brought, with the directories that it comes in: none leads elsewhere, and none is one that programs
- * read of their own accord, as shells read names with a dot at the beginning.
+ * Returns a safe relative name for an uploaded file: no component leaves the directory or begins with a dot, as files that
+ * programs read on their own do.
  * @throws {ERR_INVALID_REQUEST}
  */
 export function droppedName(name: string): string {
@@ -34,14 +33,9 @@ export function droppedName(name: string): string {
   return name;
 }
 
-/** Files that may have one name, by numbers. */
 const MOST_NAMES = 1000;
 
-/**
- * The first number whose name nothing has, where none is left out: in a few looks, however many there are, since whoever
- * brings files of one name has others wait for each.
- * @returns Absent: all are taken.
- */
+/** Returns the lowest free number in logarithmically many checks, however many files have the name; undefined if all are taken. */
 export async function firstFree(isTaken: (n: number) => Promise<boolean>): Promise<number | undefined> {
   let [taken, free] = [0, 1];
   while (await isTaken(free)) {
@@ -56,7 +50,7 @@ export async function firstFree(isTaken: (n: number) => Promise<boolean>): Promi
   return free;
 }
 
-/** The name under which a file is kept if that is taken: the first is itself, then `a (2).txt` and so on. */
+/** Returns `a.txt` for 1, `a (2).txt` for 2 and so on. */
 export function nthName(name: string, n: number): string {
   if (n === 1) return name;
   const first = name.lastIndexOf("/") + 1;

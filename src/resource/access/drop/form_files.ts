@@ -2,32 +2,28 @@ import { Buffer } from "node:buffer";
 import type { Body } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 
-/** Files of a form at most, empty fields and others included. */
+/** Includes empty fields. */
 const MOST_PARTS = 1000;
 
-/** Fields without a file whose text is kept. */
 const MOST_FIELDS = 10;
 
-/** Bytes of the head of a part at most, and of what stands before the first. */
 const MOST_HEAD = 8 * 1024;
 
-/** Characters between the parts at most (RFC 2046, 5.1.1). */
+/** RFC 2046, 5.1.1. */
 const LONGEST_BOUNDARY = 70;
 
-/** A file in a form. */
 interface FormFile {
-  /** As the browser names it: with directories, where a directory was chosen. */
+  /** As the browser names it, with directories if a directory was chosen. */
   readonly name: string;
-  /** To be taken whole before the next file is asked for. */
+  /** Must be consumed before the next file. */
   readonly body: ReadableStream<Uint8Array>;
-  /** Text of the fields before it; of fields of one name, that of the last. */
+  /** Text of the preceding fields; the last of equal names. */
   readonly fields: ReadonlyMap<string, string>;
 }
 
 /**
- * The files that a browser sends with a form, one after the other as they come (`multipart/form-data`, RFC 7578). Little is
- * held of them: the head of a part, a line's length of its body, and the text of fields.
- * @param contentType That of the request.
+ * Yields the files of a `multipart/form-data` body (RFC 7578) as they arrive; buffers only the head of a part and field
+ * texts.
  * @throws {ERR_INVALID_REQUEST}
  */
 export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
@@ -49,7 +45,6 @@ export async function* formFiles(contentType: string, body: Body): AsyncGenerato
   }
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
 function boundaryOf(contentType: string): string {
   const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
@@ -59,7 +54,7 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/** Names of a part, and of the file in it; browsers write quotes and line ends as `%22`, `%0D`, `%0A` (HTML standard, 4.10.21.8). */
+/** Browsers encode quotes and line ends as `%22`, `%0D`, `%0A` (HTML standard, 4.10.21.8). */
 function namesIn(head: string): { readonly field: string | undefined; readonly file: string | undefined } {
   const line = head.split("\r\n").find((each) => /^content-disposition:/i.test(each)) ?? "";
   const field = /; name="([^"]*)"/i.exec(line)?.[1];
@@ -67,11 +62,10 @@ function namesIn(head: string): { readonly field: string | undefined; readonly f
   return { field, file: file?.replaceAll("%22", '"') };
 }
 
-/** Takes a body apart at its boundary. */
 class PartReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #delimiter: Buffer;
-  /** What came and was not taken; begins as if a line had ended. */
+  /** Unconsumed input; begins with a line end so that the first boundary needs no special case. */
   #rest: Buffer = Buffer.from("\r\n");
 
   constructor(body: Body, boundary: string) {
@@ -80,7 +74,6 @@ class PartReader {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  /** Whether a part follows, or the end. */
   async hasNext(): Promise<boolean> {
     while (this.#rest.length < 2) await this.#more();
     const next = this.#rest.toString("latin1", 0, 2);
@@ -89,7 +82,6 @@ class PartReader {
     return next === "\r\n";
   }
 
-  /** Header fields of a part. */
   async head(): Promise<string> {
     for (;;) {
       const end = this.#rest.indexOf("\r\n\r\n");
@@ -103,7 +95,6 @@ class PartReader {
     }
   }
 
-  /** What stands before the next boundary. */
   async textUpTo(what: string): Promise<string> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
@@ -115,7 +106,6 @@ class PartReader {
     return Buffer.concat(pieces).toString();
   }
 
-  /** The bytes up to the next boundary. */
   body(): ReadableStream<Uint8Array> {
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -130,7 +120,7 @@ class PartReader {
     await this.#reader?.cancel().catch(() => {}); // a source that fails while it is given up has nobody to tell
   }
 
-  /** Some of what stands before the next boundary; `undefined` once that is reached, and passed. */
+  /** Returns bytes before the next boundary; `undefined` after consuming the boundary. */
   async #piece(): Promise<Uint8Array | undefined> {
     for (;;) {
       const at = this.#rest.indexOf(this.#delimiter);

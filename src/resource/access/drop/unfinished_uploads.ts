@@ -4,27 +4,26 @@ import { httpError } from "../../../model/http_error.ts";
 import { UPLOAD_LEASE_MS } from "../../../sharing/store/share_sql.ts";
 import type { Upload, UploadId, UploadStore } from "../../../sharing/store/upload_store.ts";
 
-/** How often a request renews its hold of an upload, in milliseconds. */
+/** Renewal of a hold, in milliseconds. */
 const RENEW_MS = 3_000;
 
-/** How often a request asks for an upload that a request on another instance holds, in milliseconds. */
+/** Poll for an upload held by another instance, in milliseconds. */
 const ASK_MS = 250;
 
-/** An upload as one request holds it. */
+/** Upload held by one request. */
 export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;
-  /** Aborted when another request takes the upload, or the hold is lost. */
+  /** Aborted when another request takes over, or the hold is lost. */
   readonly signal: AbortSignal;
-  /** What is known of it; absent: it has not begun. */
+  /** Absent before the upload begins. */
   upload: Upload | undefined;
-  /** Set once nothing is left to let go of. */
+  /** Nothing is left to release. */
   over: boolean;
 }
 
-/** Has one request at a time work on an upload, on all instances together. */
+/** Serialises requests for an upload across all instances. */
 export class UnfinishedUploads {
-  /** Uploads that requests of this process bring right now. */
   readonly #running = new Map<string, { readonly stop: AbortController; readonly over: Promise<void> }>();
 
   constructor(
@@ -34,9 +33,8 @@ export class UnfinishedUploads {
   ) {}
 
   /**
-   * Runs what brings a part of a file, after a request that brings another part of it has been stopped: a request whose
-   * connection was lost may not know it yet.
-   * @param isNew Whether nobody else can know the upload.
+   * Stops the request that holds the upload, whose connection may be lost, then runs `work`.
+   * @param isNew Whether no other request can know the upload.
    */
   async alone<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
     const name = `${id.server}/${id.share}/${id.key}`;
@@ -60,7 +58,7 @@ export class UnfinishedUploads {
       return await work(held);
     } finally {
       renewed.end();
-      // If it fails, the hold ends by itself.
+      // After an error, the hold expires.
       if (held.upload !== undefined && !held.over) await this.store.leave(id, held.holder).catch(() => {});
       this.#running.delete(name);
       resolve();
@@ -77,7 +75,6 @@ export class UnfinishedUploads {
     throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
   }
 
-  /** Renews the hold until it is ended; stops the request in time if that cannot be done. */
   #keepHold(held: HeldUpload, stop: AbortController): { end(): void } {
     let since = this.elapsed();
     let isOver = false;
@@ -89,7 +86,7 @@ export class UnfinishedUploads {
         if (held.upload === undefined || await this.store.renew(held.id, held.holder)) since = asked;
         else if (!held.over) lost("another request has it");
       } catch {
-        // The database is away; while the hold lasts, the request goes on.
+        // The request goes on without the database until the hold expires.
       }
       if (this.elapsed() - since > UPLOAD_LEASE_MS - 2 * RENEW_MS) lost("the hold could not be renewed");
       if (!isOver) cancel = this.schedule(RENEW_MS, renew);

@@ -1,23 +1,18 @@
 import type { HeaderList } from "../../../model/header_list.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 
-/** What of a file a request brings. */
+/** Part of a file that a request carries. */
 export type UploadRange =
-  /** All of it. @property length Bytes; absent: nobody says before the end. @property most Bytes it can have at most. */
+  /** @property length Absent if unknown. @property most Upper bound in bytes. */
   | { readonly kind: "whole"; readonly length: number | undefined; readonly most?: number }
-  /** Bytes from `first` on, `length` of them, of a file of `total`. */
   | { readonly kind: "piece"; readonly first: number; readonly length: number; readonly total: number }
-  /** Nothing: it asks how much of a file of `total` bytes is there. */
+  /** Asks how many bytes have arrived. */
   | { readonly kind: "question"; readonly total: number };
 
-/** Bytes of a file at most, so that numbers stay exact: 1 PiB. */
+/** 1 PiB, so that numbers stay exact. */
 const MOST = 2 ** 50;
 
-/**
- * Reads `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), in the unit of bytes with a known total, and
- * `Content-Length`.
- * @throws {ERR_INVALID_REQUEST}
- */
+/** Parses `Content-Range` of a `PUT` (RFC 9110, 14.4 and 14.5), with a known total, and `Content-Length`. @throws {ERR_INVALID_REQUEST} */
 export function parseUploadRange(headers: HeaderList): UploadRange {
   const header = headers.get("Content-Range");
   const length = wholeNumber(headers.get("Content-Length") ?? "");

@@ -6,10 +6,7 @@ import { SCHEMAS } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * The description of the API in the form of OpenAPI 3.1, made of the routes themselves.
- * @param base Where the service is, without trailing slash.
- */
+/** Returns the OpenAPI 3.1 description of the routes. @param base Without trailing slash. */
 export function openApiDocument(routes: readonly Route[], base: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -41,7 +38,6 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
   };
 }
 
-/** What the operations of a service are for. */
 const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly description: string }>> = {
   auth: { name: "auth", description: "Who the caller is, and sessions on transfer daemons" },
   share: { name: "share", description: "What owners do with their shares" },
@@ -50,7 +46,7 @@ const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly desc
   open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
 
-/** `/rest/auth/:server` as `/rest/auth/{server}`. */
+/** Converts `/rest/auth/:server` to `/rest/auth/{server}`. */
 function templateOf(path: string): string {
   return path.replace(/[:*](\w+)/g, "{$1}");
 }
@@ -103,7 +99,7 @@ function answer({ description, content, headers }: AnswerContent): Json {
   };
 }
 
-/** An error; where an operation has an answer of its own for the status, either may come. */
+/** Combines the error with an operation's own answer of the same status. */
 function refusal(status: number, { answers }: Operation): Json {
   const error = contentOf("Error").schema;
   const own = answers[status]?.content?.["application/json"];

@@ -1,6 +1,6 @@
 import { isHealth, type Route } from "../router.ts";
 
-/** What each error status means to a client; the body says more, and the manual has all codes. */
+/** Meaning of each error status. */
 export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   400: "The request says something it may not say; the text names what was expected",
   401: "Credentials are missing or wrong, or the user has no account here",
@@ -23,17 +23,17 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   507: "There is no room for this file in the share",
 };
 
-/** Statuses by which any request may be turned away before it is looked at. */
+/** Errors of the edge, for any request. */
 const OF_THE_EDGE = [400, 408, 413, 431, 500, 503];
-/** Those of authentication, attributes and access rules. */
+/** Errors of authentication, attributes and access rules. */
 const OF_KNOWN_CALLERS = [401, 403];
-/** What the operator may impose on an address; health alone is for everybody. */
+/** Bans of addresses; health checks are exempt. */
 const OF_BANS = [429];
 
-/** Those of a session that a daemon is asked for. */
+/** Errors of session requests to a daemon. */
 export const OF_SESSIONS: readonly number[] = [404, 501, 502, 504];
 
-/** The error statuses of an operation. */
+/** Returns the error statuses of an operation. */
 export function errorsOf({ path, service, consumes, produces, doc }: Route): number[] {
   const all = [
     ...OF_THE_EDGE,

@@ -1,33 +1,33 @@
 import type { Schema } from "./schema.ts";
 import type { SchemaName } from "./schemas.ts";
 
-/** What the API description says about one method of one resource; part of its route, so that neither is without the other. */
+/** Description of a route for OpenAPI. */
 export interface Operation {
-  /** Names the operation in programs that are made from the description: camelCase, unique. */
+  /** camelCase, unique; the method name in generated clients. */
   readonly id: string;
-  /** A few words, without final full stop. */
+  /** A few words, without full stop. */
   readonly summary: string;
   /** Whole sentences. */
   readonly details?: string;
   readonly query?: Readonly<Record<string, Schema>>;
-  /** What the body is; absent: there is none. */
+  /** Absent without a body. */
   readonly body?: SchemaName | "bytes";
-  /** Status of each answer that is no error -> what it brings. */
+  /** By status, without errors. */
   readonly answers: Readonly<Record<number, AnswerContent>>;
-  /** Error statuses of this operation, beside those that `error_answers.ts` knows every operation of its kind to have. */
+  /** Errors beyond those in `error_answers.ts`. */
   readonly refusals?: readonly number[];
 }
 
-/** One answer. */
+/** Answer of an operation. */
 export interface AnswerContent {
   readonly description: string;
-  /** Media type -> what it holds, but for pages, which whoever prefers `text/html` gets; absent: there is no body. */
+  /** By media type, without pages; absent without a body. */
   readonly content?: Readonly<Record<string, SchemaName | "text" | "bytes">>;
-  /** Name of a header -> what it says. */
+  /** Descriptions by header. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer in JSON. */
+/** Returns a JSON answer. */
 export function jsonAnswer(description: string, schema: SchemaName): AnswerContent {
   return { description, content: { "application/json": schema } };
 }

@@ -1,4 +1,4 @@
-/** The part of JSON Schema (2020-12) that our descriptions need. */
+/** Subset of JSON Schema (2020-12). */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: "object" | "array" | "string" | "integer" | "boolean";
@@ -7,7 +7,7 @@ export interface Schema {
   readonly enum?: readonly string[];
   /** ECMA 262 regular expression. */
   readonly pattern?: string;
-  /** In characters. */
+  /** Characters. */
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly format?: "uri" | "date-time" | "int32" | "int64" | "byte" | "binary" | "uuid";
@@ -16,13 +16,13 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** For members that `properties` does not name; absent: they may be anything. */
+  /** Absent: permits any member. */
   readonly additionalProperties?: boolean | Schema;
   readonly anyOf?: readonly Schema[];
   readonly examples?: readonly unknown[];
 }
 
-/** An object; members whose name ends in `?` may be absent. No others may be there unless `more` says what they are. */
+/** Returns an object schema; a last `?` marks optional members. `more` describes further members; default: forbidden. */
 export function object(members: Readonly<Record<string, Schema>>, more: boolean | Schema = false): Schema {
   const entries = Object.entries(members);
   const required = entries.map(([name]) => name).filter((name) => !name.endsWith("?"));
@@ -34,12 +34,12 @@ export function object(members: Readonly<Record<string, Schema>>, more: boolean 
   };
 }
 
-/** A text, described. */
+/** Returns a string schema. */
 export function text(description: string, more: Schema = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** A whole number from 0 on that JSON carries exactly. */
+/** Returns a schema of safe integers from 0. */
 export function integer(description: string, more: Schema = {}): Schema {
   return {
     type: "integer",
@@ -51,15 +51,15 @@ export function integer(description: string, more: Schema = {}): Schema {
   };
 }
 
-/** True or false. */
+/** Returns a boolean schema. */
 export function flag(description: string): Schema {
   return { type: "boolean", description };
 }
 
-/** A list of what `items` describes. */
+/** Returns an array schema. */
 export function listOf(items: Schema, description?: string): Schema {
   return { type: "array", items, description };
 }
 
-/** A text whose name says all. */
+/** String without description. */
 export const TEXT: Schema = { type: "string" };

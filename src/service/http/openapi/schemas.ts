@@ -77,7 +77,7 @@ const USE = object({
   "complete?": flag("Whether all of it went through"),
 });
 
-/** Numbers and flags may come as text, as stock clients send them. */
+/** Accepts text for numbers, as stock clients send it. */
 const LENIENT_INTEGER: Schema = {
   anyOf: [
     { type: "integer", format: "int32", maximum: 0x7fff_ffff },
@@ -104,7 +104,7 @@ const SERVER_COUNT = object({
   usable: integer("Those on which a session can be created"),
 });
 
-/** How the instances of one service are; without them, there is one. */
+/** Absent for a single instance. */
 const CLUSTER = {
   "instances?": object({
     total: integer("Instances that are known"),
@@ -116,7 +116,7 @@ const CLUSTER = {
   ),
 };
 
-/** The named schemas of the API description. */
+/** Named schemas. */
 export const SCHEMAS = {
   Error: object({
     status: integer("The HTTP status", { minimum: 400, maximum: 599, format: "int32" }),
@@ -317,5 +317,5 @@ export const SCHEMAS = {
   Description: object({ openapi: { const: "3.1.0" } }, true),
 } as const satisfies Readonly<Record<string, Schema>>;
 
-/** Name of a schema of the description. */
+/** Name of a schema. */
 export type SchemaName = keyof typeof SCHEMAS;
