@@ -311,16 +311,6 @@ Deno.test("a piece of a file is refused without a key, and nothing of it is left
   }
 });
 
-Deno.test("deleteDue() ends when nothing more can be deleted", async () => {
-  await using at = await drop();
-  const { store } = at.site.parts.uploads.unfinished;
-  const due = store.due.bind(store);
-  let asked = 0;
-  store.due = () => ++asked > 3 ? Promise.reject(new Error("asked again and again")) : due();
-  await deleteDue(at.site.parts, SILENT);
-  assert.equal(asked, 1);
-});
-
 Deno.test("a file cannot be shared for uploads, quotas are for them, and writing must be allowed", async () => {
   await using at = await drop();
   const make = async (fields: Record<string, unknown>) => {
