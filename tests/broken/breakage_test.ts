@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { AnchorGone, failingNowAndThen, instead } from "./breakage.ts";
+import { AnchorGone, failingNowAndThen, instead, isNoticed } from "./breakage.ts";
 import { BREAKAGES } from "./breakages.ts";
 import { brokenPage } from "./broken_page.ts";
 import { rowsOf } from "./promises.ts";
@@ -48,11 +48,21 @@ Deno.test("rowsOf() reads first cells of the tables that are asked for", () => {
 Deno.test("brokenPage() has a line for each promise, with what failed", () => {
   const row = { rows: ["a", "b"], broken: "x | y", file: "src/f.ts", failed: ["1", "2", "3"], late: false };
   const page = brokenPage(
-    { day: "2026-01-05", rows: [row, { ...row, rows: ["c"], failed: [], late: true }] },
+    { day: "2026-01-05", rows: [row, { ...row, rows: ["c"], failed: [] }] },
     ["d"],
   );
-  assert.match(page, /on 2026-01-05: 2 ways to break 3 promises/);
+  assert.match(page, /on 2026-01-05: 2 ways to\nbreak 3 promises/);
   assert.match(page, /^\| a \| x \\\| y \(`src\/f\.ts`\) \| 1; 2; and 1 more \|$/m);
-  assert.match(page, /^\| c \| .* \| tests did not end in time \|$/m);
+  assert.match(page, /^\| c \| .* \| tests could not be run to their end \|$/m);
   assert.match(page, /Not broken yet, or not noticed:\n\n- d\n/);
+});
+
+Deno.test("isNoticed() asks for a failure: tests that do not end in time notice nothing", () => {
+  const [passes, fails] = [{ passed: true }, { passed: false }];
+  assert.equal(isNoticed({ passed: false, failed: ["a"], late: false }, passes), true);
+  assert.equal(isNoticed({ passed: false, failed: ["a"], late: true }, fails), true);
+  assert.equal(isNoticed({ passed: false, failed: [], late: true }, passes), false);
+  assert.equal(isNoticed({ passed: false, failed: [], late: false }, passes), true);
+  assert.equal(isNoticed({ passed: false, failed: [], late: false }, fails), false);
+  assert.equal(isNoticed({ passed: true, failed: [], late: false }, passes), false);
 });

@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { type Outcome, TreeCopy } from "../mutate/tree_copy.ts";
-import { AnchorGone, type Breakage } from "./breakage.ts";
+import { AnchorGone, type Breakage, isNoticed } from "./breakage.ts";
 import { BREAKAGES } from "./breakages.ts";
 import { brokenPage, type BrokenRow, type Kept } from "./broken_page.ts";
 import { promises } from "./promises.ts";
@@ -71,9 +71,7 @@ async function tryAll(): Promise<void> {
       if (row === undefined) complain(`NOT NOTICED: ${breakage.broken} (${breakage.file})`);
       else results.set(breakage.broken, row);
       console.log(
-        `${total - queue.length}/${total} ${
-          row?.failed[0] ?? (row?.late ? "(late)" : "-")
-        } <= ${breakage.broken}`,
+        `${total - queue.length}/${total} ${row?.failed[0] ?? "-"} <= ${breakage.broken}`,
       );
     }
   }));
@@ -101,7 +99,7 @@ async function tryOut(
     const limit = Math.max(MAX_WAIT.atLeastMs, MAX_WAIT.times * usual.ms);
     const { passed, failed, late } = await tree.test([test], limit, { only }).finally(restore);
     const more = failed.filter((name) => !usual.failed.includes(name));
-    if (more.length > 0 || (!passed && failed.length === 0 && usual.passed)) {
+    if (isNoticed({ passed, failed: more, late }, usual)) {
       return { rows, broken, file, failed: more, late };
     }
   }

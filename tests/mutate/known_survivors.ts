@@ -495,4 +495,32 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: false,
     why: "what one turn sends goes in one piece, however much it is; nothing is lost or late",
   },
+  {
+    file: "src/authentication/issued_token/token_registry.ts",
+    at: "if (this.#listed.get(digest)) return true;",
+    change: "this.#listed.get(digest) → false",
+    equivalent: true,
+    why: "the store is asked again, and answers the same",
+  },
+  {
+    file: "src/authentication/issued_token/token_registry.ts",
+    at: "if (this.#keptIssuer === fingerprint) return;",
+    change: "this.#keptIssuer === fingerprint → false",
+    equivalent: true,
+    why: "the same certificate is written once more",
+  },
+  {
+    file: "src/throttling/failure_table.ts",
+    at: "if (this.#shared.size === 0) return undefined;",
+    change: "this.#shared.size === 0 → false",
+    equivalent: true,
+    why: "nothing is found in an empty map; the guard spares a digest",
+  },
+  {
+    file: "src/throttling/login_throttle.ts",
+    at: "if (this.memory.operator.list().length === 0) return;",
+    change: "this.memory.operator.list().length === 0 → false",
+    equivalent: true,
+    why: "without bans everybody is admitted; the guard spares the names",
+  },
 ];

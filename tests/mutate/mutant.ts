@@ -14,6 +14,8 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
+  /** Whether it removes a guard: an `if` whose body ends by refusing, returning early or going on to the next item. */
+  readonly removesGuard?: true;
   /** For people, such as `a < b` to `a <= b`. */
   readonly change: string;
 }
@@ -45,7 +47,12 @@ export function mutantsOf(text: string): Mutant[] {
   const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
   const lines = text.split("\n");
   const found: Mutant[] = [];
-  const add = (kind: MutantKind, node: ts.Node, replacement: string) => {
+  const add = (
+    kind: MutantKind,
+    node: ts.Node,
+    replacement: string,
+    more: Pick<Mutant, "removesGuard"> = {},
+  ) => {
     const start = node.getStart(source);
     const line = source.getLineAndCharacterOfPosition(start).line;
     const before = text.slice(start, node.end);
@@ -57,6 +64,7 @@ export function mutantsOf(text: string): Mutant[] {
       end: node.end,
       replacement,
       change: `${short(before)} → ${replacement === "" ? "nothing" : short(replacement)}`,
+      ...more,
     });
   };
   const visit = (node: ts.Node): void => {
@@ -64,7 +72,12 @@ export function mutantsOf(text: string): Mutant[] {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
     if (ts.isIfStatement(node)) {
       const guard = node.elseStatement === undefined && leaves(node.thenStatement);
-      add(guard ? "guard" : "condition", node.expression, "false");
+      add(
+        guard ? "guard" : "condition",
+        node.expression,
+        "false",
+        refuses(node.thenStatement) ? { removesGuard: true } : {},
+      );
       add("condition", node.expression, "true");
     } else if (ts.isConditionalExpression(node)) {
       add("condition", node.condition, "true");
@@ -97,6 +110,17 @@ export function mutantsOf(text: string): Mutant[] {
   return found.sort((a, b) => a.start - b.start);
 }
 
+/**
+ * Returns the mutants of a source text that each remove one guard. The condition stays and counts for nothing, so that the
+ * compiler misses no variable, and what the condition does is still done.
+ */
+export function guardsOf(text: string): Mutant[] {
+  return mutantsOf(text).filter(({ removesGuard }) => removesGuard === true).map((mutant) => ({
+    ...mutant,
+    replacement: `(${text.slice(mutant.start, mutant.end)}) && false`,
+  }));
+}
+
 /** The source text with the mistake in it. */
 export function mutated(text: string, { start, end, replacement }: Mutant): string {
   return text.slice(0, start) + replacement + text.slice(end);
@@ -107,6 +131,17 @@ function leaves(statement: ts.Statement): boolean {
   if (ts.isBlock(statement)) return statement.statements.length === 1 && statement.statements.every(leaves);
   return ts.isReturnStatement(statement) || ts.isThrowStatement(statement) ||
     ts.isContinueStatement(statement) || ts.isBreakStatement(statement);
+}
+
+/** Whether a statement ends by leaving what it stands in, or calls what makes an error of HTTP. */
+function refuses(statement: ts.Statement): boolean {
+  if (ts.isBlock(statement)) {
+    const last = statement.statements.at(-1);
+    return last !== undefined && refuses(last);
+  }
+  if (ts.isExpressionStatement(statement)) return /\bhttpError\(/.test(statement.getText());
+  return ts.isReturnStatement(statement) || ts.isThrowStatement(statement) ||
+    ts.isContinueStatement(statement);
 }
 
 function nameOf(called: ts.Expression): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mutantsOf, mutated } from "./mutant.ts";
+import { guardsOf, mutantsOf, mutated } from "./mutant.ts";
 
 /** Kind and mutated text of each mutant. */
 const mutants = (text: string) => mutantsOf(text).map((mutant) => [mutant.kind, mutated(text, mutant)]);
@@ -38,4 +38,21 @@ Deno.test("mutantsOf() tells line, place and change", () => {
     [mutant?.line, mutant?.at, mutant?.change],
     [2, "second(a <", "a < b → (a <= b)"],
   );
+});
+
+Deno.test("guardsOf() removes each guard alone, and leaves its condition and other conditions as they are", () => {
+  const removed = (text: string) => guardsOf(text).map((guard) => mutated(text, guard));
+  assert.deepEqual(removed("if (a(x)) throw y;"), ["if ((a(x)) && false) throw y;"]);
+  assert.deepEqual(removed("if (a || b) { log(); return no; }"), [
+    "if ((a || b) && false) { log(); return no; }",
+  ]);
+  assert.deepEqual(removed("for (;;) { if (a) continue; f(); }"), [
+    "for (;;) { if ((a) && false) continue; f(); }",
+  ]);
+  assert.deepEqual(removed('if (a) fail(httpError("E"));'), ['if ((a) && false) fail(httpError("E"));']);
+  assert.deepEqual(removed("if (a) return; else f(); if (b) throw c;"), [
+    "if ((a) && false) return; else f(); if (b) throw c;",
+    "if (a) return; else f(); if ((b) && false) throw c;",
+  ]);
+  assert.deepEqual(removed("if (a) f(); while (b) { if (c) break; } d = e ? g : h;"), []);
 });

@@ -4,10 +4,14 @@
  * survivors, and keeps both of whole folders in `docs/mutation.md`; `--own` asks a folder's own tests alone.
  * `--again` tries those alone that survived according to that page, and puts their scores right.
  * `--first` names tests to be asked before others, where it is known which ones are likely to notice.
+ * `--guards` removes each guard of what protects somebody instead (`guards.ts`), and keeps what it finds in
+ * `tests/reports/guards.md`; `--changed COMMIT` tries only files changed since, `--new` only texts without a result, `--near`
+ * asks only the tests beside the file, and `--minutes N` begins no guard later.
  * What earlier runs found, whose output `--after` names, is taken from there; the source must be the same. Ends with 1 if a
  * survivor has no reason in `known_survivors.ts`, or if a folder is below what is promised.
  */
 import { parseArgs } from "node:util";
+import { tryGuards } from "./guards.ts";
 import { Imports } from "./imports.ts";
 import { Killer } from "./killer.ts";
 import { KNOWN_SURVIVORS } from "./known_survivors.ts";
@@ -37,6 +41,11 @@ const { values: options, positionals } = parseArgs({
     all: { type: "boolean", default: false },
     again: { type: "boolean", default: false },
     own: { type: "boolean", default: false },
+    guards: { type: "boolean", default: false },
+    changed: { type: "string" },
+    new: { type: "boolean", default: false },
+    near: { type: "boolean", default: false },
+    minutes: { type: "string", default: "Infinity" },
     first: { type: "string", multiple: true, default: [] },
     after: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
@@ -57,6 +66,11 @@ const unknown = wanted.filter((name) => !sources.some((file) => isIn(file, name)
 if (unknown.length > 0) {
   console.error(`mutate: found ${unknown.join(", ")}, expected folders or files of src`);
   Deno.exit(2);
+}
+if (options.guards) {
+  const { changed, new: onlyNew, near, first, minutes } = options;
+  const good = await tryGuards({ names: wanted, changed, onlyNew, near, first, minutes: Number(minutes) });
+  Deno.exit(good ? 0 : 1);
 }
 const before: Kept = await Deno.readTextFile(DATA).then(JSON.parse, () => ({}));
 /** How many mutants a part of the source has. */

@@ -819,3 +819,36 @@ function knownAs(attempt: Attempt): boolean {
   attempt.undecided();
   return attempt.knownAs !== undefined;
 }
+
+Deno.test("LoginThrottle takes over what all instances counted, and lowers no count by a total that comes late", async () => {
+  const totals: ((totals: number[]) => void)[] = [];
+  const throttle = new LoginThrottle({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => 1_700_000_000_000,
+    others: {
+      count: () => {
+        const { promise, resolve } = Promise.withResolvers<number[]>();
+        totals.push(resolve);
+        return { totals: promise, soon: Promise.resolve() };
+      },
+      passed() {},
+    },
+  });
+  const failures = () => throttle.memory.tables.pairs.entries(1)[0]?.[1].failures;
+  for (let i = 0; i < 4; i++) {
+    const attempt = throttle.admit(basic("ann", "x", HERE));
+    assert(!(attempt instanceof Promise));
+    attempt.failed();
+    await Promise.resolve();
+  }
+  assert.equal(failures(), 4);
+  const told = async (at: number, total: number) => {
+    totals[at]?.([total]);
+    for (let i = 0; i < 5; i++) await Promise.resolve();
+  };
+  await told(0, 2); // another instance saw one failure before the first one here
+  assert.equal(failures(), 4);
+  await told(3, 5);
+  assert.equal(failures(), 5);
+});

@@ -27,6 +27,16 @@ Deno.test("KnownClients notes a key that is seen again once in a thousandth of i
   assert.equal(keys.add("a"), 2000);
 });
 
+Deno.test("KnownClients takes no news of what it has seen later, nor moves it back", () => {
+  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => 5000 });
+  assert.equal(keys.note("a", 4000), true);
+  assert.equal(keys.note("a", 1000), false);
+  assert.equal(keys.note("a", 4999), false);
+  assert.deepEqual(keys.entries(9), [["a", 4000]]);
+  assert.equal(keys.note("a", 5000), true);
+  assert.deepEqual(keys.entries(9), [["a", 5000]]);
+});
+
 Deno.test("KnownClients knows how many of a group are left when one of them makes room", () => {
   const time = { at: 1000 };
   const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });

@@ -58,7 +58,8 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
         preferences,
         clientAddress: "192.0.2.1",
       }),
-    issueFor: (lifetime?: number) => issuer.issueFor(ANN.dn, { by: "CN=Boss", lifetime, renewable: false }),
+    issueFor: (lifetime?: number, subject = ANN.dn) =>
+      issuer.issueFor(subject, { by: "CN=Boss", lifetime, renewable: false }),
     issueTo: (caller: Caller) =>
       issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {
@@ -177,10 +178,11 @@ Deno.test("TokenIssuer carries what was decided about a user through every renew
 });
 
 Deno.test("TokenIssuer issues nothing to anonymous callers, nor to whoever goes by the server's name", async () => {
-  const { issue, issueTo } = service();
+  const { issue, issueFor, issueTo } = service();
   await assertHttpError(issueTo({ kind: "anonymous" }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
   for (const dn of [ANONYMOUS_DN, "cn=auth.site-a.example, o=Site-A, c=DE", "", "ann"]) {
     await assertHttpError(issue({ ...ANN, dn }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
+    await assertHttpError(issueFor(300, dn), 400, "ERR_TOKEN_SUBJECT");
   }
 });
 

@@ -295,6 +295,8 @@ const BAD: [string, string, RegExp][] = [
   ["role as a list", own({ role: ["admin"] }), /role/],
   ["login as a number", own({ login: 7 }), /login/],
   ["uidServers as text", own({ uid: "ann", uidServers: "HPC" }), /uidServers/],
+  ["restrictions that it does not know", own({ aud: SERVER, restrictions: { until: 1 } }), /bounds/],
+  ["restrictions that cannot be read", own({ aud: SERVER, restrictions: "read" }), /bounds/],
   ["preferences as a list", own({ preferences: ["a"] }), /preferences/],
   [
     "claims given twice",
@@ -315,6 +317,16 @@ Deno.test(`issuedToken() refuses each of ${BAD.length} kinds of bad token, and s
   for (const [what, token, reason] of BAD) {
     const result = await ask(token);
     assert.match(result.kind === "refused" ? result.reason : result.kind, reason, what);
+  }
+});
+
+Deno.test("issuedToken() refuses what was routed to it and does not say that it was issued", async () => {
+  for (const etd of [undefined, "false", false, 1]) {
+    const shown = bearer(own({ etd }));
+    assert(shown.authorization.kind === "bearer");
+    const credentials = { ...shown, authorization: { ...shown.authorization, route: "issued" as const } };
+    const result = await issuedToken(DEFAULTS).authenticate(credentials, new AbortController().signal);
+    assert.deepEqual(result, { kind: "refused", reason: "not an issued token" }, String(etd));
   }
 });
 

@@ -34,6 +34,8 @@ class TestInstance {
   away = false;
   /** Changes wait for this. */
   late: Promise<void> | undefined;
+  /** Reads bring what they found only after this. */
+  lateReads: Promise<void> | undefined;
   readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
   #last = 0;
 
@@ -41,7 +43,11 @@ class TestInstance {
     this.database = new SqliteDatabase(file, SCHEMA, () => clock.now);
     const database: Database = {
       isOpen: true,
-      read: (work) => this.away ? gone() : this.database.read(work),
+      read: async (work) => {
+        const found = await (this.away ? gone() : this.database.read(work));
+        await this.lateReads;
+        return found;
+      },
       change: async (work) => {
         await this.late;
         return await (this.away ? gone() : this.database.change(work));
@@ -269,6 +275,35 @@ test("counts a name once for an address, on whatever instance it fails", async (
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
   assert.equal(three.throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
   assert.equal(one.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
+});
+
+test("counts each new name for an address, whichever instance it fails on", async (instances) => {
+  for (let i = 0; i < 12; i++) {
+    assert.equal(await instances[i % 3]?.guess(`user${i}`, "192.0.2.9"), true);
+  }
+  const [one] = instances;
+  const [found] = await one.database.read(() =>
+    rows("SELECT failures FROM failed_login WHERE counted = 'addresses'", {})
+  );
+  assert.equal(found?.["failures"], 12);
+  assert.equal(instances[2].throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 12);
+});
+
+test("keeps a ban that is ordered while the others' bans are being read", async ([one, two], later) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  assert.equal(await two.shared.ban({ user: "bob" }, one.clock.now + 60_000), true);
+  one.lateReads = promise;
+  await later(100); // it reads, and waits for what it read
+  const told = one.shared.ban({ user: "ann" }, one.clock.now + 60_000);
+  await settled();
+  one.lateReads = undefined;
+  resolve();
+  await settled();
+  assert.equal(await told, true);
+  assert.equal(await one.guess(), false);
+  await later(100);
+  assert.equal(await two.guess(), false);
+  assert.deepEqual(one.bans().map(({ user }) => user).sort(), ["ann", "bob"]);
 });
 
 test(

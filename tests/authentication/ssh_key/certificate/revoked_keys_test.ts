@@ -72,7 +72,16 @@ Deno.test("readRevokedKeys() revokes serials of any authority where the list nam
   assert(!keys.revokes(certificate("by_ecdsa256")));
 });
 
+/** One byte more than the bitmaps of 2^26 serials that are read. */
+const LONG_BITMAP = Buffer.concat([number(1n), wireString(Buffer.alloc(2 ** 23 + 1))]);
+
 const BAD: [what: string, bytes: Uint8Array, message: RegExp][] = [
+  ["a list of more than 32 MiB", Buffer.alloc(32 * 1024 * 1024 + 1, "\n"), /too long/],
+  [
+    "a bitmap of more serials than anybody needs",
+    list(section(1, Buffer.concat([wireString(""), wireString(""), section(0x22, LONG_BITMAP)]))),
+    /bitmap of serials is too long/,
+  ],
   ["a version of later", Buffer.from(list()).fill(2, 11, 12), /not of version 1/],
   ["a section that it does not know", list(section(9, wireString(""))), /section of unknown type 9/],
   [

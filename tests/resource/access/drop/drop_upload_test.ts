@@ -300,6 +300,17 @@ Deno.test("uploads that cannot be deleted keep no others from being deleted", as
   assert.equal((await at.shared()).received.files, 120);
 });
 
+Deno.test("a piece of a file is refused without a key, and nothing of it is left", async () => {
+  for (const access of ["DROP", "WRITE"]) {
+    await using at = await drop({ access });
+    for (const [range, body] of [["0-1/4", "01"], ["0-3/4", "0123"], ["*/4", ""]] as const) {
+      const [status, { code }] = await at.put("f", { body, range });
+      assert.deepEqual([status, code], [400, "ERR_INVALID_REQUEST"], `${access} ${range}`);
+    }
+    assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+  }
+});
+
 Deno.test("a file cannot be shared for uploads, quotas are for them, and writing must be allowed", async () => {
   await using at = await drop();
   const make = async (fields: Record<string, unknown>) => {
