@@ -20,12 +20,11 @@ const SQL = {
   remove: `DELETE FROM reservation WHERE server = :server AND name = :name RETURNING id`,
 } as const;
 
-/** Reservations of one logical server in the database that instances share. Everything throws {@link DatabaseFailure}, too. */
+/** Reservations of one logical server in a shared database. All methods throw {@link DatabaseFailure}. */
 export class DatabaseReservationStore implements ReservationStore {
   constructor(
     readonly database: Database,
     readonly server: string,
-    /** What times of new entries are read with. */
     readonly context: Omit<ReadingContext, "file">,
   ) {}
 
@@ -55,7 +54,7 @@ export class DatabaseReservationStore implements ReservationStore {
     return { remarks: [] };
   }
 
-  /** Adds what is not there in all its parts. @returns How many were added, and how many were there. */
+  /** Adds the missing reservations. Returns how many were added, and how many were present. */
   async copy(all: readonly Reservation[]): Promise<{ readonly added: number; readonly present: number }> {
     const { server } = this;
     const added = await this.#change(function* () {
@@ -70,7 +69,7 @@ export class DatabaseReservationStore implements ReservationStore {
     return { added, present: all.length - added };
   }
 
-  /** One change of a server's reservations after the other: a name is looked for before it is taken. */
+  /** Serialises changes: a name is looked up before it is taken. */
   #change<T>(work: () => Work<T>): Promise<T> {
     return this.database.change(work, { alone: `reservations of ${this.server}` });
   }
@@ -92,12 +91,12 @@ function columns(server: string, { name, from, to, uids, rateLimit, limitText }:
   };
 }
 
-/** Databases know no NUL. */
+/** Databases store no NUL. */
 function storable(text: string): string {
   return text.replaceAll("\0", "\ufffd");
 }
 
-/** A row of the table as a reservation. */
+/** Converts a table row to a reservation. */
 export function toReservation(found: Row): Reservation {
   const uids: unknown = JSON.parse(String(found["uids"]));
   return {

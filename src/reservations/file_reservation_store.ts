@@ -11,10 +11,7 @@ import {
 
 const EMPTY = '{ "reservations": [] }';
 
-/**
- * Reservations in a file, which is made if there is none. A change leaves everything else in it as it was. Besides what
- * the interface promises, changes throw {@link FileNotChanged}.
- */
+/** Reservations in a file, created on demand; changes keep its other content. @throws {FileNotChanged} */
 export class FileReservationStore implements ReservationStore {
   readonly file: string;
 
@@ -44,7 +41,7 @@ export class FileReservationStore implements ReservationStore {
     });
   }
 
-  /** Changes the entries of the file alone; what is not valid is not rewritten. */
+  /** Changes the file's entries; invalid ones stay as they are. */
   async #change(edit: (entries: readonly unknown[]) => readonly unknown[]): Promise<EditOutcome> {
     return await editFile(this.file, (text = EMPTY) => {
       readReservationFile(text, this.context);

@@ -5,21 +5,17 @@ import { watchFile } from "../watch/watched_file.ts";
 import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
 
-/** The reservations of one logical server, as the service goes by them. */
+/** Reservations of one logical server. */
 export interface ReservationRegistry {
-  /**
-   * Limit for a connection that the account opens now, in bytes per second; 0 is none.
-   * @param uid Absent for callers without account.
-   */
+  /** Returns the limit for a new connection in bytes per second; 0: no limit. */
   limitFor(uid: string | undefined): number;
-  /** Reservations of the account that are not over, as text. */
+  /** Describes the account's current and future reservations. */
   descriptionsFor(uid: string | undefined): readonly string[];
-  /** Reservations that are not over. */
-  list(): readonly Reservation[];
+  list(): readonly Reservation[]; // current and future reservations
   close(): void;
 }
 
-/** The book of a server without reservations. */
+/** Registry of a server without reservations. */
 export const NO_RESERVATIONS: ReservationRegistry = {
   limitFor: () => 0,
   descriptionsFor: () => [],
@@ -27,24 +23,18 @@ export const NO_RESERVATIONS: ReservationRegistry = {
   close: () => {},
 };
 
-/** Where reservations come from, and what time it is. */
 interface RegistryOptions {
   readonly file: string;
-  /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
-  readonly zone?: string;
+  readonly zone?: string; // default: the host's zone
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds between two looks at the file; default as for other watched files. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number; // milliseconds between checks for changes
 }
 
-/** Bytes of the largest file that is read; a reservation takes about 200. */
+/** Bytes of the largest file; a reservation takes about 200. */
 export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 
-/**
- * Opens a reservations file and follows its changes. It need not exist yet.
- * @throws {InvalidFile} If it exists and cannot be used.
- */
+/** Opens and follows a reservations file, which may be absent. @throws {InvalidFile} If it is invalid. */
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
@@ -57,20 +47,17 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
   return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });
 }
 
-/** Name of the time zone the host is set to. */
+/** Returns the host's time zone. */
 export function hostZone(): string {
   return Temporal.Now.timeZoneId();
 }
 
-/** A book of what somebody else keeps up to date. */
+/** Registry over reservations that other code keeps up to date. */
 export class KnownReservations implements ReservationRegistry {
   constructor(
     readonly parts: {
-      /** All, as of now; some may be over. */
-      readonly known: () => readonly Reservation[];
-      /** Time zone to write times in. */
+      readonly known: () => readonly Reservation[]; // some may be over
       readonly zone: string;
-      /** Which the times of the reservations are of. */
       readonly clock: Clock;
       readonly close?: () => void;
     },

@@ -7,14 +7,10 @@ import { toReservation } from "./database_reservation_store.ts";
 import type { Reservation } from "./reservation.ts";
 import { KnownReservations, type ReservationRegistry } from "./reservation_registry.ts";
 
-/** How often is looked whether somebody changed something, in milliseconds. */
-const LOOK_MS = 100;
-/** How often all is read again, changed or not, in milliseconds. */
-const REREAD_MS = 15_000;
-/** How often what was over long ago is deleted, in milliseconds. */
-const PURGE_MS = 10 * 60_000;
-/** For how long what is over can still be listed, in milliseconds: 30 days. */
-const KEPT_MS = 30 * 24 * 3600_000;
+const LOOK_MS = 100; // interval of checks for changes
+const REREAD_MS = 15_000; // interval of full reads
+const PURGE_MS = 10 * 60_000; // interval of deleting old reservations
+const KEPT_MS = 30 * 24 * 3600_000; // how long past reservations stay listed
 
 const TABLE = "reservation";
 
@@ -24,27 +20,20 @@ const SQL = {
     SELECT id FROM reservation WHERE ends <= :clock - :kept ORDER BY ends LIMIT ${BATCH}) RETURNING id`,
 } as const;
 
-/** All of each logical server, as they were known at a moment, for whoever follows while the database may be away. */
+/** Reservations of each logical server at a moment, for a successor. */
 export type ReservationsKnown = readonly (readonly [server: string, reservations: readonly Reservation[]])[];
 
-/** Where they are, and what time it is. */
 interface SharedReservationsParts {
   readonly database: Database;
   readonly elapsed: Stopwatch;
-  /** That all instances go by. */
-  readonly clock: Clock;
-  /** What somebody before knew. */
-  readonly known?: ReservationsKnown;
-  /** Told of what is known from now on. */
-  readonly learned?: (known: ReservationsKnown) => void;
+  readonly clock: Clock; // shared by all instances
+  readonly known?: ReservationsKnown; // state of a predecessor
+  readonly learned?: (known: ReservationsKnown) => void; // called with each new state
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
-/**
- * The reservations of all logical servers in the database that instances share, known here as a whole. While the database is
- * away, those that were known last hold.
- */
+/** Cached reservations of all logical servers in a shared database; they stay valid during outages. */
 export class SharedReservations {
   #all: ReadonlyMap<string, readonly Reservation[]> = new Map();
   #version: number | undefined;
@@ -65,12 +54,12 @@ export class SharedReservations {
     });
   }
 
-  /** Reads them, and follows their changes from now on. */
+  /** Reads the reservations and follows their changes. */
   follow(): Promise<void> {
     return this.#following.begin();
   }
 
-  /** @param zone Time zone to write times in. */
+  /** Zone to format times in. */
   registry(server: string, zone: string): ReservationRegistry {
     return new KnownReservations({
       known: () => this.#all.get(server) ?? [],
