@@ -18,23 +18,18 @@ export const UNREACHABLE_S = 900;
 
 /** Record kinds: renewal data, and the provider's name of a session for logout. */
 const [RENEWAL, AT_PROVIDER] = ["sign-in-renewal", "sign-in-at-provider"];
-/** Records per user or session. */
-const MOST = 20;
+const MOST = 20; // records per user or session
 const NEVER = new AbortController().signal;
 
 interface KeptLogin {
   readonly identity: KeptIdentity;
-  /** Refresh token, encrypted with the browser's secret. */
-  readonly sealed: string;
-  /** Last check, in seconds since the epoch. */
-  readonly checked: number;
+  readonly sealed: string; // refresh token, encrypted with the browser's secret
+  readonly checked: number; // last check, in seconds since the epoch
 }
 
-/** Browser whose session the provider ended. */
 interface EndedBrowser {
   readonly key: string;
-  /** Canonical DN. */
-  readonly owner: string;
+  readonly owner: string; // canonical DN
 }
 
 /** Dependencies of {@link ProviderLogins}. */
@@ -54,8 +49,8 @@ export interface ProviderLoginParts {
 export type RenewableSession = ProviderSession & { readonly refreshToken: string };
 
 /**
- * Browser logins at providers. While a browser is used, its login is renewed every five minutes, with current rights.
- * Refresh tokens are encrypted with the browser's secret, so the store alone reveals none.
+ * Browser logins at providers, renewed every five minutes of use. Refresh tokens are encrypted with the
+ * browser's secret, so the store alone reveals none.
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
@@ -88,9 +83,8 @@ export class ProviderLogins {
   }
 
   /**
-   * Returns the current identity, renewed if older than some minutes; `undefined` if the provider ended it.
-   * @param record The browser's sign-in.
-   * @throws {ERR_AUTHENTICATION_UNAVAILABLE} If the provider was unreachable for too long. {ERR_RECORD_STORE}
+   * Returns the identity, renewed after some minutes; `undefined` if the provider ended it.
+   * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
     const kept = await this.#read(record.key);
@@ -100,7 +94,6 @@ export class ProviderLogins {
     return await unlessAborted(answer, signal);
   }
 
-  /** @throws {ERR_RECORD_STORE} */
   async forget(key: string): Promise<void> {
     await this.parts.records().remove(RENEWAL, key);
   }
@@ -173,7 +166,6 @@ export class ProviderLogins {
   }
 }
 
-/** Key of a provider's name for a session. */
 function nameOf(via: string, name: string): string {
   return hash("sha256", JSON.stringify([via, name]), "base64url");
 }
