@@ -10,10 +10,7 @@ const MOST_HEADERS = 1000; // the parser silently drops further headers
 
 /**
  * Refuses heads that a proxy could read differently, which allows request smuggling. Returns the target.
- * @throws {ERR_BAD_REQUEST
- * ERR_HEADERS_TOO_LARGE
- * ERR_HTTP_VERSION
- * ERR_TRANSFER_CODING
+ * @throws {ERR_BAD_REQUEST | ERR_HEADERS_TOO_LARGE | ERR_HTTP_VERSION | ERR_TRANSFER_CODING |
  * ERR_EXPECTATION_FAILED}
  */
 export function readHead(

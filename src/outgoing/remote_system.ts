@@ -25,7 +25,7 @@ interface RemoteSystemOptions {
 /** Caller on whose behalf a request is sent. */
 export interface Asker extends SemaphoreWaiter {
   readonly credential: string; // opaque key of the credential
-  readonly address: string; // Caller's address group
+  readonly address: string; // caller's address group
 }
 
 /** Default concurrent requests. */

@@ -17,8 +17,8 @@ export interface ReservationStore {
   /** Lists all, also past ones. @throws {InvalidFile} */
   list(): Promise<ReservationFile>;
   /**
-   * Adds a reservation. @throws {InvalidFile
-   * ReservationNotChanged} If invalid, or the name is taken or empty.
+   * Adds a reservation. @throws {InvalidFile | ReservationNotChanged} If invalid, or the name is taken or
+   * empty.
    */
   add(
     entry: NewReservation,
