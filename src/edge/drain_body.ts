@@ -4,7 +4,7 @@ import type { RequestGate } from "./request_gate.ts";
 
 const LINGER_MS = 2_000; // time to drain an answered request
 const AGAIN_MS = 500; // pause between turns
-const MOST_BYTES = 16 * 1024 ** 2; // bytes drained over all connections: at once, and per second
+const MOST_BYTES = 16 * 1024 ** 2; // bytes drained at once over all connections
 const BYTES_A_SECOND = 2 * 1024 ** 2;
 
 const ALLOWANCE = 64 * 1024; // bytes per turn and request: one network read

@@ -1,8 +1,8 @@
 /** Time for which some users have the bandwidth to themselves (specification 2.4). */
 export interface Reservation {
   readonly name: string;
-  readonly from: number; // milliseconds since the epoch
-  readonly to: number; // first moment after it
+  readonly from: number; // first moment, in milliseconds since the epoch
+  readonly to: number; // first moment after the reservation
   readonly uids: readonly string[]; // Unix accounts without limit
   readonly rateLimit: number; // limit for others in bytes per second; 0: no limit
   readonly limitText: string; // as written, such as `10m`

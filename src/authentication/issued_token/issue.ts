@@ -95,8 +95,8 @@ export class TokenIssuer {
    * Issues a compact JWS with the caller's authentication facts. One derived from a token inherits its
    * limits. A restricted token is valid for this server only, since others may ignore restrictions.
    * @param maker.preferences In header syntax; frozen in the token.
-   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME
-   * | ERR_LOGIN_NOT_DERIVABLE ERR_TOKENS_UNAVAILABLE ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME |
+   * ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,

@@ -43,8 +43,8 @@ export class KeySet implements IssuerKeys {
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
-  #begun = 0; // started fetches, and the last successful one
-  #answered = 0;
+  #begun = 0; // started fetches
+  #answered = 0; // last successful fetch
   /** Started fetches when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   /** Fetches for unknown keys since the last quiet period, and the earliest time of the next. */

@@ -39,8 +39,8 @@ interface PassedOn {
   readonly diagnostic?: () => string | undefined;
 }
 
-const GOOD_MS = 5 * 60_000; // cache times of good and bad results
-const BAD_MS = 5_000;
+const GOOD_MS = 5 * 60_000; // cache time of good results
+const BAD_MS = 5_000; // of bad ones
 
 /** Forwards credentials to a Unity provider, which returns a SAML assertion (authentication.md 5.4). */
 export class Unity implements Authenticator {
