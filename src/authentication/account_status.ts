@@ -82,7 +82,8 @@ export async function whatIsLeft<T extends Identity>(
 
 /**
  * Reports whether a user still exists at the source; a login counts for its `derivedLifetime` at most.
- * Without a stored source the user is gone only if all sources say so. @throws {ServiceError} On an outage.
+ * A method that is no longer configured recognises no users. Without a stored source the user is gone only if
+ * all sources say so. @throws {ServiceError} On an outage.
  */
 export async function accountStatusOf(
   authenticators: readonly UserSource[],

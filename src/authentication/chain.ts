@@ -31,8 +31,7 @@ interface Authentication {
 
 /**
  * Judges each credential separately. A refused or undecided `Authorization` decides despite a certificate; of
- * two accepted ones the configured order decides (authentication.md 1.5). Unknown kinds of credentials are
- * refused.
+ * two accepted ones the configured order decides (authentication.md 1.5). Unknown kinds are refused.
  */
 export async function authenticate(
   chain: AuthenticationChain,
@@ -85,8 +84,7 @@ async function judgeAuthorization(
 
 /**
  * Asks authenticators until one accepts. A password that one refuses while another is down counts as refused:
- * else callers could cause outages for free guesses. Tokens and keys cannot be guessed and are undecided
- * then.
+ * else callers could cause outages for free guesses. Tokens and keys cannot be guessed: undecided.
  */
 async function judge(
   authenticators: readonly Authenticator[],

@@ -21,8 +21,7 @@ const UTF8 = new TextEncoder();
 const NUMBERS = new WeakMap<KeyObject, RsaPublicKey>(); // parsed keys: parsing costs as much as verifying
 
 /**
- * Verifies a JWS (RFC 7515, 5.2) of checked form. Web Cryptography takes four times as long for RSA and
- * Ed25519.
+ * Verifies a JWS (RFC 7515, 5.2) of checked form. Web Cryptography is four times slower for RSA and Ed25519.
  * @throws {JOSEError} If the key does not fit the algorithm.
  */
 export async function isSignedBy(

@@ -18,8 +18,7 @@ const MAX_SIGNED = 1024;
 
 /**
  * Parses credentials (authentication.md 1.3, RFC 7617, RFC 6750). Unreadable ones and repeated headers are
- * `malformed`, never anonymous. @param request Public URL for proofs of possession; absent: proofs are
- * ignored.
+ * `malformed`, never anonymous. @param request Absent: proofs of possession are ignored.
  */
 export function parseCredentials(
   headers: HeaderList,

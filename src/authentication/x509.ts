@@ -24,7 +24,10 @@ export interface X509Options {
   readonly derivedLifetime: number | undefined; // see `Authenticator.derivedLifetime`
 }
 
-/** Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). */
+/**
+ * Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). The
+ * edge ensures that the header comes from a gateway.
+ */
 export function x509(options: X509Options): Authenticator {
   return {
     name: options.name,

@@ -99,8 +99,8 @@ export class RemoteSystem {
 
   /**
    * Sends a request if the system is up or due for a trial.
-   * @param read Converts a response of any status; throws {@link unusable} if it cannot. @throws
-   * {RemoteUnavailable}
+   * @param read Converts a response of any status; throws {@link unusable} if it cannot.
+   * @throws {RemoteUnavailable}
    */
   async ask<T>(
     request: OutgoingRequest,

@@ -26,7 +26,7 @@ const ESCAPE =
   /\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy;
 
 /**
- * Parses a regular expression: literals, `.`, `[classes]`, `\d` etc., groups, ` `, greedy and lazy
+ * Parses a regular expression: literals, `.`, `[classes]`, `\d` etc., groups, `|`, greedy and lazy
  * quantifiers, `^`, `$`, `\Q…\E`; refuses back references, look-around and possessive quantifiers. Folds
  * literals like names (NFKD, lower case).
  * @throws {InvalidPattern}

@@ -4,10 +4,9 @@ import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
 /**
- * Calls an allowed method (authentication.md 6.2). Offsets count UTF-16 units; `split` and `replace` are
- * literal.
- * @param asName Whether texts of mixed origin are escaped before a method loses their origin. @throws
- * {MethodError}
+ * Calls an allowed method (authentication.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
+ * @param asName Whether texts of mixed origin are escaped before a method loses their origin.
+ * @throws {MethodError}
  */
 export function callMethod(target: Value, name: string, args: readonly Value[], asName: boolean): Value {
   const call = new Call(name, args);

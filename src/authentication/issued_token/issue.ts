@@ -153,8 +153,7 @@ export class TokenIssuer {
   }
 
   /**
-   * Issues a token for an absent user by an administrator, with the rights that attribute sources give that
-   * name.
+   * Issues a token for an absent user by an administrator, with the rights from attribute sources.
    * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_TOKENS_UNAVAILABLE`
    */
   async issueFor(

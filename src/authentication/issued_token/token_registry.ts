@@ -16,7 +16,10 @@ import {
   type TokenUse,
 } from "./registered_token.ts";
 
-/** Record kinds: two by token id; by owner, with milliseconds as `made`; certificates by key fingerprint. */
+/**
+ * Record kinds: tokens and revoked tokens by id; users who revoked all, by name with the time in milliseconds
+ * as `made`; signing certificates by key fingerprint.
+ */
 const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
   "token",
   "revoked-token",

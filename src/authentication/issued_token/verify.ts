@@ -38,10 +38,8 @@ export interface IssuedTokenOptions {
 }
 
 /**
- * Authenticates tokens of this or a trusted server, before all configured authenticators (authentication.md
- * 4.2).
- * @throws {TypeError | RangeError} If a trusted issuer's certificate is unusable, or the HMAC secret too
- * short.
+ * Authenticates tokens of this or a trusted server, before other authenticators (authentication.md 4.2).
+ * @throws {TypeError | RangeError} If a trusted issuer's certificate is unusable, or the secret too short.
  */
 export function issuedToken(options: IssuedTokenOptions): Authenticator {
   return new IssuedTokenAuthenticator(options);

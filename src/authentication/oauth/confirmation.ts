@@ -17,8 +17,7 @@ export interface Confirmation {
 const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
 
 /**
- * Parses `cnf`. Unbinding members, such as `kc-jkt-type`, are ignored beside a supported binding (RFC 7800,
- * 3.1).
+ * Parses `cnf`. Unbinding members, such as `kc-jkt-type`, are ignored beside a supported one (RFC 7800, 3.1).
  * @throws {InvalidToken}
  */
 export function readConfirmation(cnf: unknown): Confirmation {

@@ -32,8 +32,7 @@ interface Held {
 
 /**
  * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
- * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key, and undecided until
- * then.
+ * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet implements IssuerKeys {
   readonly #provider: Provider;

@@ -14,8 +14,8 @@ type ProviderReply =
 
 /**
  * Asks about a token: at userinfo (OIDC Core 1.0, 5.3) with the token, or at introspection (RFC 7662) as a
- * client. Only a status about the token refuses it; one about client or provider is an outage. @throws
- * {RemoteUnavailable}
+ * client. Only a status about the token refuses it; one about client or provider is an outage.
+ * @throws {RemoteUnavailable}
  */
 export async function askAbout(
   token: string,

@@ -11,8 +11,7 @@ const MAX_ALL_ATTRIBUTES = 1_500; // attributes in all: OpenSAML writes up to th
 const BLANKS = " \t\r\n";
 
 /**
- * Checks markup in linear time before parsers that take quadratic time see it. Does not check
- * well-formedness.
+ * Checks markup in linear time before parsers that take quadratic time see it, not well-formedness.
  * @throws {InvalidResponse}
  */
 export function checkMarkup(text: string): void {
