@@ -1,7 +1,6 @@
 /** Services with access rules. */
 export type AccessService = "auth" | "share" | "access" | "admin";
 
-/** Permission for these methods, for everybody or a role. */
 interface Rule {
   readonly service: AccessService;
   readonly methods: readonly string[] | "all";
@@ -20,11 +19,7 @@ const RULES: readonly Rule[] = [
 /** Roles with a meaning; others have the rights of everybody. */
 export const ROLES: readonly string[] = ["user", "admin", "banned", "anonymous"];
 
-/**
- * Reports whether a role may use a service; `access` also asks the share.
- * @param method In upper case.
- * @param role Case-sensitive; `anonymous` without credentials.
- */
+/** Reports whether a role may use a service; `access` also asks the share. @param method In upper case. */
 export function mayAccess(service: AccessService, method: string, role: string): boolean {
   if (role === "banned") return false;
   if (role === "admin") return true;

@@ -10,8 +10,7 @@ import { combine, NOTHING_YET } from "./combine.ts";
 /** Source in the chain. */
 export interface ChainLink {
   readonly source: AttributeSource;
-  /** Whether requests continue without it during an outage. */
-  readonly optional: boolean;
+  readonly optional: boolean; // whether requests continue without it during an outage
 }
 
 /** Options of a chain. */

@@ -12,8 +12,7 @@ import type { AttributeSource } from "./attribute_source.ts";
 export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** HTTP client, with the server's certificate if configured. */
-  readonly outgoing: () => OutgoingHttp;
+  readonly outgoing: () => OutgoingHttp; // HTTP client, with the server's certificate if configured
   /** Called with each source's result; for a nested chain after its sources. */
   readonly onAnswer?: ChainOptions["onAnswer"];
 }

@@ -1,11 +1,9 @@
 import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model/attributes.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
-/** Intermediate result of a chain. */
 interface Combined {
   readonly attributes: AttributeSet;
-  /** Whether no further source is needed. */
-  readonly decided: boolean;
+  readonly decided: boolean; // whether no further source is needed
 }
 
 /** Result before the first source. */

@@ -19,8 +19,7 @@ const KEYS: ReadonlyMap<string, keyof Preferences> = new Map([
 ]);
 
 /**
- * Parses `X-UNICORE-User-Preferences`: case-insensitive keys, trimmed, empty items ignored, the last of a repeated key
- * wins, supplementary groups joined with `+`.
+ * Parses `X-UNICORE-User-Preferences`: case-insensitive keys, the last of a repeated key wins, groups by `+`.
  * @throws {ERR_INVALID_PREFERENCES | ERR_UNKNOWN_PREFERENCE}
  */
 export function parsePreferences(headers: readonly string[]): Preferences {

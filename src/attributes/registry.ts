@@ -12,9 +12,8 @@ import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**
- * Creates the configured sources and their chain.
+ * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
  * @param dynamic Sources whose accounts and groups override others (authentication.md 7.3).
- * @throws The error of a source that cannot start; the others are closed.
  */
 export async function createAttributes(
   config: AttributesConfig,
@@ -39,7 +38,6 @@ export async function createAttributes(
   });
 }
 
-/** Restricts a source to accounts and groups. */
 function accountsOnly(source: AttributeSource): AttributeSource {
   return {
     name: source.name,

@@ -8,16 +8,11 @@ import type { UserAttributes } from "./user_attributes.ts";
 /** Account and session limits of a user on one server. */
 export interface ServerAttributes {
   readonly uid: string;
-  /** Absent: the account's primary group. */
-  readonly gid?: string;
-  /** Replaces the account's supplementary groups. */
-  readonly furtherGroups: readonly string[];
+  readonly gid?: string; // absent: the account's primary group
+  readonly furtherGroups: readonly string[]; // replaces the account's supplementary groups
   readonly availableGroups: readonly string[];
-  /** Bytes per second before reservations; 0: no limit. */
-  readonly rateLimit: number;
-  /** Allowed path patterns, separated by `:`. */
-  readonly includes?: string;
-  /** Forbidden path patterns. */
+  readonly rateLimit: number; // bytes per second before reservations; 0: no limit
+  readonly includes?: string; // allowed path patterns, separated by `:`
   readonly excludes?: string;
 }
 
@@ -30,8 +25,7 @@ type ServerSuffix = typeof SERVER_SUFFIXES[number];
 export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;
 
 /**
- * Returns a user's attributes on one server, whose own attributes override the selection.
- * @param options.requestedGroup From the request body; the server's configured group wins.
+ * Returns a user's attributes on one server; its configured group wins over the requested one.
  * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
  */
 export function attributesOnServer(
@@ -96,7 +90,6 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
 }
 
-/** @throws {ERR_USER_ATTRIBUTE} If a group name is invalid. */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
   const groups = groupNames(text);
@@ -110,11 +103,7 @@ function groupsOf(text: string | undefined, server: string): readonly string[] {
   return groups;
 }
 
-/**
- * Returns the last value, or all joined by `:` for groups and patterns; empty patterns do not limit, as in the Java
- * service.
- * @throws {ERR_USER_ATTRIBUTE} If present without a value.
- */
+/** Returns the last value, or all joined by `:` for groups and patterns. @throws {ERR_USER_ATTRIBUTE} */
 function serverAttribute(
   extra: UserAttributes["extra"],
   server: string,

@@ -12,8 +12,7 @@ export interface UserAttributes {
   readonly uid?: string;
   readonly availableUids: readonly string[];
   readonly group?: string;
-  /** Further groups of a map entry's `group`. */
-  readonly furtherGroups?: readonly string[];
+  readonly furtherGroups?: readonly string[]; // further groups of a map entry's `group`
   /** Unique values of `group`, then `supplementaryGroups`; empty without an account. */
   readonly availableGroups: readonly string[];
   readonly supplementaryGroups: readonly string[];
@@ -24,7 +23,6 @@ export interface UserAttributes {
   /** Present if the account is proven on some servers only. */
   readonly restricted?: {
     readonly servers: readonly string[];
-    /** Attributes on other servers, without the authenticated account. */
     readonly elsewhere: UserAttributes;
   };
 }
@@ -34,8 +32,8 @@ export const ANONYMOUS_ROLE = "anonymous";
 const BANNED_ROLE = "banned";
 
 /**
- * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on others
- * only if a source assigns it (authentication.md 10.7), so sources are asked again without it.
+ * Combines the sources' attributes with the caller's preferences. An account proven on some servers counts on
+ * others only if a source assigns it (authentication.md 10.7), so sources are asked again without it.
  * @param preferences From the request; those of an issued token replace them.
  * @throws {ERR_PREFERENCE_NOT_ALLOWED} Also what sources throw.
  */
@@ -56,7 +54,6 @@ export async function userAttributes(
   return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
 }
 
-/** Limits a token's role to its maker's. */
 function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {
   const highest = issuedToken?.highestRole;
   if (highest === undefined) return user;
@@ -69,8 +66,8 @@ function limited(user: UserAttributes, { issuedToken }: Identity): UserAttribute
 }
 
 /**
- * Selects the preferred value, the default, or the first (authentication.md 7.8). A preference without any allowed
- * value is ignored. @throws {ERR_PREFERENCE_NOT_ALLOWED}
+ * Selects the preferred value, the default, or the first (authentication.md 7.8). A preference without any
+ * allowed value is ignored. @throws {ERR_PREFERENCE_NOT_ALLOWED}
  */
 export function selectAttributes(
   { standard, extra }: AttributeSet,

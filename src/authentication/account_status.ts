@@ -6,10 +6,8 @@ export interface NamedUser {
   readonly dn: string;
   /** Authenticator that identified the user, see {@link namedUser}; absent if unknown. */
   readonly via?: string;
-  /** Name at the source; absent if unknown, or if only `dn` exists. */
-  readonly login?: string;
-  /** Account that the source proved, or that the user had. */
-  readonly uid?: string;
+  readonly login?: string; // name at the source; absent if unknown, or if only `dn` exists
+  readonly uid?: string; // account that the source proved, or that the user had
   /** Fingerprint of a credential that must still be valid; absent: any. */
   readonly credential?: string;
   /** Last confirmation of the login, in seconds since the epoch; absent: no login is concerned. */
@@ -24,8 +22,7 @@ export type AccountStatus =
     readonly servers?: readonly string[];
   }
   | { readonly kind: "gone" }
-  /** The source cannot look up users without credentials. */
-  | { readonly kind: "cannot tell" };
+  | { readonly kind: "cannot tell" }; // the source cannot look up users without credentials
 
 /** Source that may look up absent users: an authenticator. */
 interface UserSource {
@@ -84,10 +81,9 @@ export async function whatIsLeft<T extends Identity>(
 }
 
 /**
- * Reports whether a user still exists at the source, within its cache time. A method that is no longer configured
- * recognises no users; a login counts for its `derivedLifetime` at most. Without a stored source, one that knows the
- * user suffices, and the user is gone only if all say so.
- * @throws {ServiceError} On an outage of a relevant source.
+ * Reports whether a user still exists at the source; a login counts for its `derivedLifetime` at most.
+ * A method that is no longer configured recognises no users. Without a stored source the user is gone only if
+ * all sources say so. @throws {ServiceError} On an outage.
  */
 export async function accountStatusOf(
   authenticators: readonly UserSource[],

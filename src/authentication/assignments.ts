@@ -18,8 +18,8 @@ export interface AssignedAttributes {
 const NO_ROLE = "anonymous";
 
 /**
- * Expressions `identityAssign`, `uidAssign`, `roleAssign` and `groupsAssign` (authentication.md 6). If one fails, its
- * attribute is omitted and logged, except that a failed role must not fall back to `user`.
+ * Expressions `identityAssign`, `uidAssign` etc. (authentication.md 6). If one fails, its attribute is
+ * omitted and logged, except that a failed role must not fall back to `user`.
  */
 export class Assignments {
   readonly #identity: Expression | undefined;

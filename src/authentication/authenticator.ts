@@ -8,17 +8,14 @@ import type { AskAccountStatus } from "./account_status.ts";
 /** Issuer of tokens for an authenticator. */
 export interface TokenIssuer {
   readonly url: string;
-  /** Required scopes. */
   readonly scopes: readonly string[];
-  /** Whether tokens are also verified at the issuer. */
-  readonly asked: boolean;
+  readonly asked: boolean; // whether tokens are also verified at the issuer
 }
 
 /** Required login (RFC 9470, 3). */
 export interface StepUp {
   readonly acrValues?: readonly string[];
-  /** Seconds. */
-  readonly maxAge?: number;
+  readonly maxAge?: number; // seconds
 }
 
 /** Secrets of one sign-in attempt, known to its browser only. */
@@ -26,18 +23,15 @@ export interface BrowserVisit {
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;
-  /** RFC 7636, 4.1. */
-  readonly verifier: string;
+  readonly verifier: string; // RFC 7636, 4.1
 }
 
 /** Session at the provider. */
 export interface ProviderSession {
-  /** From the ID token (OIDC Core 1.0, 2). */
-  readonly sub: string;
+  readonly sub: string; // from the ID token (OIDC Core 1.0, 2)
   /** From the ID token, if present (OIDC Back-Channel Logout 1.0, 2.1). */
   readonly sid?: string;
-  /** Absent: none issued. */
-  readonly refreshToken?: string;
+  readonly refreshToken?: string; // absent: none issued
 }
 
 /** Result of renewing a login. */
@@ -54,15 +48,12 @@ export type LoginOutcome =
     readonly until: number | undefined;
     readonly session: ProviderSession;
   }
-  /** For the log. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }; // for the log
 
 /** Provider with browser sign-in. */
 export interface BrowserLogin {
-  /** Displayed name. */
-  readonly title: string;
-  /** As in `iss`. */
-  readonly issuer: string;
+  readonly title: string; // displayed name
+  readonly issuer: string; // as in `iss`
   /** Returns the authorisation URL. @throws {RemoteUnavailable} */
   begin(visit: BrowserVisit, asker: Asker): Promise<string>;
   /** @param answer Query of the redirect. @throws {RemoteUnavailable} */
@@ -101,10 +92,7 @@ export interface CertificateOwner extends SemaphoreWaiter {
 
 /** Certificates that users upload for their SSH keys. */
 export interface CertificateDesk {
-  /**
-   * @param owner User whose own authorities apply instead of the operator's. @throws {ERR_RECORD_STORE |
-   * ERR_KEY_LOOKUP_FAILED}
-   */
+  /** @param owner User whose own authorities apply. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
   upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;
   /** Returns whether the certificate existed. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
@@ -114,28 +102,22 @@ export interface CertificateDesk {
 
 /** Authenticates callers by one method, for concurrent requests. */
 export interface Authenticator {
-  /** As configured, such as `SSHKEY`. */
-  readonly name: string;
-  /** Schemes for `WWW-Authenticate`. */
-  readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[];
+  readonly name: string; // as configured, such as `SSHKEY`
+  readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
   /** Whether it accepts TLS client certificates alone, as browsers present. */
   readonly looksAtCertificates?: true;
   readonly browserLogin?: BrowserLogin;
-  /** Issuer whose tokens only this authenticator may see. */
-  readonly issuer?: TokenIssuer;
+  readonly issuer?: TokenIssuer; // issuer whose tokens only this authenticator may see
   /** @throws {ServiceError} Only on an outage of the authenticator. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /** Looks up a user; absent if that needs credentials. @throws {ServiceError} On an outage. */
   accountStatusOf?: AskAccountStatus;
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
-  /** Predicts the names that a login will get. */
-  namesOf?(login: string): readonly string[];
+  namesOf?(login: string): readonly string[]; // predicts the names that a login will get
   /** Reports whether a login is known, hence no password typed in the wrong field. */
   lists?(login: string): boolean;
-  /** Absent: takes no certificates. */
-  readonly certificates?: CertificateDesk;
-  /** Status of its remote system, if any. */
-  status?(): RemoteStatus;
+  readonly certificates?: CertificateDesk; // absent: takes no certificates
+  status?(): RemoteStatus; // status of its remote system, if any
   close(): void;
 }

@@ -14,21 +14,16 @@ import type { KeySource } from "./ssh_key/server_keys.ts";
 export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;
-  /** Servers whose daemons know users' SSH keys. */
-  readonly keySources: readonly KeySource[];
-  /** Absent without `persistence.directory`. */
-  readonly records: () => RecordStore | undefined;
-  /** Replay cache of proofs of possession. */
-  readonly proofs: ReplayCache;
-  /** Server's DN from its current certificate, or empty. */
-  readonly serverName: () => string;
+  readonly keySources: readonly KeySource[]; // servers whose daemons know users' SSH keys
+  readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
+  readonly proofs: ReplayCache; // replay cache of proofs of possession
+  readonly serverName: () => string; // server's DN from its current certificate, or empty
   /** Current revocation lists for client certificates; absent: no check. */
   readonly revocation: () => Revocation | undefined;
   /** HTTP client with or without the server's certificate. */
   readonly outgoing: (showCertificate: boolean) => OutgoingHttp;
   readonly assertions: {
-    /** Without trailing slash. */
-    readonly url: string;
+    readonly url: string; // without trailing slash
     readonly additionalIdentifiers: readonly string[];
     readonly issuers: () => readonly string[];
     readonly anchors: () => readonly string[];

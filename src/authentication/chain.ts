@@ -10,36 +10,28 @@ export interface AuthenticationChain {
   /** Runs first; no authenticator sees what it refuses (authentication.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   readonly authenticators: readonly Authenticator[];
-  /** Whether missing credentials are refused instead of anonymous. */
-  readonly failOnMissingCredentials: boolean;
-  /** For `WWW-Authenticate`. */
-  readonly realm: string;
+  readonly failOnMissingCredentials: boolean; // whether missing credentials are refused instead of anonymous
+  readonly realm: string; // for `WWW-Authenticate`
   readonly metadata?: string;
 }
 
-/** Result of all authenticators for one credential. */
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
   /** The reason is for the log. */
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp }
   /** No authenticator takes this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
-  /** Outage. */
-  | { readonly kind: "undecided"; readonly error: HttpError };
+  | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 
-/** Results for a request. */
 interface Authentication {
   /** Result for `Authorization` alone, which login throttling counts. */
   readonly authorization: CredentialResult["kind"];
-  /** Caller, or the 401 or 503 response. */
-  readonly caller: Caller | HttpError;
+  readonly caller: Caller | HttpError; // caller, or the 401 or 503 response
 }
 
 /**
- * Judges each credential separately. A refused or undecided `Authorization` decides despite a certificate; of two
- * accepted ones the configured order decides (authentication.md 1.5). Credentials of an unknown kind are refused:
- * anonymous callers send none.
- * @throws The signal's reason if the caller disconnected.
+ * Judges each credential separately. A refused or undecided `Authorization` decides despite a certificate; of
+ * two accepted ones the configured order decides (authentication.md 1.5). Unknown kinds are refused.
  */
 export async function authenticate(
   chain: AuthenticationChain,
@@ -91,8 +83,8 @@ async function judgeAuthorization(
 }
 
 /**
- * Tries authenticators in order until one accepts. If one refuses a password while another is down, it counts as
- * refused: else callers could cause outages for free guesses. Tokens and keys cannot be guessed and are undecided then.
+ * Asks authenticators until one accepts. A password that one refuses while another is down counts as refused:
+ * else callers could cause outages for free guesses. Tokens and keys cannot be guessed: undecided.
  */
 async function judge(
   authenticators: readonly Authenticator[],
@@ -135,7 +127,6 @@ async function judge(
   return { kind: "skipped", reason: ["no method for credentials of this kind", ...skipped].join("; ") };
 }
 
-/** Returns seconds until a retry makes sense. */
 function retryAfter(cause: unknown): number {
   const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
   return said > 0 ? said : 5;

@@ -8,9 +8,8 @@ export class NoIdentity extends Error {
 }
 
 /**
- * Asserts that an external text is a distinguished name without {@link confusable} values. Comparison ignores case,
- * Unicode form and blanks, so users who choose their name at a provider could otherwise impersonate others.
- * @throws {NoIdentity}
+ * Asserts that an external text is a DN without {@link confusable} values: case, Unicode form and blanks do
+ * not distinguish users, so a chosen name could impersonate others. @throws {NoIdentity}
  */
 export function checkIdentity(dn: string): string {
   try {

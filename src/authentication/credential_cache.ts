@@ -8,8 +8,7 @@ export interface Answer<T> {
   readonly value: T;
   /** Good and bad results are cached apart, so that guesses evict no real user. */
   readonly good: boolean;
-  /** Milliseconds from now. */
-  readonly lifetimeMs: number;
+  readonly lifetimeMs: number; // milliseconds from now
   /** Expiry of the credential itself, in milliseconds since the epoch. */
   readonly endsAt?: number;
 }
@@ -17,14 +16,12 @@ export interface Answer<T> {
 interface CredentialCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
-  /** Most good, and most bad entries. Default: 1,000. */
-  readonly capacity?: number;
+  readonly capacity?: number; // most good, and most bad entries. Default: 1,000.
 }
 
 interface Kept<T> {
   readonly answer: Answer<T>;
-  /** By the stopwatch. */
-  readonly staleAt: number;
+  readonly staleAt: number; // by the stopwatch
 }
 
 /** Caches results about credentials by their keyed hash; merges concurrent lookups, drops failed ones. */
@@ -44,11 +41,7 @@ export class CredentialCache<T> {
     this.#bad = new BoundedMap(capacity);
   }
 
-  /**
-   * @param credential Parts such as user name and password.
-   * @param ask Its signal aborts on {@link close} or when all callers gave up; its key is a hash of the credential.
-   * @throws What `ask` throws, or the reason of the signal.
-   */
+  /** @param ask Aborted on {@link close} or when all callers gave up; its key is a hash of the credential. */
   async get(
     credential: readonly string[],
     ask: (signal: AbortSignal, key: string) => Promise<Answer<T>>,

@@ -7,8 +7,7 @@ export interface ForeignToken {
   readonly text: string;
   readonly header: ReadonlyMap<string, unknown>;
   readonly claims: ReadonlyMap<string, unknown>;
-  /** JSON of the claims. */
-  readonly body: string;
+  readonly body: string; // JSON of the claims
 }
 
 /** Signature algorithms (RFC 7518, 8037, 8812, 9864) without `none`. */
@@ -18,10 +17,8 @@ const SIGNATURE_ALGORITHMS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Parses a signed JWT (RFC 7515, 7519; RFC 8725, 2.4): canonical base64url and JSON without repeated members, on which
- * providers have failed with status 500.
- * @returns `undefined` for an opaque token, which has not three parts.
- * @throws {InvalidToken}
+ * Parses a signed JWT (RFC 7515, 7519; RFC 8725, 2.4); `undefined` for an opaque token. Base64url must be
+ * canonical and members unique: other forms made providers fail with status 500. @throws {InvalidToken}
  */
 export function readForeignToken(text: string): ForeignToken | undefined {
   const [head, body, signature, more] = text.split(".", 4);
@@ -55,10 +52,7 @@ function decode(part: string): Buffer | undefined {
   return part !== "" && bytes.toString("base64url") === part ? bytes : undefined;
 }
 
-/**
- * Returns for the log why a malformed token must not reach a provider; `undefined` if it may.
- * @param options.opaque Whether the provider issues opaque tokens.
- */
+/** Returns for the log why a malformed token must not reach a provider; `undefined` if it may. */
 export function tokenDiagnostic(token: string, { opaque }: { readonly opaque: boolean }): string | undefined {
   try {
     return readForeignToken(token) === undefined && !opaque ? NO_JWT : undefined;

@@ -18,10 +18,7 @@ export function templateDiagnostic(template: string, example: string): string | 
   }
 }
 
-/**
- * Fills a template. Values are escaped (RFC 4514, 2.4); subjects (`sub`) that differ in case stay different.
- * @throws {NoIdentity} If a claim is missing or no single text.
- */
+/** Fills a template, escaped (RFC 4514, 2.4). @throws {NoIdentity} If a claim is not one text. */
 export function fillIdentityTemplate(template: string, said: Said): string {
   return checkIdentity(fill(template, (claim) => {
     const [value, other] = textsOf(said(claim));

@@ -1,8 +1,4 @@
-/**
- * Parses a UTF-8 JSON object without repeated members at any depth, since parsers differ in which one they take (RFC
- * 7519, 4; RFC 8725, 2.4).
- * @returns `undefined` if invalid.
- */
+/** Parses a UTF-8 JSON object without repeated members (RFC 7519, 4; RFC 8725, 2.4); or `undefined`. */
 export function parseJsonObject(bytes: Uint8Array): ReadonlyMap<string, unknown> | undefined {
   let text: string;
   let value: unknown;
@@ -44,14 +40,12 @@ function repeatsMember(text: string): boolean {
   return false;
 }
 
-/** Returns the position of the closing quote. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at;
 }
 
-/** Reports whether a colon follows. */
 function isMember(text: string, from: number): boolean {
   let at = from;
   while (" \t\r\n".includes(text.charAt(at)) && at < text.length) at++;

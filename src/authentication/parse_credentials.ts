@@ -7,23 +7,18 @@ import { readBearer } from "./route_bearer.ts";
 /** Legacy SSH token header (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
 
-/** RFC 9449, 4.1. */
-const PROOF_HEADER = "DPoP";
+const PROOF_HEADER = "DPoP"; // RFC 9449, 4.1
 
 /** Characters; real tokens with many groups have 13,000. */
 export const MAX_AUTHORIZATION = 32 * 1024;
-/** Characters of base64. */
-const MAX_BASIC = 8192;
-/** Characters. */
-const MAX_USER = 256;
+const MAX_BASIC = 8192; // characters of base64
+const MAX_USER = 256; // characters
 /** Characters of the base64 text that a legacy token signs: 20 bytes or a nonce. */
 const MAX_SIGNED = 1024;
 
 /**
- * Parses the credentials of a request (authentication.md 1.3, RFC 7617, RFC 6750). Unreadable ones are `malformed`,
- * never anonymous, and so is a repeated header, which arrives joined with `, `.
- * @param facts From the edge; `consignor` only from a configured gateway.
- * @param request Method and public URL for proofs of possession; absent: proofs are ignored.
+ * Parses credentials (authentication.md 1.3, RFC 7617, RFC 6750). Unreadable ones and repeated headers are
+ * `malformed`, never anonymous. @param request Absent: proofs of possession are ignored.
  */
 export function parseCredentials(
   headers: HeaderList,

@@ -1,23 +1,18 @@
 import { errorCode } from "../outgoing/error_text.ts";
 import type { OutgoingResponse } from "../outgoing/outgoing_http.ts";
 
-/** Responses of an endpoint that refuse the credential. */
 interface Refusals {
   readonly statuses: readonly number[];
-  /** Values of `error` with status 400. */
-  readonly errors?: readonly string[];
-  /** Whether SOAP faults refuse, with status 500 (SOAP 1.1, 6.2). */
-  readonly faults?: true;
+  readonly errors?: readonly string[]; // values of `error` with status 400
+  readonly faults?: true; // whether SOAP faults refuse, with status 500 (SOAP 1.1, 6.2)
 }
 
 /** Responses to wrong credentials, by endpoint. Any other failure counts as an outage: 503, no failed login. */
 const REFUSALS = {
-  /** RFC 6750, 3.1. */
-  userinfo: { statuses: [400, 401, 403] },
+  userinfo: { statuses: [400, 401, 403] }, // RFC 6750, 3.1
   /** 200 for bad tokens (RFC 7662, 2.2), 401 for bad clients; some send 400 for malformed tokens. */
   introspection: { statuses: [], errors: ["invalid_request", "invalid_token", "invalid_grant"] },
-  /** RFC 6749, 5.2: the only error about the code. */
-  code: { statuses: [], errors: ["invalid_grant"] },
+  code: { statuses: [], errors: ["invalid_grant"] }, // RFC 6749, 5.2: the only error about the code
   /** Unity sends 401 or a fault; Keycloak 401, or 400 for an unknown user. */
   saml: { statuses: [400, 401, 403], faults: true },
 } as const satisfies Readonly<Record<string, Refusals>>;

@@ -3,8 +3,7 @@ import type { AuthenticationResult } from "./authenticator.ts";
 import { MAX_AUTHORIZATION } from "./parse_credentials.ts";
 
 /**
- * Returns the bearer token for an identity provider, or a result. Issued tokens and SSH key tokens must not leave
- * (authentication.md 1.5).
+ * Returns the token for a provider, which must never see issued or SSH key tokens (authentication.md 1.5).
  * @param options.bound Whether tokens with a proof of possession are allowed, which the caller verifies.
  */
 export function tokenForProvider(

@@ -2,20 +2,15 @@ import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import type { BearerRoute } from "../model/credentials.ts";
 
-/** Unverified statements of a bearer token. */
 interface BearerClaims {
-  /** Kind of authenticator that it is for. */
-  readonly route: BearerRoute;
-  /** `iss`, if a text. */
-  readonly issuer?: string;
+  readonly route: BearerRoute; // kind of authenticator that it is for
+  readonly issuer?: string; // `iss`, if a text
   /** Digest of issuer and subject, so that a user's new tokens have the same; otherwise of the token. */
   readonly claimant: string;
-  /** `sub`, unless too long. */
-  readonly subject?: string;
+  readonly subject?: string; // `sub`, unless too long
 }
 
-/** Characters, enough for distinguished names. */
-const MAX_SUBJECT = 1024;
+const MAX_SUBJECT = 1024; // characters, enough for distinguished names
 
 /** Reads the statements of a bearer token; never throws. */
 export function readBearer(token: string): BearerClaims {
@@ -32,8 +27,8 @@ export function readBearer(token: string): BearerClaims {
 }
 
 /**
- * Returns the kind of authenticator for a token (authentication.md 1.5). Any `etd` token is `issued`. Decoding is
- * lenient, so that a nearly valid issued token never reaches another server.
+ * Returns the kind of authenticator for a token (authentication.md 1.5). Decoding is lenient, so that a
+ * nearly valid issued token never reaches another server.
  */
 function routeOf(claims: RoutingClaims): BearerRoute {
   if (isTrue(claims.etd)) return "issued";
@@ -47,7 +42,6 @@ interface RoutingClaims {
   readonly iss?: unknown;
 }
 
-/** Returns the claims of a text that looks like a signed JWT. */
 function readClaims(token: string): RoutingClaims | undefined {
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;

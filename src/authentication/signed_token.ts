@@ -6,12 +6,10 @@ import { parseJsonObject } from "./json_object.ts";
 /** Well-formed but unverified JWT. */
 export interface SignedToken {
   readonly text: string;
-  /** SHA-256 of the text in base64. */
-  readonly digest: string;
+  readonly digest: string; // SHA-256 of the text in base64
   readonly algorithm: string;
   readonly claims: ReadonlyMap<string, unknown>;
-  /** Seconds since the epoch. */
-  readonly expires: number;
+  readonly expires: number; // seconds since the epoch
 }
 
 /** Reason to refuse a token, for the log; quotes nothing of it. */
@@ -19,8 +17,7 @@ export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
 }
 
-/** Characters; real ones stay below 1,500. */
-const MAX_TOKEN_LENGTH = 8192;
+const MAX_TOKEN_LENGTH = 8192; // characters; real ones stay below 1,500
 
 /** Clock skew in seconds (authentication.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
@@ -34,17 +31,15 @@ export const SIGNATURE_ALGORITHMS: readonly string[] = [
 /** Limit on the remaining lifetime. */
 export interface LifetimeLimit {
   readonly seconds: number;
-  /** Configuration key, for the log. */
-  readonly setting: string;
+  readonly setting: string; // configuration key, for the log
 }
 
 /** Allowed header members; others could change keys or meaning. */
 const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
 
 /**
- * Parses a compact JWT (RFC 7515, 7519): canonical base64url, no repeated members, no header but `alg`, `typ` and
- * `kid`, so neither `crit` nor `jku`, `jwk`, `x5u`, `x5c` or `b64` (RFC 8725).
- * @throws {InvalidToken}
+ * Parses a compact JWT (RFC 7515, 7519; RFC 8725): canonical base64url, no repeated members, no header but
+ * `alg`, `typ` and `kid`. @throws {InvalidToken}
  */
 export function parseSignedToken(text: string): SignedToken {
   if (text.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long");
@@ -82,11 +77,8 @@ function readContent(text: string): Content {
 }
 
 /**
- * Checks the common claims.
- * @param now Milliseconds since the epoch.
+ * Checks the common claims. @throws {InvalidToken}
  * @param audience Required in `aud` if present: the server's exact name.
- * @param maxLifetime Limit on the remaining lifetime. Default: no limit.
- * @throws {InvalidToken}
  */
 export function checkClaims(
   { claims, expires }: SignedToken,

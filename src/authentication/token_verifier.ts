@@ -4,8 +4,7 @@ import { SingleFlight } from "../model/single_flight.ts";
 import { isSignedBy } from "./jws_signature.ts";
 import type { SignedToken } from "./signed_token.ts";
 
-/** Verifying is too quick to cancel. */
-const NEVER = new AbortController().signal;
+const NEVER = new AbortController().signal; // verifying is too quick to cancel
 
 /** Caches valid signatures by key, not failures; whether key and token are acceptable is checked elsewhere. */
 export class TokenVerifier {

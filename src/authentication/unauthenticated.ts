@@ -1,20 +1,17 @@
 import type { Authenticator, StepUp } from "./authenticator.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
-/** Scheme of a 401. */
 type Challenge = Authenticator["challenges"][number];
 
 /** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */
 export interface TokenDiagnostic {
   readonly scheme: "Bearer" | "DPoP";
-  /** Present if a new or stronger login is required. */
-  readonly stepUp?: StepUp;
+  readonly stepUp?: StepUp; // present if a new or stronger login is required
 }
 
 interface ChallengeFacts {
   readonly realm: string;
-  /** Protected resource metadata (RFC 9728, 5.1). */
-  readonly metadata?: string;
+  readonly metadata?: string; // protected resource metadata (RFC 9728, 5.1)
   readonly diagnostic?: TokenDiagnostic;
 }
 

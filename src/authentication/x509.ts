@@ -18,18 +18,15 @@ export interface X509Options {
     /** Gateway's current certificate, PEM; `undefined` if unknown. */
     readonly certificate: () => string | undefined;
   };
-  /** Server's own DN, which no client may use. */
-  readonly serverName: () => string;
+  readonly serverName: () => string; // server's own DN, which no client may use
   readonly clock: Clock;
-  /** Current revocation lists for clients; absent: no check. */
-  readonly revocation: () => Revocation | undefined;
-  /** See `Authenticator.derivedLifetime`. */
-  readonly derivedLifetime: number | undefined;
+  readonly revocation: () => Revocation | undefined; // current revocation lists for clients; absent: no check
+  readonly derivedLifetime: number | undefined; // see `Authenticator.derivedLifetime`
 }
 
 /**
- * Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). The edge ensures
- * that the header comes from a gateway.
+ * Authenticates by TLS client certificate, or by a name that a gateway signed (authentication.md 9.3). The
+ * edge ensures that the header comes from a gateway.
  */
 export function x509(options: X509Options): Authenticator {
   return {
@@ -82,8 +79,7 @@ function judge(
   return { kind: "accepted", identity: { dn, method: "X509", via: name, credential } };
 }
 
-/** Cache of stored credentials. */
-const CREDENTIALS = new BoundedMap<string, string>(1000);
+const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials
 
 /** Returns what to store about a certificate to recheck it later. */
 function credentialOf(pem: string): string {
@@ -116,8 +112,7 @@ const UNSIGNED = "the gateway does not sign the names that it passes on, " +
 /** Name from a gateway. */
 export interface Consignor {
   readonly dn: string;
-  /** Base64. */
-  readonly signature: string;
+  readonly signature: string; // Base64
 }
 
 /** Parses `DN="…";DSIG=…` in either order. The DN, unescaped, ends at the quote before `;DSIG=` or the end. */
@@ -129,7 +124,6 @@ export function parseConsignor(header: string): Consignor | undefined {
   return dn === undefined || signature === undefined ? undefined : { dn, signature };
 }
 
-/** Returns the gateway's current key, if usable. */
 function keyOfGateway(certificate: string, now: number): KeyObject | undefined {
   const x509 = new X509Certificate(certificate);
   const key = usableKeyOf(x509);

@@ -2,8 +2,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 
-/** Characters that need encoding in field values (RFC 9110, 5.5). */
-const NOT_IN_VALUES = /[^\t\x20-\x7e]/;
+const NOT_IN_VALUES = /[^\t\x20-\x7e]/; // characters that need encoding in field values (RFC 9110, 5.5)
 
 /** Serialises small responses at once: `node:http` writes field by field, a third of their cost. */
 export class AnswerText {
@@ -18,10 +17,7 @@ export class AnswerText {
     this.#clock = clock;
   }
 
-  /**
-   * Serialises a response with length and body, one character per byte.
-   * @returns `undefined` if it is of another kind or its head is invalid, which `node:http` reports.
-   */
+  /** Serialises a response, one character per byte; `undefined`: left to `node:http`, which reports errors. */
   of({ status, headers, body }: HttpResponse): string | undefined {
     // ASCII: as many bytes as characters.
     if (typeof body !== "string" || headers.get("Content-Length") !== String(body.length)) return undefined;

@@ -21,8 +21,7 @@ export class ConnectionLimiter {
   readonly #shares: ConnectionShares;
   /** Client addresses by both ends, since the TLS socket is another object. */
   readonly #clients = new Map<string, string>();
-  /** Looked-up addresses, which outlive the connection. */
-  readonly #known = new WeakMap<Socket, string>();
+  readonly #known = new WeakMap<Socket, string>(); // Looked-up addresses, which outlive the connection
 
   constructor(options: EdgeOptions, parts: ConnectionLimiterParts) {
     this.#options = options;
@@ -57,7 +56,6 @@ export class ConnectionLimiter {
     else this.#readHeader(socket, { peer, speaksForOthers, enter });
   }
 
-  /** Reads a PROXY header; refuses it from other peers. */
   #readHeader(socket: Socket, { peer, speaksForOthers, enter }: Arrival): void {
     const httpError = (message: string, reason?: string) => {
       stop();

@@ -2,12 +2,9 @@ import type { Socket } from "node:net";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
-  /** Whether a request is incomplete or unanswered. */
-  underWay: boolean;
-  /** Bytes moved at the last check. */
-  moved: number;
-  /** Time of the last check that saw traffic, as `performance.now`. */
-  movedAt: number;
+  underWay: boolean; // whether a request is incomplete or unanswered
+  moved: number; // bytes moved at the last check
+  movedAt: number; // time of the last check that saw traffic, as `performance.now`
 }
 
 /** Cuts silent and idle connections, checking all at once: timers of `node:http` cost time per request. */

@@ -2,16 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { RequestGate } from "./request_gate.ts";
 
-/** Time to drain an answered request. */
-const LINGER_MS = 2_000;
-/** Pause between turns. */
-const AGAIN_MS = 500;
-/** Bytes drained over all connections: at once, and per second. */
-const MOST_BYTES = 16 * 1024 ** 2;
+const LINGER_MS = 2_000; // time to drain an answered request
+const AGAIN_MS = 500; // pause between turns
+const MOST_BYTES = 16 * 1024 ** 2; // bytes drained at once over all connections
 const BYTES_A_SECOND = 2 * 1024 ** 2;
 
-/** Bytes per turn and request: one network read. */
-const ALLOWANCE = 64 * 1024;
+const ALLOWANCE = 64 * 1024; // bytes per turn and request: one network read
 
 /** Drains bodies of answered requests, so that clients can read their response; bounded in total memory. */
 export class Discards {
@@ -24,7 +20,6 @@ export class Discards {
     this.#refilledAt = elapsed();
   }
 
-  /** Drains for a while, then disconnects the client. Resolves at the end of the body or connection. */
   drainBody(request: IncomingMessage, gate: Pick<RequestGate, "wantBody" | "pauseBody">): Promise<void> {
     return new Promise((resolve) => {
       if (request.complete || request.destroyed) return resolve();

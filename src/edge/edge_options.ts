@@ -3,13 +3,10 @@ import type { Revocation } from "../model/trust/revocation.ts";
 
 /** TLS of the edge as PEM texts, since the edge cannot read files. */
 export interface EdgeTls {
-  /** Followed by its chain. */
-  readonly certificate: string;
+  readonly certificate: string; // followed by its chain
   readonly key: string;
-  /** Anchors for client certificates. */
-  readonly anchors: readonly string[];
-  /** Absent: no revocation check. */
-  readonly revocation?: Revocation;
+  readonly anchors: readonly string[]; // anchors for client certificates
+  readonly revocation?: Revocation; // absent: no revocation check
   /** `none`: not requested; `want`: requested, ignored if untrusted; `require`: mandatory. */
   readonly clientCertificate: "none" | "want" | "require";
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
@@ -18,20 +15,15 @@ export interface EdgeTls {
 
 /** Options of the edge; plain data for its worker. */
 export interface EdgeOptions {
-  /** Resolved listen address. */
-  readonly address: string;
-  /** 0: chosen by the system. */
-  readonly port: number;
-  /** Absent: plain HTTP behind a TLS proxy. */
-  readonly tls?: EdgeTls;
-  /** 0: no limit. */
-  readonly maxConnections: number;
+  readonly address: string; // resolved listen address
+  readonly port: number; // 0: chosen by the system
+  readonly tls?: EdgeTls; // absent: plain HTTP behind a TLS proxy
+  readonly maxConnections: number; // 0: no limit
   /** Addresses and ranges of gateways, which are exempt from shares. */
   readonly proxies?: readonly string[];
   /** Addresses and ranges that must send a PROXY header; others must not. */
   readonly proxyPeers?: readonly string[];
-  /** Headers of responses; absent: those for non-browsers. */
-  readonly policy?: AnswerPolicy;
+  readonly policy?: AnswerPolicy; // headers of responses; absent: those for non-browsers
   readonly limits: EdgeLimits;
 }
 
@@ -40,11 +32,9 @@ export interface EdgeLimits {
   readonly handshakeMs: number;
   readonly headersMs: number;
   readonly keepAliveMs: number;
-  /** Time without traffic during a request. */
-  readonly silentMs: number;
+  readonly silentMs: number; // time without traffic during a request
   readonly headerBytes: number;
-  /** Interval of checks. */
-  readonly checkMs: number;
+  readonly checkMs: number; // interval of checks
 }
 
 /** Default limits (design note 4). */

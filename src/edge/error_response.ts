@@ -6,12 +6,10 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HttpError } from "../model/http_error.ts";
 
-/** Error with its request. */
 interface Refused {
   readonly error: HttpError;
   readonly requestId: string;
-  /** As far as readable. */
-  readonly by: AskedBy;
+  readonly by: AskedBy; // as far as readable
 }
 
 /** Returns the response to a request that the edge refuses. */
@@ -47,7 +45,6 @@ export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string
 export class ErrorResponseCount {
   readonly #counters = new Counters();
 
-  /** @param method Empty if unreadable. */
   add(method: string, status: number): void {
     const labels = { route: "none", method: methodLabel(method), code: String(status) };
     this.#counters.count("authserver_requests_total", labels);

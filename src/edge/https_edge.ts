@@ -28,10 +28,8 @@ import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
 
-/** Time for a refused client to read the response. */
-const LINGER_MS = 2_000;
-/** Cache time of judged certificates. */
-const JUDGED_MS = 60_000;
+const LINGER_MS = 2_000; // time for a refused client to read the response
+const JUDGED_MS = 60_000; // cache time of judged certificates
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
 /** Cached peer with the certificate judged and its expiry. */
@@ -42,8 +40,7 @@ interface Judged {
 }
 
 interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
-  /** For certificate validity. */
-  readonly clock?: Clock;
+  readonly clock?: Clock; // for certificate validity
   readonly answer: Answer;
   readonly log: Logger;
 }
@@ -58,8 +55,7 @@ export class HttpsEdge {
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
-  /** Current responses. */
-  readonly #responses = new WeakMap<Socket, ServerResponse>();
+  readonly #responses = new WeakMap<Socket, ServerResponse>(); // current responses
   readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new ErrorResponseCount();
   readonly #discards = new Discards();
@@ -132,7 +128,6 @@ export class HttpsEdge {
     return edge;
   }
 
-  /** Actual port. */
   get port(): number {
     const address = this.#server.address();
     return typeof address === "object" && address !== null ? address.port : 0;
@@ -143,7 +138,6 @@ export class HttpsEdge {
     return this.#refusals.take();
   }
 
-  /** Uses a new certificate for later handshakes. */
   renewTls(tls: EdgeTls): void {
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tlsServerOptions(tls));
     this.#tls = tls; // only now: an unusable one changes nothing
@@ -258,10 +252,7 @@ export class HttpsEdge {
     return this.#tls?.clientCertificate === "require" && this.#peerOf(socket).certificate === undefined;
   }
 
-  /**
-   * Returns the peer. Rejudges its certificate at an expiry in its path, on renewed trust, and each minute, since
-   * revocation lists expire too.
-   */
+  /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */
   #peerOf(socket: Socket): Peer {
     const now = this.#clock();
     const known = this.#peers.get(socket);
@@ -306,7 +297,6 @@ export class HttpsEdge {
     this.#httpError(httpError(code, error.message), socket);
   }
 
-  /** Sends an error and leaves time to read it. */
   #httpError(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
@@ -315,7 +305,6 @@ export class HttpsEdge {
     socket.once("close", () => clearTimeout(timer));
   }
 
-  /** Counts and logs an own response. */
   #note(
     error: HttpError,
     { requestId, socket, method }: {

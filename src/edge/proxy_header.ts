@@ -13,20 +13,15 @@ type ProxyHeader =
     readonly client?: string | undefined;
   };
 
-/** Longest line of version 1 (proxy-protocol.txt, 2.1). */
-const LONGEST_V1 = 107;
+const LONGEST_V1 = 107; // longest line of version 1 (proxy-protocol.txt, 2.1)
 /** Version 2 arrives in one segment, of at least 536 bytes (RFC 9293, 3.7.1). */
 const LONGEST_V2 = 536;
-/** Bytes before the addresses. */
-const FIXED_V2 = 16;
+const FIXED_V2 = 16; // bytes before the addresses
 
 const V1 = Buffer.from("PROXY ");
 const V2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 
-/**
- * Parses a PROXY header of version 1 or 2 (proxy-protocol.txt, 2.1 and 2.2), ignoring TLVs.
- * @param bytes Start of the connection; at most 536 are read.
- */
+/** Parses a PROXY header of version 1 or 2 (proxy-protocol.txt, 2.1 and 2.2), ignoring TLVs. */
 export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, LONGEST_V2));
   if (beginsAs(V1, buffer)) return buffer.length < V1.length ? { kind: "begun" } : readLine(buffer);
@@ -34,7 +29,6 @@ export function readProxyHeader(bytes: Uint8Array): ProxyHeader {
   return { kind: "absent" };
 }
 
-/** Compares up to the shorter length. */
 function beginsAs(signature: Buffer, bytes: Buffer): boolean {
   const length = Math.min(signature.length, bytes.length);
   return signature.subarray(0, length).equals(bytes.subarray(0, length));

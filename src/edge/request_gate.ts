@@ -5,8 +5,7 @@ import { HttpError, httpError } from "../model/http_error.ts";
 import { type BackPressure, backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_line.ts";
 
-/** End of a head, and of a chunked body. */
-const BLANK_LINE = "\r\n\r\n";
+const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
 
 /**
  * Stands before the parser of `node:http`, which would read pipelined requests and bodies at once. Passes a request
@@ -18,22 +17,18 @@ export class RequestGate {
   readonly #httpError: (error: HttpError) => void;
   readonly #headersMs: number;
   readonly #line = new RequestLine();
-  /** Early bytes. */
-  #held: Buffer[] = [];
-  /** Incomplete request line. */
-  #beginning: Buffer[] = [];
+  #held: Buffer[] = []; // early bytes
+  #beginning: Buffer[] = []; // incomplete request line
   /** Header timeout, since the parser has not seen the incomplete line. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
   #closed = false;
-  /** Current request. */
   #request: IncomingMessage | undefined;
   /** Remaining bytes of its body; infinite if chunked. */
   #bodyLeft = 0;
   #bodyWanted = false;
   #answered = false;
-  /** Bytes after the last blank line, which may be split. */
-  #tail = "";
+  #tail = ""; // bytes after the last blank line, which may be split
 
   /** @param httpError Called for requests refused unparsed. @param headersMs Timeout of a request line. */
   constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
@@ -65,14 +60,12 @@ export class RequestGate {
     return true;
   }
 
-  /** Resumes reading the body. */
   wantBody(): void {
     if (this.#bodyWanted) return;
     this.#bodyWanted = true;
     this.#proceed();
   }
 
-  /** Pauses reading the body. */
   pauseBody(): void {
     this.#bodyWanted = false;
   }
@@ -112,7 +105,6 @@ export class RequestGate {
     this.#backPressure.stop();
   }
 
-  /** Processes buffered bytes. */
   #proceed(): void {
     this.#endRequest();
     while (this.#held.length > 0 && this.#open) {

@@ -2,20 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { readTarget, type RequestTarget } from "../model/request_target.ts";
 import { httpError } from "../model/http_error.ts";
 
-/** `host[:port]` (RFC 9110, 7.2). */
-const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/;
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/; // `host[:port]` (RFC 9110, 7.2)
 
-/** Bytes of all headers but `Authorization`, with separators. */
-const MOST_BYTES = 16 * 1024;
-/** Colon, blank, line end. */
-const BETWEEN = 4;
-/** The parser silently drops further headers. */
-const MOST_HEADERS = 1000;
+const MOST_BYTES = 16 * 1024; // bytes of all headers but `Authorization`, with separators
+const BETWEEN = 4; // colon, blank, line end
+const MOST_HEADERS = 1000; // the parser silently drops further headers
 
 /**
- * Refuses heads that a proxy could read differently, which allows request smuggling.
- * @returns Parsed target: absolute form without authority, `*` as the root.
- * @throws {ERR_BAD_REQUEST | ERR_HEADERS_TOO_LARGE | ERR_HTTP_VERSION | ERR_TRANSFER_CODING | ERR_EXPECTATION_FAILED}
+ * Refuses heads that a proxy could read differently, which allows request smuggling. Returns the target.
+ * @throws {ERR_BAD_REQUEST | ERR_HEADERS_TOO_LARGE | ERR_HTTP_VERSION | ERR_TRANSFER_CODING |
+ * ERR_EXPECTATION_FAILED}
  */
 export function readHead(
   { method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage,

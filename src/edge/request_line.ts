@@ -2,18 +2,14 @@ import type { Buffer } from "node:buffer";
 import { METHODS } from "node:http";
 import { httpError } from "../model/http_error.ts";
 
-/** Bytes (RFC 9112, 3: at least 8,000). */
-const MOST_BYTES = 8 * 1024;
-/** RFC 9112, 2.2: at least one. */
-const MOST_EMPTY = 2;
+const MOST_BYTES = 8 * 1024; // bytes (RFC 9112, 3: at least 8,000)
+const MOST_EMPTY = 2; // RFC 9112, 2.2: at least one
 const LF = 0x0a;
-/** RFC 9110, 5.6.2. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/; // RFC 9110, 5.6.2
 const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
 
 /** Checks request lines before the parser, which accepts repeated blanks and bare LF. */
 export class RequestLine {
-  /** Line so far. */
   #text = "";
   #empty = 0;
   #over = false;

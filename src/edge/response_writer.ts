@@ -26,7 +26,6 @@ export class ResponseWriter {
       readonly discards: Discards;
     },
     { keepAlive, texts }: {
-      /** Fields for kept connections. */
       readonly keepAlive: readonly string[];
       readonly texts: AnswerText;
     },

@@ -23,10 +23,9 @@ export function tlsServerOptions(
 }
 
 /**
- * Returns the verified client certificate, or the reason to ignore one that its owner may consider valid. The TLS
- * library lets any trusted certificate issue others, so this checks the path itself.
+ * Returns the verified client certificate with the earliest expiry in its path, or the reason to ignore it.
+ * The TLS library lets any trusted certificate issue others, so this checks the path itself.
  * @param at Milliseconds since the epoch.
- * @returns With the earliest expiry in its path.
  */
 export function clientCertificate(
   socket: TLSSocket,
@@ -49,11 +48,7 @@ export function clientCertificate(
   }
 }
 
-/**
- * Returns for the log why a client certificate was ignored, by its own content: the library gives no reason.
- * @param at Milliseconds since the epoch.
- * @returns `undefined` if none was presented or it was verified.
- */
+/** Returns for the log why a client certificate was ignored; the library gives no reason. */
 export function whyPassedOver(socket: TLSSocket, at: number): string | undefined {
   const [shown] = socket.authorized ? [] : shortChain(socket);
   if (shown === undefined) return undefined;

@@ -1,14 +1,9 @@
 import { printable } from "../model/printable.ts";
 import type { OutgoingResponse } from "./outgoing_http.ts";
 
-/** Characters. */
-const MOST = 200;
+const MOST = 200; // characters
 
-/**
- * Returns `error` and `error_description` of an OAuth response (RFC 6749, 5.2) or challenge (RFC 6750, 3) for the log,
- * printable and truncated; may be empty.
- * @param secrets Removed if echoed, such as the token.
- */
+/** Returns `error` and `error_description` (RFC 6749, 5.2; RFC 6750, 3) for the log, without `secrets`. */
 export function errorText(response: OutgoingResponse, secrets: readonly string[]): string {
   if (response.status >= 200 && response.status < 300) return "";
   const { error, description } = errorOf(response);

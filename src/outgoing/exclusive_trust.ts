@@ -1,4 +1,3 @@
-/** Environment variables, such as `Deno.env`. */
 interface Environment {
   get(name: string): string | undefined;
   set(name: string, value: string): void;
@@ -11,10 +10,7 @@ const NO_AUTHORITIES = { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: "/dev/null"
 /** Variables that add authorities. */
 const FURTHER = ["SSL_CERT_DIR", "DENO_CERT", "NODE_EXTRA_CA_CERTS"] as const;
 
-/**
- * Removes the runtime's own authorities, since its TLS client adds given ones to them. Call before the process's first
- * TLS; applies to its workers too.
- */
+/** Removes the runtime's own authorities, to which TLS would add given ones. Call before any TLS or worker. */
 export function trustNobodyByDefault(environment: Environment): void {
   for (const [name, value] of Object.entries(NO_AUTHORITIES)) environment.set(name, value);
   for (const name of FURTHER) environment.delete(name);

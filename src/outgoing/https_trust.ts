@@ -2,8 +2,7 @@ import { sortTrust } from "../model/trust/trusted_certificates.ts";
 
 /** Trust anchors and client certificate for other systems. */
 export interface HttpsTrust {
-  /** PEM; the only ones besides `publicRoots`. */
-  readonly anchors: readonly string[];
+  readonly anchors: readonly string[]; // PEM; the only ones besides `publicRoots`
   readonly publicRoots?: readonly string[];
   /** PEM chain and key, for servers that request it. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };

@@ -2,8 +2,7 @@ import { canonicalAddress } from "../model/address.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 import { FairSemaphore } from "../model/fair_semaphore.ts";
 
-/** For all names of one request. */
-const MAX_WAIT_MS = 3000;
+const MAX_WAIT_MS = 3000; // for all names of one request
 
 /** Concurrent lookups in all and per caller. */
 const LIMITS = { atOnce: 16, atOncePerKey: 4, waiting: 256, perKey: 32 };
@@ -22,8 +21,7 @@ type AskNameService = (
 const askSystem: AskNameService = (name, type, signal) => Deno.resolveDns(name, type, { signal });
 
 interface NameQuestion {
-  /** Address for the queue. */
-  readonly caller: string;
+  readonly caller: string; // address for the queue
   readonly signal: AbortSignal;
 }
 

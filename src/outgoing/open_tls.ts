@@ -31,8 +31,7 @@ export interface TlsRules {
   readonly trust: HttpsTrust;
   readonly log: Logger;
   readonly proxy?: ProxyConfig | undefined;
-  /** For the proxy. */
-  readonly connectTimeoutMs: number;
+  readonly connectTimeoutMs: number; // for the proxy
 }
 
 /**

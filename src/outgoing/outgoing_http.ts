@@ -11,14 +11,12 @@ export interface OutgoingResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** UTF-8; bounded. */
-  readonly body: string;
+  readonly body: string; // UTF-8; bounded
 }
 
 /** HTTPS client with the service's anchors and limits; follows no redirects. */
 export interface OutgoingHttp {
-  /** Concurrent requests per host. */
-  readonly connectionsPerHost?: number;
+  readonly connectionsPerHost?: number; // concurrent requests per host
   /** @throws {RemoteUnavailable} Without a complete response: refused, TLS, timeout, too long. */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse>;
 }

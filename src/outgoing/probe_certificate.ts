@@ -9,10 +9,8 @@ import { goesThroughProxy } from "./proxy.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
 /**
- * Probes an HTTPS server by a verified handshake, and reads its certificate over a second connection, since the first
- * exposes none.
- * @returns Its expiry in milliseconds since the epoch; `verified` behind a proxy.
- * @throws {RemoteUnavailable}
+ * Probes an HTTPS server by a verified handshake, and reads its certificate over a second connection, since
+ * the first exposes none. Returns its expiry in milliseconds since the epoch. @throws {RemoteUnavailable}
  */
 export async function probeCertificate(
   address: string,

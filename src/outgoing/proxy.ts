@@ -5,15 +5,10 @@ import { printable } from "../model/printable.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
 import { writeAll } from "../model/write_all.ts";
 
-/** Bytes of the response. */
-const MOST_BYTES = 16 * 1024;
+const MOST_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";
 
-/**
- * Reports whether a host is reached through the proxy: all except this machine and configured names with `*` and `?`,
- * domains (`.example.org`), addresses and ranges.
- * @param host Without brackets.
- */
+/** Reports whether a host (without brackets) is reached through the proxy: not this machine or exceptions. */
 export function goesThroughProxy(host: string, { direct }: Pick<ProxyConfig, "direct">): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   const address = canonicalAddress(name);

@@ -11,13 +11,11 @@ export interface RemoteStatus {
   readonly remote: string;
   readonly up: boolean;
   readonly reason?: string;
-  /** Last confirmation in milliseconds since the epoch. */
-  readonly since?: number;
+  readonly since?: number; // last confirmation in milliseconds since the epoch
 }
 
 interface RemoteSystemOptions {
-  /** Only host and port are used. */
-  readonly address: string;
+  readonly address: string; // only host and port are used
   readonly http: OutgoingHttp;
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
@@ -26,18 +24,15 @@ interface RemoteSystemOptions {
 
 /** Caller on whose behalf a request is sent. */
 export interface Asker extends SemaphoreWaiter {
-  /** Opaque key of the credential. */
-  readonly credential: string;
-  /** Caller's address group. */
-  readonly address: string;
+  readonly credential: string; // opaque key of the credential
+  readonly address: string; // caller's address group
 }
 
 /** Default concurrent requests. */
 const AT_ONCE = 6;
 /** Waiting requests of strangers and of known users. */
 const WAITING = 512;
-/** Enough for a course behind one address. */
-const WAITING_PER_KEY = 256;
+const WAITING_PER_KEY = 256; // enough for a course behind one address
 const MAX_WAIT_MS = 5_000;
 
 /** Failed credentials, from several addresses, before the system counts as down. */
@@ -46,30 +41,28 @@ const ADDRESSES = 2;
 /** Remembered failures, and addresses that may try during an outage. */
 const REMEMBERED = 64;
 
-/** First pause in milliseconds; doubles up to the longest. */
-const FIRST_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 1_000; // first pause in milliseconds; doubles up to the longest
 const LONGEST_PAUSE_MS = 30_000;
 
 interface Down {
   readonly reason: string;
-  /** Whether connections work, so that the request may be at fault. */
-  readonly connects: boolean;
+  readonly connects: boolean; // whether connections work, so that the request may be at fault
 }
 
 /**
- * Health of another system (authentication.md 5.5). After a connection, an unusable response counts only against its
- * credential, so that a token that crashes a provider locks nobody out. The system is down when connections fail, or
- * when three credentials from two addresses failed in a row. Then a trial follows after a second, with doubling pauses
- * up to half a minute; if connections work, other addresses may try meanwhile. `Retry-After` of a 429 applies to all.
- * Callers wait for connections in queues; an abort says nothing about the system.
+ * Health of another system (authentication.md 5.5). After a connection, an unusable response counts only
+ * against its credential, so that a token that crashes a provider locks nobody out. The system is down when
+ * connections fail, or when three credentials from two addresses failed in a row. Then a trial follows after
+ * a second, with doubling pauses up to half a minute; if connections work, other addresses may try meanwhile.
+ * `Retry-After` of a 429 applies to all. Callers wait for connections in queues; an abort says nothing about
+ * the system.
  */
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
   readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
-  /** Address by credential, since the last success. */
-  readonly #failures = new Map<string, string>();
+  readonly #failures = new Map<string, string>(); // address by credential, since the last success
   #down: Down | undefined;
   #since: number | undefined;
 
@@ -107,7 +100,7 @@ export class RemoteSystem {
   /**
    * Sends a request if the system is up or due for a trial.
    * @param read Converts a response of any status; throws {@link unusable} if it cannot.
-   * @throws {RemoteUnavailable} What `read` throws; the signal's reason.
+   * @throws {RemoteUnavailable}
    */
   async ask<T>(
     request: OutgoingRequest,
@@ -125,7 +118,6 @@ export class RemoteSystem {
     }
   }
 
-  /** Returns the error for an unusable response. */
   unusable(reason: string, cause?: unknown): RemoteUnavailable {
     return new RemoteUnavailable(this.#remote, reason, { cause, connected: true });
   }

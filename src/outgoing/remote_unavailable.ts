@@ -6,13 +6,7 @@ export class RemoteUnavailable extends HttpError {
   readonly retryAfterSeconds: number | undefined;
   readonly throttled: boolean;
 
-  /**
-   * @param remote `host:port`, for the log.
-   * @param reason For the log.
-   * @param options.retryAfterSeconds Default: 10.
-   * @param options.throttled Whether the system rate-limited us.
-   * @param options.connected Whether a connection succeeded, so that the request may be at fault.
-   */
+  /** @param options.connected Whether a connection succeeded, so that the request may be at fault. */
   constructor(
     readonly remote: string,
     readonly reason: string,

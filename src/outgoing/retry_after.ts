@@ -1,12 +1,8 @@
 import type { OutgoingResponse } from "./outgoing_http.ts";
 
-/** Seconds. */
-const LONGEST = 600;
+const LONGEST = 600; // seconds
 
-/**
- * Parses `Retry-After` (RFC 9110, 10.2.3) to 1 to 600 seconds; `undefined` if absent or malformed.
- * @param now Milliseconds since the epoch, for dates.
- */
+/** Parses `Retry-After` (RFC 9110, 10.2.3) to 1 to 600 seconds; `undefined` if absent or malformed. */
 export function retryAfterSeconds(
   { headers }: Pick<OutgoingResponse, "headers">,
   now: number,

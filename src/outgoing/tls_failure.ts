@@ -1,8 +1,7 @@
 interface TlsFailure {
   /** `name`: wrong host; `issuer`: untrusted; `authority`: a CA certificate, as self-signed ones often are. */
   readonly kind: "name" | "issuer" | "authority" | "other";
-  /** For the operator, with the platform's error as cause. */
-  readonly error: Error;
+  readonly error: Error; // for the operator, with the platform's error as cause
 }
 
 /** Deno's TLS errors with readable texts. */

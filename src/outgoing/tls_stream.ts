@@ -12,14 +12,12 @@ export class TlsStream extends Duplex {
   #idleMs = 0;
   #mayCome = Infinity;
 
-  /** @param limitMs Connection timeout. */
   constructor(open: () => Promise<TlsConnection>, limitMs: number) {
     super({ allowHalfOpen: false });
     this.#open = open;
     this.#limitMs = limitMs;
   }
 
-  /** Whether it ever connected. */
   get opened(): boolean {
     return this.#opened;
   }

@@ -61,7 +61,7 @@ export class FileReservationStore {
     });
   }
 
-  /** Changes the entries of the file alone; what is not valid is not rewritten. */
+  /** Changes the file's entries; invalid ones stay as they are. */
   async #change(edit: (entries: readonly unknown[]) => readonly unknown[]): Promise<EditOutcome> {
     return await editFile(this.file, (text = EMPTY) => {
       readReservationFile(text, this.context);

@@ -1,24 +1,16 @@
-/** A time for which some users have the bandwidth to themselves (specification 2.4). */
+/** Time for which some users have the bandwidth to themselves (specification 2.4). */
 export interface Reservation {
   readonly name: string;
-  /** First moment, in milliseconds since the epoch. */
-  readonly from: number;
-  /** First moment after it. */
-  readonly to: number;
-  /** Unix accounts that are not limited meanwhile. */
-  readonly uids: readonly string[];
-  /** Limit for everyone else in bytes per second; 0 is no limit. */
-  readonly rateLimit: number;
-  /** The limit as written, such as `10m`. */
-  readonly limitText: string;
+  readonly from: number; // first moment, in milliseconds since the epoch
+  readonly to: number; // first moment after the reservation
+  readonly uids: readonly string[]; // Unix accounts without limit
+  readonly rateLimit: number; // limit for others in bytes per second; 0: no limit
+  readonly limitText: string; // as written, such as `10m`
 }
 
 /**
- * The limit that reservations put on a connection about to be opened; open ones keep their speed.
- * Whoever owns one of the active reservations is not limited by any; for others the lowest of the limits holds.
- * @param uid Unix account; absent for callers without one.
- * @param at Moment of the new connection, in milliseconds since the epoch.
- * @returns Bytes per second, 0 for no limit; the user's own limit may be lower.
+ * Returns the limit of a connection opened at `at` (ms) by account `uid`, in bytes per second; 0: no limit.
+ * An owner of an active reservation has no limit; others have the lowest one.
  */
 export function activeLimit(all: readonly Reservation[], uid: string | undefined, at: number): number {
   const active = all.filter(({ from, to }) => from <= at && at < to);
@@ -28,9 +20,8 @@ export function activeLimit(all: readonly Reservation[], uid: string | undefined
 }
 
 /**
- * Reservations that list the account and are not over, as text for the status entry (rest-api.md 1.9):
+ * Describes an account's current and future reservations for the status entry (rest-api.md 1.9):
  * `'night-run': users=[alice] from=Mon Jan 05 20:00:00 UTC 2026 to=… other_users_limit=10m`.
- * @param zone Time zone to write the times in, such as `Europe/Berlin`.
  */
 export function describeReservations(
   all: readonly Reservation[],
@@ -45,7 +36,7 @@ export function describeReservations(
   });
 }
 
-/** `Mon Jan 05 20:00:00 UTC 2026`, as clients are used to. */
+/** Formats as `Mon Jan 05 20:00:00 UTC 2026`, which clients expect. */
 function formatTime(at: number, zone: string): string {
   const parts = new Intl.DateTimeFormat("en-GB", {
     timeZone: zone,

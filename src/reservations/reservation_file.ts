@@ -4,17 +4,16 @@ import { parseRate } from "../model/rate.ts";
 import type { Reservation } from "./reservation.ts";
 import { readTimes } from "./reservation_times.ts";
 
-/** Limit of the other users where a reservation names none (specification 2.4). */
+/** Limit of other users if a reservation names none (specification 2.4). */
 const DEFAULT_LIMIT = "10m";
 
-/** What a reservations file says, and what in it cannot be read. */
+/** Content of a reservations file with its diagnostics. */
 export interface ReservationFile {
   readonly reservations: readonly Reservation[];
-  /** Entries left out, each with what is wrong. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[]; // ignored entries with reasons
 }
 
-/** What a reservations file is read with. */
+/** Zone and time for reading a reservations file. */
 export interface ReadingContext {
   readonly file: string;
   /** Time zone of times without offset. */
@@ -23,9 +22,8 @@ export interface ReadingContext {
 }
 
 /**
- * Reads a reservations file: an object with an array `reservations` (specification 2.4, rest-api.md 3.6). A bad entry is
- * left out and told of by name; members of other names are none of our business.
- * @throws {InvalidFile} If there is no such array.
+ * Reads a reservations file: an object with an array `reservations` (specification 2.4, rest-api.md 3.6). Bad
+ * entries are skipped and reported by name. @throws {InvalidFile} Without the array.
  */
 export function readReservationFile(text: string, context: ReadingContext): ReservationFile {
   const diagnostics: Diagnostic[] = [];

@@ -5,17 +5,13 @@ import { watchFile } from "../watch/watched_file.ts";
 import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
 
-/** The reservations of one logical server, as the service goes by them. */
+/** Reservations of one logical server. */
 export interface ReservationRegistry {
-  /**
-   * Limit for a connection that the account opens now, in bytes per second; 0 is none.
-   * @param uid Absent for callers without account.
-   */
+  /** Returns the limit for a new connection in bytes per second; 0: no limit. */
   limitFor(uid: string | undefined): number;
-  /** Reservations of the account that are not over, as text. */
+  /** Describes the account's current and future reservations. */
   descriptionsFor(uid: string | undefined): readonly string[];
-  /** Reservations that are not over. */
-  list(): readonly Reservation[];
+  list(): readonly Reservation[]; // current and future reservations
   close(): void;
 }
 
@@ -27,7 +23,6 @@ export const NO_RESERVATIONS: ReservationRegistry = {
   close: () => {},
 };
 
-/** Where reservations come from, and what time it is. */
 interface RegistryOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
@@ -38,13 +33,10 @@ interface RegistryOptions {
   readonly intervalMs?: number;
 }
 
-/** Bytes of the largest file that is read; a reservation takes about 200. */
+/** Bytes of the largest file; a reservation takes about 200. */
 export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 
-/**
- * Opens a reservations file and follows its changes. It need not exist yet.
- * @throws {InvalidFile} If it exists and cannot be used.
- */
+/** Opens and follows a reservations file, which may be absent. @throws {InvalidFile} If it is invalid. */
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, timeZone: zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
@@ -66,7 +58,7 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
   };
 }
 
-/** Name of the time zone the host is set to. */
+/** Returns the host's time zone. */
 export function hostZone(): string {
   return Temporal.Now.timeZoneId();
 }

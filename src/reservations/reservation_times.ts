@@ -1,23 +1,17 @@
-/** A time as written in a reservation. */
 type WrittenTime =
   /** In the server's zone. */
   | { readonly kind: "local"; readonly time: Temporal.PlainDateTime }
   | { readonly kind: "clock"; readonly time: Temporal.PlainTime }
   | { readonly kind: "instant"; readonly at: Temporal.Instant };
 
-/** What a time may look like. */
 const TIME_FORMATS = "expected a time such as 2026-01-05 20:00, 20:00 or 2026-01-05T20:00:00+0100";
 
 /**
- * Reads the times of a reservation (specification 2.4, rest-api.md 3.6):
- * `yyyy-MM-dd HH:mm` and `HH:mm` in the server's zone, or `yyyy-MM-ddTHH:mm:ssZ` with an offset such as `+0100`.
- *
- * A time of day without date belongs to the occurrence that is going on or comes next; that holds also if the file is
- * read again in the middle of it. A local time that the clock skips in spring is read as the hour after; of one that
+ * Reads the times of a reservation to milliseconds since the epoch, or names the invalid one (specification
+ * 2.4, rest-api.md 3.6): `yyyy-MM-dd HH:mm` and `HH:mm` in the server's zone, or `yyyy-MM-ddTHH:mm:ssZ` with
+ * an offset such as `+0100`. A time without date means the current or next occurrence, also if the file is
+ * reread in the middle of it. Of a local time that is skipped in spring, the hour after counts; of one that
  * comes twice in autumn, the first is the start and the second the end, so that no reservation is cut short.
- * @param zone Time zone, such as `Europe/Berlin`.
- * @param now Milliseconds since the epoch.
- * @returns Milliseconds since the epoch, or what is wrong with which of the two.
  */
 export function readTimes(
   { from, to }: { readonly from: string; readonly to: string },
@@ -31,7 +25,7 @@ export function readTimes(
   const end = parseTime(to);
   if (end === undefined) return { wrong: "to", expected: TIME_FORMATS };
 
-  // What has a date gives the other its date; with neither, the end is the next one from now on.
+  // A time with a date gives the other its date; without any, the end is the next one.
   const fixedStart = start.kind === "clock" ? undefined : instantOf(start, zone, "compatible");
   const toAt = end.kind === "clock"
     ? firstAfter(end.time, fixedStart ?? Temporal.Instant.fromEpochMilliseconds(now), zone)
@@ -45,7 +39,7 @@ export function readTimes(
     : { wrong: "to", expected: "expected an end after the start" };
 }
 
-/** Whether the runtime knows a time zone of this name. */
+/** Reports whether the runtime knows a time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     Temporal.Now.zonedDateTimeISO(name);

@@ -14,21 +14,17 @@ export interface Ban extends BanSubject {
   readonly reason: "passwords" | "tokens" | "operator";
   /** Operator bans: other instances do not know it yet. Default: false. */
   readonly pending?: boolean;
-  /** 0 for operator bans. */
-  readonly failures: number;
-  /** Milliseconds since the epoch. */
-  readonly until: number;
+  readonly failures: number; // 0 for operator bans
+  readonly until: number; // milliseconds since the epoch
 }
 
 /** Failed logins of a user at an address. */
 export interface Failure extends BanSubject {
   readonly failures: number;
-  /** Last failure, in milliseconds since the epoch. */
-  readonly at: number;
+  readonly at: number; // last failure, in milliseconds since the epoch
 }
 
-/** As in `parseCredentials`. */
-const MAX_USER = 256;
+const MAX_USER = 256; // as in `parseCredentials`
 
 /** Error for an impossible ban subject. */
 export class InvalidBanSubject extends Error {

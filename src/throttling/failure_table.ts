@@ -4,8 +4,7 @@ import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queu
 
 /** Growth of waits. */
 export interface WaitPolicy {
-  /** Failures without a wait. */
-  readonly free: number;
+  readonly free: number; // failures without a wait
   /** Milliseconds after the first failure that is not free; doubles with each further failure. */
   readonly baseMs: number;
   readonly maxMs: number;
@@ -19,25 +18,19 @@ export interface WaitPolicy {
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;
-  /** Last failure, in milliseconds above 0 by the table's clock. */
-  readonly at: number;
-  /** End of the wait; 0 if there never was a wait. */
-  readonly until: number;
+  readonly at: number; // last failure, in milliseconds above 0 by the table's clock
+  readonly until: number; // end of the wait; 0 if there never was a wait
 }
 
-/** State of a key for a new attempt. */
 interface State {
-  /** Milliseconds until the next attempt; 0: now. */
-  readonly waitMs: number;
-  /** Whether too many attempts are running. */
-  readonly full: boolean;
+  readonly waitMs: number; // milliseconds until the next attempt; 0: now
+  readonly full: boolean; // whether too many attempts are running
 }
 
 const READY: State = { waitMs: 0, full: false };
 const FULL: State = { waitMs: 0, full: true };
 
-/** Records shared by keys for which there is no room. */
-const SHARED_RECORDS = 1024;
+const SHARED_RECORDS = 1024; // records shared by keys for which there is no room
 
 /** Those who wait for attempts under one key to end. */
 const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
@@ -58,21 +51,15 @@ export class FailureTable<S> {
   readonly #clusterMembers: () => number;
   /** Records without a running wait, longest idle first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
-  /** Records whose wait was running when last checked. */
-  readonly #waiting = new Map<string, FailureRecord<S>>();
-  /** Running attempts by key. */
-  readonly #underWay = new Map<string, number>();
-  /** Waiters for the end of an attempt. */
+  readonly #waiting = new Map<string, FailureRecord<S>>(); // records whose wait was running when last checked
+  readonly #underWay = new Map<string, number>(); // running attempts by key
   readonly #queues = new Map<string, FairQueue>();
   /** Same object for all records of a key since it was last forgotten. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
-  /**
-   * @param options.extraFree Additional free failures of a key.
-   * @param options.clusterMembers Tables that count together, this one included; they divide concurrent attempts.
-   */
+  /** @param options.clusterMembers Tables that count together; they divide concurrent attempts. */
   constructor({ policy, capacity, elapsed, extraFree = () => 0, clusterMembers = () => 1 }: {
     policy: WaitPolicy;
     capacity: number;
@@ -91,7 +78,6 @@ export class FailureTable<S> {
     return this.#policy.windowMs;
   }
 
-  /** Returns the failures of a key that are not forgotten. */
   failuresOf(key: string): number {
     return this.#recordOf(key)?.failures ?? 0;
   }
@@ -179,18 +165,15 @@ export class FailureTable<S> {
     return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
 
-  /** Forgets failures and wait of a key. Returns whether there were any. */
   forget(key: string): boolean {
     return this.#watched.delete(key) || this.#waiting.delete(key);
   }
 
-  /** Forgets a key whose last failure came before a moment. */
   forgetBefore(key: string, moment: number): boolean {
     const record = this.#recordOf(key);
     return record !== undefined && record.at < moment && this.forget(key);
   }
 
-  /** Forgets matching subjects. Returns their number. */
   forgetWhere(matches: (subject: S) => boolean): number {
     let forgotten = 0;
     for (const records of [this.#watched, this.#waiting]) {
@@ -217,7 +200,6 @@ export class FailureTable<S> {
     }
   }
 
-  /** Returns up to `most` records whose wait is running. */
   waiting(most = Infinity): FailureRecord<S>[] {
     const now = this.#elapsed();
     const found: FailureRecord<S>[] = [];

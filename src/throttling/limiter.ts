@@ -6,22 +6,18 @@ import { userKey } from "./user_key.ts";
 /** Subject in a failure table. */
 export interface Place {
   readonly counted: Counted;
-  /** For the log. */
-  readonly scope: string;
+  readonly scope: string; // for the log
   readonly table: FailureTable<BanSubject>;
   readonly key: string;
   readonly subject: BanSubject;
-  /** User name as typed, which may be a password. */
-  readonly typed?: string;
-  /** Queue for attempts. */
-  readonly queueKey: string;
+  readonly typed?: string; // user name as typed, which may be a password
+  readonly queueKey: string; // queue for attempts
 }
 
 /** Places in which an attempt counts. */
 export interface Limiter {
   readonly places: readonly Place[];
-  /** Key of user and address, if the credentials name a user. */
-  readonly pair: string | undefined;
+  readonly pair: string | undefined; // key of user and address, if the credentials name a user
   readonly known: boolean;
 }
 
@@ -54,11 +50,7 @@ export function passwordLimiter(memory: ThrottlingMemory, typed: string, address
   return { places: known ? [own] : [own, ...others], pair, known };
 }
 
-/**
- * Returns the limiter for a token or key.
- * @param shown.claimant Equal for all tokens of one user; absent if unknown.
- * @param shown.asked Whether a provider has to verify it.
- */
+/** Returns the limiter for a token or key. @param shown.asked Whether a provider has to verify it. */
 export function tokenLimiter(
   memory: ThrottlingMemory,
   address: string,

@@ -18,10 +18,8 @@ export interface Attempt {
   /** Key of user and address if the user signed in from there within a day. */
   readonly knownAs?: string;
   succeeded(): void;
-  /** The credentials were wrong. */
   failed(): void;
-  /** No result: the source failed, or the caller disconnected. */
-  undecided(): void;
+  undecided(): void; // no result: the source failed, or the caller disconnected
 }
 
 /** Failed attempt's place with its record. */
@@ -38,7 +36,6 @@ export interface Counting {
   readonly soon: Promise<void>;
 }
 
-/** Other instances. */
 interface Others {
   /** Counts a failure for all; the attempt lasts until then. Absent if the others are unreachable. */
   count(failed: readonly FailedPlace[]): Counting | undefined;
@@ -46,8 +43,7 @@ interface Others {
   passed(pair: string): void;
 }
 
-/** Milliseconds in the queue. */
-const MAX_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000; // milliseconds in the queue
 
 /**
  * Slows down guessing. Failed passwords count for the user at the address, the address and the user, whether or not the
@@ -61,7 +57,6 @@ const MAX_WAIT_MS = 10_000;
  * those verified here do not count.
  */
 export class LoginThrottle {
-  /** Shared by all attempts. */
   readonly memory: ThrottlingMemory;
   readonly #log: Logger;
   readonly #enabled: boolean;
@@ -91,8 +86,7 @@ export class LoginThrottle {
         readonly maxWaitMs?: number;
         /** Called for each change before the caller gets the result. */
         readonly learned?: (news: ThrottlingNews) => void;
-        /** Default: no other instances. */
-        readonly others?: Others;
+        readonly others?: Others; // default: no other instances
       },
   ) {
     this.memory = new ThrottlingMemory(parts);
@@ -106,11 +100,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Admits an attempt with credentials.
-   * @param signal Ends the wait.
-   * @returns The attempt, or a promise of it while too many others are running.
-   * @throws {ERR_TOO_MANY_FAILURES} 429 if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's
-   * reason.
+   * Admits an attempt, or returns a promise of it while too many others run; `signal` ends that wait.
+   * @throws {ERR_TOO_MANY_FAILURES} 429 if it is too early. The promise also: {@link TooManyAtOnce}, 429.
    */
   admit({ authorization, clientAddress }: Credentials, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
@@ -149,22 +140,13 @@ export class LoginThrottle {
     this.memory.operator.admit({ users: [], address: addressGroup(clientAddress) });
   }
 
-  /**
-   * Checks an identified caller for operator bans.
-   * @param accounts From the attribute sources; check again once they are known.
-   * @throws {ERR_TOO_MANY_FAILURES} 429
-   */
+  /** Checks an identified caller for operator bans. @throws {ERR_TOO_MANY_FAILURES} 429 */
   admitCaller(identity: Identity, clientAddress: string, accounts: readonly string[] = []): void {
     if (this.memory.operator.list().length === 0) return;
     this.memory.operator.admit(attemptedBy(identity, clientAddress, accounts));
   }
 
-  /**
-   * Ends a caller's running work when an operator bans them or their address.
-   * @param whose.accounts From the attribute sources.
-   * @param end Called once, with the reason.
-   * @returns Stops watching.
-   */
+  /** Calls `end` once, with the reason, when an operator bans the caller. Returns how to stop watching. */
   watch(
     { caller, clientAddress, accounts }: {
       readonly caller: Caller;
@@ -294,7 +276,6 @@ export class LoginThrottle {
     if (changed.length > 0) this.#pass(changed);
   }
 
-  /** Publishes changed records. */
   #pass(failed: readonly FailedPlace[]): void {
     const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
     for (const { place: { counted, key }, record } of failed) news[counted] = [[key, record]];

@@ -8,8 +8,7 @@ import { KnownClients } from "./known_clients.ts";
 import type { ThrottlingNews, ThrottlingState } from "./throttling_state.ts";
 import { userKey } from "./user_key.ts";
 
-/** Records per table; about 20 MB with the longest names. */
-const CAPACITY = 50_000;
+const CAPACITY = 50_000; // records per table; about 20 MB with the longest names
 /** Records per table for a successor: some 10 MB, and 50 ms to copy. */
 const HANDED_OVER = 10_000;
 /** Factor on free failures: an address may have many users, a user many addresses. */
@@ -28,16 +27,13 @@ const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
 /** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
-/** Parts of the memory. */
+/** Dependencies of {@link ThrottlingMemory}. */
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
-  /** For durations, see `steadyClock`. */
-  readonly steady: Clock;
-  /** For moments that people give and read. Default: the same. */
-  readonly clock?: Clock;
+  readonly steady: Clock; // for durations, see `steadyClock`
+  readonly clock?: Clock; // for moments that people give and read. Default: the same.
   readonly capacity?: number;
-  /** Instances that count together, this one included. Default: 1. */
-  readonly clusterMembers?: () => number;
+  readonly clusterMembers?: () => number; // instances that count together, this one included. Default: 1.
 }
 
 /** Failures, known users and operator bans. */
@@ -113,7 +109,6 @@ export class ThrottlingMemory {
     this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }
 
-  /** Lists the bans by hand of exactly this subject. */
   operatorBansOf(subject: BanSubject): readonly Ban[] {
     const { user, address } = asCounted(subject);
     return this.operator.list().filter((ban) => ban.user === user && ban.address === address);
@@ -130,7 +125,6 @@ export class ThrottlingMemory {
     return COUNTED.reduce((sum, counted) => sum + this.tables[counted].forgetWhere(matches), 0);
   }
 
-  /** Returns the state for a successor. */
   state(): ThrottlingState {
     const { pairs, addresses, users, tokens } = this.tables;
     return {

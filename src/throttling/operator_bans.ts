@@ -4,10 +4,8 @@ import { tooManyFailures } from "./too_many_failures.ts";
 
 /** Known facts about who makes an attempt. */
 export interface Attempted {
-  /** Typed name and accounts, as user keys. */
-  readonly users: readonly string[];
-  /** Canonical DN. */
-  readonly name?: string;
+  readonly users: readonly string[]; // typed name and accounts, as user keys
+  readonly name?: string; // canonical DN
   readonly address: string;
 }
 
@@ -18,7 +16,6 @@ export function concerns(ban: BanSubject, { users, name, address }: Attempted): 
   return isUser && (ban.address === undefined || ban.address === address);
 }
 
-/** Running work that a ban ends. */
 interface Guest {
   readonly attempted: Attempted;
   readonly end: (reason: unknown) => void;
@@ -60,21 +57,18 @@ export class OperatorBans {
     for (const guest of this.#guests) this.#endIfBanned(guest);
   }
 
-  /** Returns the number removed. */
   remove(matches: (subject: BanSubject) => boolean): number {
     const before = this.list();
     this.#bans = before.filter((ban) => !matches(ban));
     return before.length - this.#bans.length;
   }
 
-  /** Adds bans from elsewhere. */
   adopt(bans: readonly Ban[]): void {
     for (const { user, address, names, until, pending } of bans) {
       this.add({ user, address, names }, until, pending);
     }
   }
 
-  /** Replaces all bans. */
   replace(bans: readonly Ban[]): void {
     this.#bans = [];
     this.adopt(bans);
@@ -89,7 +83,6 @@ export class OperatorBans {
     }
   }
 
-  /** Active bans. */
   list(): readonly Ban[] {
     const now = this.#elapsed();
     if (this.#bans.some(({ until }) => until <= now)) {

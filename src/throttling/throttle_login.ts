@@ -13,10 +13,8 @@ const WRONG: ReadonlySet<string> = new Set([
 type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
 
 /**
- * Runs a check in a permitted attempt and ends the attempt with its result.
- * @param check Receives the attempt's `knownAs`.
- * @param endOf Default: a result is a success, an error for wrong credentials a failure.
- * @throws What `admitted` and `check` throw.
+ * Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is
+ * a failure. @throws What `admitted` and `check` throw.
  */
 export async function throttleLogin<T>(
   admitted: Attempt | Promise<Attempt>,

@@ -5,8 +5,7 @@ type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject
 
 /** Plain state of a login throttle for a successor, so that a reload ends no wait; without shared records. */
 export interface ThrottlingState {
-  /** Reference time of its moments, by the throttle's clock. */
-  readonly asOf: number;
+  readonly asOf: number; // reference time of its moments, by the throttle's clock
   readonly pairs: Records;
   readonly addresses: Records;
   readonly users: Records;
@@ -20,10 +19,7 @@ export interface ThrottlingState {
 export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
   /** See {@link ThrottlingState}. */
   readonly asOf: number;
-  /** Replaces all bans; only those of `operator` stay. */
-  readonly allBans?: readonly Ban[];
-  /** Subjects whose failures an operator cleared. */
-  readonly lifted?: readonly BanSubject[];
-  /** `pairs` cleared by a right password. */
-  readonly cleared?: readonly string[];
+  readonly allBans?: readonly Ban[]; // replaces all bans; only those of `operator` stay
+  readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
+  readonly cleared?: readonly string[]; // `pairs` cleared by a right password
 }

@@ -1,5 +1,4 @@
-/** Characters; compatibility forms may lengthen a name. */
-const MAX_LENGTH = 256;
+const MAX_LENGTH = 256; // characters; compatibility forms may lengthen a name
 
 /** Returns a user's key for counting. Providers tend to ignore case, width and blanks, so it does too. */
 export function userKey(name: string): string {

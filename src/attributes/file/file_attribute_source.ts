@@ -16,17 +16,12 @@ export interface FileSourceOptions {
   readonly name: string;
   readonly file: string;
   readonly matching: Matching;
-  /** Absent: detected at each load. */
-  readonly format?: MapFormat;
+  readonly format?: MapFormat; // absent: detected at each load
   readonly log: Logger;
-  /** Milliseconds between checks for changes. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number; // milliseconds between checks for changes
 }
 
-/**
- * Opens and watches a map file (specification 2.3): attributes by distinguished name.
- * @throws {InvalidFile} If the first content is invalid; a `Deno.errors` error if unreadable.
- */
+/** Opens and watches a map file (specification 2.3). @throws {InvalidFile} If it is invalid now. */
 export async function fileAttributeSource(options: FileSourceOptions): Promise<AttributeSource> {
   const { name, file, matching, format, log, intervalMs } = options;
   const watched = await watchFile(file, async (text) => {
@@ -39,8 +34,7 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
   return new FileAttributeSource(name, watched);
 }
 
-/** Cached results per version of the file. */
-const MAX_ANSWERS = 2048;
+const MAX_ANSWERS = 2048; // cached results per version of the file
 
 class FileAttributeSource implements AttributeSource {
   readonly #watched: WatchedFile<MapIndex>;

@@ -1,12 +1,7 @@
 import { type JsonMember, type JsonNode, readMembers } from "../../model/json_text.ts";
 import type { MapAttribute, MapEntry, Report } from "./map_entry.ts";
 
-/**
- * Yields the entries of a JSON map (specification 2.3, variant A) in order: users with texts or arrays of texts by
- * attribute name.
- * @param report Called for invalid values; reading continues.
- * @throws {InvalidJson}
- */
+/** Yields the entries of a JSON map (specification 2.3, variant A). @throws {InvalidJson} */
 export function* jsonEntries(text: string, report: Report): Generator<MapEntry, void> {
   for (const { name: key, line, value, source } of readMembers(text)) {
     if (value.kind !== "object") {

@@ -1,7 +1,6 @@
 import { crossesParts, InvalidPattern, parsePattern, type Pattern } from "./pattern_syntax.ts";
 
-/** Most compiled steps; repetitions are unrolled. */
-const MAX_STEPS = 4000;
+const MAX_STEPS = 4000; // most compiled steps; repetitions are unrolled
 
 type Step =
   | { readonly kind: "character"; readonly matches: (character: string) => boolean }
@@ -37,7 +36,6 @@ export class LinearPattern {
     return active.has(this.#steps.length - 1);
   }
 
-  /** Returns the states reachable without input. */
   #reach(from: readonly number[], at: number, end: number): ReadonlySet<number> {
     const reached = new Set<number>();
     const waiting = [...from];

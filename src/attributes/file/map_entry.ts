@@ -8,13 +8,10 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 
 /** Entry for one user, or for those matching a pattern. */
 export interface MapEntry {
-  /** Distinguished name or pattern. */
   readonly key: string;
-  /** From 1. */
-  readonly line: number;
+  readonly line: number; // from 1
   readonly attributes: readonly MapAttribute[];
-  /** Source text for `readMapEntry`. */
-  readonly source: string;
+  readonly source: string; // source text for `readMapEntry`
 }
 
 /** Attribute as written. */
@@ -29,7 +26,7 @@ export type Report = (
   diagnostic: Omit<Diagnostic, "file" | "severity"> & { readonly severity?: "warning" },
 ) => void;
 
-/** Case-insensitive names (authentication.md 7.5); all others are extra attributes. */
+/** Case-insensitive (authentication.md 7.5); all other names are extra attributes. */
 const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([
   ["role", "role"],
   ["xlogin", "xlogin"],

@@ -12,14 +12,10 @@ export type MapFormat = "JSON" | "XML";
 /** Bytes or characters: twice a map of 100,000 users with all attributes. */
 export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
 
-/** Reported diagnostics per severity. */
-const MAX_DIAGNOSTICS = 100;
+const MAX_DIAGNOSTICS = 100; // reported diagnostics per severity
 
 /**
- * Reads a map file in slices.
- * @param format Absent: detected by `{` or `<`.
- * @param take Gets the entries in order.
- * @returns Warnings.
+ * Reads a map file in slices; `take` gets the entries in order. Returns warnings.
  * @throws {InvalidFile} With all errors.
  */
 export async function readMapFile(

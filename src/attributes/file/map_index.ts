@@ -9,8 +9,7 @@ export type Matching = "strict" | "regexp";
 
 /** Index of a map file. Keeps only source text: 100,000 objects take ten times the memory. */
 export interface MapIndex {
-  /** Adds the next entry; reports and skips an invalid key. */
-  add(entry: MapEntry, report: Report): void;
+  add(entry: MapEntry, report: Report): void; // adds the next entry; reports and skips an invalid key
   /** @param name Canonical DN. */
   find(name: string): MapEntry | undefined;
 }
@@ -60,8 +59,7 @@ const CROSSING = {
   fix: "Write [^,+]* in place of .* wherever one value is meant.",
 };
 
-/** Cached results per version of the file. */
-const MAX_ANSWERS = 1000;
+const MAX_ANSWERS = 1000; // cached results per version of the file
 
 /** List of patterns; the first match wins. */
 class PatternIndex implements MapIndex {

@@ -15,19 +15,16 @@ import {
 import { type MapFormat, readMapFile } from "./map_file.ts";
 import { createMapIndex, type Matching } from "./map_index.ts";
 
-/** Server named in a map file. */
 interface ServerMention {
   readonly server: string;
   readonly file: string;
-  /** First mention. */
-  readonly line: number;
+  readonly line: number; // first mention
   readonly mentions: number;
 }
 
 /** Findings about a map file. */
 export interface MapInspection {
-  /** Errors, including those that only refuse sessions. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[]; // errors, including those that only refuse sessions
   readonly servers: readonly ServerMention[];
   readonly entries: number;
   /** Literal names; empty for pattern files. */
@@ -42,8 +39,7 @@ export async function inspectMapFile(
   { file, matching, format, alone = false }: {
     readonly file: string;
     readonly matching: Matching;
-    /** Whether no other source provides attributes. Default: false. */
-    readonly alone?: boolean;
+    readonly alone?: boolean; // whether no other source provides attributes. Default: false.
     readonly format?: MapFormat;
   },
 ): Promise<MapInspection> {

@@ -17,8 +17,7 @@ export class InvalidPattern extends Error {
   override readonly name = "InvalidPattern";
 }
 
-/** Characters. */
-const MAX_LENGTH = 1000;
+const MAX_LENGTH = 1000; // characters
 const MAX_REPEAT = 1000;
 
 const QUANTIFIER = /[*+?]|\{([0-9]{1,4})(?:(,)([0-9]{0,4}))?\}/y;
@@ -27,9 +26,9 @@ const ESCAPE =
   /\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy;
 
 /**
- * Parses a regular expression: literals, `.`, `[classes]`, `\d` etc., groups, `
- * `, greedy and lazy quantifiers, `^`, `$`, `\Q…\E`; refuses back references, look-around and possessive quantifiers.
- * Folds literals like names (NFKD, lower case).
+ * Parses a regular expression: literals, `.`, `[classes]`, `\d` etc., groups, `|`, greedy and lazy
+ * quantifiers, `^`, `$`, `\Q…\E`; refuses back references, look-around and possessive quantifiers. Folds
+ * literals like names (NFKD, lower case).
  * @throws {InvalidPattern}
  */
 export function parsePattern(text: string): Pattern {

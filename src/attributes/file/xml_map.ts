@@ -2,9 +2,9 @@ import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
 import type { MapAttribute, MapEntry } from "./map_entry.ts";
 
 /**
- * Yields the entries of an XML map (specification 2.3, variant B): `entry` below `fileAttributeSource`, `attribute` and
- * `value` below it. Keys and names are XML attributes or first child elements. Texts are trimmed.
- * @throws {InvalidXml} Also for misplaced elements.
+ * Yields the entries of an XML map (specification 2.3, variant B): `entry` below `fileAttributeSource`,
+ * `attribute` and `value` below it. Keys and names are XML attributes or first child elements.
+ * @throws {InvalidXml}
  */
 export function* xmlEntries(text: string): Generator<MapEntry, void> {
   const reader = new XmlReader(text);

@@ -11,7 +11,6 @@ export interface XuudbRecord {
 export interface WireForm {
   /** @param address Such as `https://xuudb.example:34463`. */
   request(address: string, gcid: string, dn: string): OutgoingRequest;
-  /** @throws {InvalidAnswer} */
   read(body: string): XuudbRecord;
 }
 

@@ -18,12 +18,9 @@ import { InvalidAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
 export interface XuudbOptions {
   readonly name: string;
   readonly form: "soap" | "json";
-  /** `https://host:port`, without path. */
-  readonly address: string;
-  /** Site's name in the XUUDB. */
-  readonly gcid: string;
-  /** Whether to cache results for ten seconds. */
-  readonly cache: boolean;
+  readonly address: string; // `https://host:port`, without path
+  readonly gcid: string; // site's name in the XUUDB
+  readonly cache: boolean; // whether to cache results for ten seconds
   readonly http: OutgoingHttp;
   readonly log: Logger;
   readonly clock: Clock;

@@ -6,9 +6,8 @@ import { Text } from "./text.ts";
 import { describeKind, List, scalarText, toValue, type Value, type Variables } from "./value.ts";
 
 /**
- * Runs a parsed program (authentication.md 6.3), which can access only the variables and change nothing.
+ * Runs a program (authentication.md 6.3), which accesses only the variables. @throws {InvalidExpression}
  * @param asName Whether the result becomes a distinguished name, see {@link Text.asName}.
- * @throws {InvalidExpression} Also if it exceeds time or text limits.
  */
 export function evaluate(source: string, program: Block, variables: Variables, asName: boolean): Value {
   return new Evaluator(source, variables, asName).run(program);

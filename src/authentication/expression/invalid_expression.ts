@@ -1,8 +1,7 @@
 /** Syntax or evaluation error with its place; contains no external values. */
 export class InvalidExpression extends Error {
   override readonly name = "InvalidExpression";
-  /** From 1, as is the column. */
-  readonly line: number;
+  readonly line: number; // from 1, as is the column
   readonly column: number;
 
   /** @param at UTF-16 offset in the source. */

@@ -4,10 +4,8 @@ import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
 /**
- * Calls one of the allowed methods (authentication.md 6.2). Offsets count UTF-16 units as in Java; `split` and
- * `replace` take literal text.
- * @param asName Whether the result becomes a distinguished name: then texts of mixed origin are escaped before a method
- * loses their origin.
+ * Calls an allowed method (authentication.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
+ * @param asName Whether texts of mixed origin are escaped before a method loses their origin.
  * @throws {MethodError}
  */
 export function callMethod(target: Value, name: string, args: readonly Value[], asName: boolean): Value {
@@ -28,7 +26,6 @@ export class MethodError extends Error {
 class Call {
   constructor(readonly method: string, readonly args: readonly Value[]) {}
 
-  /** Returns `method/count` to switch on. */
   get signature(): string {
     return `${this.method}/${this.args.length}`;
   }

@@ -3,10 +3,7 @@ import { MAX_NESTING } from "./limits.ts";
 import type { AccessStep, Block, Expression, Statement, TypeName } from "./syntax.ts";
 import { type Token, tokenize } from "./tokenizer.ts";
 
-/**
- * Parses an expression, or a program whose last expression is the result (authentication.md 6.2). @throws
- * {InvalidExpression}
- */
+/** Parses an expression or a program (authentication.md 6.2). @throws {InvalidExpression} */
 export function parse(source: string): Block {
   return new Parser(source).program();
 }
@@ -85,7 +82,6 @@ class Parser {
     return { kind: "for", at, name, list, body: this.#body() };
   }
 
-  /** Parses a block, or a single statement. */
   #body(): Block {
     if (this.#take("{")) {
       const statements = this.#statements(() => this.#at("}"));
@@ -220,7 +216,6 @@ class Parser {
     return inner;
   }
 
-  /** Parses expressions up to and including the closing sign. */
   #list(closing: string): Expression[] {
     const items: Expression[] = [];
     if (this.#take(closing)) return items;

@@ -7,7 +7,7 @@ interface Piece {
 }
 
 /**
- * Text that tracks its external pieces, so that they cannot add parts to a distinguished name: `"UID=" + email` with
+ * Text that tracks its external pieces, which cannot add parts to a distinguished name: `"UID=" + email` with
  * `x,O=Admins` gives `UID=x\,O=Admins` (authentication.md 6.3, 10.15).
  */
 export class Text {
@@ -48,12 +48,10 @@ export class Text {
     return new Text([{ text, foreign: this.foreign.length > 0 }]);
   }
 
-  /** External pieces. */
   get foreign(): readonly string[] {
     return this.#pieces.flatMap(({ text, foreign }) => foreign ? [text] : []);
   }
 
-  /** Whether it has both operator's and external text. */
   get isMixed(): boolean {
     return new Set(this.#pieces.map(({ foreign }) => foreign)).size > 1;
   }
@@ -71,7 +69,6 @@ export class Text {
   }
 }
 
-/** Position within a distinguished name. */
 class NamePlace {
   inValue = false;
   #quoted = false;

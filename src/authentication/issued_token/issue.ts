@@ -19,23 +19,18 @@ import type { TokenRegistry } from "./token_registry.ts";
 
 /** Token request (authentication.md 4.1). */
 export interface TokenRequest {
-  /** Seconds. */
-  readonly lifetime?: number;
+  readonly lifetime?: number; // seconds
   readonly renewable: boolean;
-  /** Whether it is valid for this server only. */
-  readonly limited: boolean;
+  readonly limited: boolean; // whether it is valid for this server only
   readonly restrictions?: TokenRestrictions;
-  /** Label for its owner. */
-  readonly name?: string;
+  readonly name?: string; // label for its owner
 }
 
-/** Characters. */
-const MAX_NAME = 100;
+const MAX_NAME = 100; // characters
 
 /** Lifetimes in seconds. */
 export interface TokenLimits {
-  /** `container.security.rest.jwt.lifetime`. */
-  readonly defaultLifetime: number;
+  readonly defaultLifetime: number; // `container.security.rest.jwt.lifetime`
   readonly maxLifetime: number;
   /** From the first token to the end of the last renewal. Default: a week. */
   readonly renewalPeriod?: number;
@@ -90,21 +85,16 @@ export class TokenIssuer {
       readonly clock: Clock;
       /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
-      /** Absent: tokens are not registered. */
-      readonly registry?: TokenRegistry;
+      readonly registry?: TokenRegistry; // absent: tokens are not registered
     },
   ) {
     this.#own = new OwnIssuer(options.tls);
   }
 
   /**
-   * Issues a token with the caller's authentication facts. One derived from a token inherits its limits: server,
-   * account, preferences, restrictions, end of renewal. A restricted token is valid for this server only, since others
-   * may ignore restrictions.
-   * @param maker.role Current role, an upper limit.
+   * Issues a compact JWS with the caller's authentication facts. One derived from a token inherits its
+   * limits. A restricted token is valid for this server only, since others may ignore restrictions.
    * @param maker.preferences In header syntax; frozen in the token.
-   * @param maker.clientAddress For the token list.
-   * @returns Compact JWS.
    * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME |
    * ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
@@ -163,11 +153,7 @@ export class TokenIssuer {
   }
 
   /**
-   * Issues a token for an absent user on an administrator's request, with the rights that the attribute sources give
-   * that name.
-   * @param request.by Administrator's DN.
-   * @param request.preferences Checked, in header syntax; frozen in the token.
-   * @returns Compact JWS.
+   * Issues a token for an absent user by an administrator, with the rights from attribute sources.
    * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_TOKENS_UNAVAILABLE`
    */
   async issueFor(
@@ -197,7 +183,6 @@ export class TokenIssuer {
     return await this.#make(claims, issuer, undefined);
   }
 
-  /** Family claims of a new token. @param former Family of the parent. */
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
     return familyClaims(familyWith(former, token, this.options.clock()));

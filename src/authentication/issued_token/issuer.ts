@@ -6,12 +6,10 @@ import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usabl
 
 /** Issuing server, from its certificate. */
 export interface Issuer {
-  /** Subject, as in `iss`. */
-  readonly name: string;
+  readonly name: string; // subject, as in `iss`
   readonly canonicalName: string;
   readonly key: KeyObject;
-  /** SHA-256 of the public key. */
-  readonly fingerprint: string;
+  readonly fingerprint: string; // SHA-256 of the public key
   /** Names of the key's algorithm, the first for signing; empty if unsuitable. */
   readonly algorithms: readonly string[];
   readonly validity: Validity;

@@ -7,30 +7,24 @@ import { restrictionsClaim, restrictionsFromClaim } from "./restrictions.ts";
 
 /** Last day of use, and the first address on that day. */
 export interface TokenUse {
-  /** UTC, `2026-01-05`. */
-  readonly day: string;
+  readonly day: string; // UTC, `2026-01-05`
   readonly address: string;
 }
 
 /** Registered token without owner and id; contains no secret. */
 export interface RegisteredToken {
-  /** SHA-256 of its text in base64. */
-  readonly digest: string;
-  /** Seconds since the epoch, as all times here. */
-  readonly made: number;
+  readonly digest: string; // SHA-256 of its text in base64
+  readonly made: number; // seconds since the epoch, as all times here
   readonly expires: number;
-  /** Latest end of tokens derived from it. */
-  readonly latest: number;
+  readonly latest: number; // latest end of tokens derived from it
   readonly root: string;
   /** See {@link TokenFamily}; milliseconds. */
   readonly since: number;
   readonly name?: string;
   readonly restrictions?: TokenRestrictions;
   readonly renewable: boolean;
-  /** For this service only. */
-  readonly limited: boolean;
-  /** DN of the administrator who requested it. */
-  readonly by?: string;
+  readonly limited: boolean; // for this service only
+  readonly by?: string; // DN of the administrator who requested it
   /** Servers on which the owner had proved the account; absent: all. */
   readonly servers?: readonly string[];
   readonly madeFrom?: string;
@@ -39,7 +33,6 @@ export interface RegisteredToken {
 
 /** Issued token as presented. */
 export interface ShownToken {
-  /** DN of the owner. */
   readonly dn: string;
   readonly token: RegisteredToken;
   readonly family: TokenFamily;

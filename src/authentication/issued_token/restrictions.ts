@@ -8,8 +8,7 @@ import {
   type TokenRestrictions,
 } from "../../model/token_restrictions.ts";
 
-/** Most directories, and most servers. */
-const MAX_ITEMS = 16;
+const MAX_ITEMS = 16; // most directories, and most servers
 /** Bytes in a token: common clients and proxies limit headers to 8 KiB. */
 const MAX_BYTES = 2048;
 
@@ -73,7 +72,6 @@ export function restrictionsFromClaim(claim: unknown): TokenRestrictions | undef
   }
 }
 
-/** @throws {InvalidRestrictions} */
 function checkedRestrictions({ path, activity, server, address }: {
   readonly path: unknown;
   readonly activity: unknown;

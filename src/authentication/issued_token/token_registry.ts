@@ -17,8 +17,8 @@ import {
 } from "./registered_token.ts";
 
 /**
- * Record kinds: tokens and revoked tokens by id; users who revoked all, by name with the time in milliseconds as
- * `made`; signing certificates by key fingerprint.
+ * Record kinds: tokens and revoked tokens by id; users who revoked all, by name with the time in milliseconds
+ * as `made`; signing certificates by key fingerprint.
  */
 const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
   "token",
@@ -30,17 +30,12 @@ const [TOKEN, REVOKED, ALL_REVOKED, ISSUER] = [
 /** Kinds needed during an outage of the store. */
 export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 
-/** Per user; those that expire first are dropped. */
-const MOST_TOKENS = 1000;
-/** Per user; beyond it all tokens are revoked. */
-const MOST_REVOKED = 1000;
-/** Per name. */
-const MOST_ISSUERS = 20;
-/** Interval of checks for changes elsewhere, in milliseconds. */
-const LOOK_MS = 100;
+const MOST_TOKENS = 1000; // per user; those that expire first are dropped
+const MOST_REVOKED = 1000; // per user; beyond it all tokens are revoked
+const MOST_ISSUERS = 20; // per name
+const LOOK_MS = 100; // interval of checks for changes elsewhere, in milliseconds
 const DAY_MS = 86_400_000;
-/** Cached users with revoked tokens, and cached last uses. */
-const REMEMBERED = 20_000;
+const REMEMBERED = 20_000; // cached users with revoked tokens, and cached last uses
 
 /** Owner of tokens. */
 export interface TokenOwner {
@@ -59,18 +54,15 @@ interface TokenRegistryParts {
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
   readonly log: Logger;
-  /** Seconds from a token to the end of everything derived from it. */
-  readonly longest: number;
-  /** False in read-only processes. */
-  readonly keepsUses: boolean;
+  readonly longest: number; // seconds from a token to the end of everything derived from it
+  readonly keepsUses: boolean; // false in read-only processes
   /** Rules for an outage of the shared store; absent for a local one. */
   readonly outage?: OutageRule;
 }
 
 /** Validity of tokens while revocations are unknown. */
 interface OutageRule {
-  /** Milliseconds of the outage; 0 if none. */
-  readonly staleMs: () => number;
+  readonly staleMs: () => number; // milliseconds of the outage; 0 if none
   /** Period in which all tokens stay valid, by the last known revocations. */
   readonly graceMs: number;
   /** Afterwards only families shorter than this stay valid, in milliseconds. */
@@ -78,17 +70,15 @@ interface OutageRule {
 }
 
 /**
- * Registry of issued and revoked tokens. Revocation is checked on each use, from memory until the store changes; uses
- * are recorded daily. Unrevoked tokens are valid even if not listed, such as old ones or those of other instances.
+ * Registry of issued and revoked tokens. Revocation is checked on each use, from memory until the store
+ * changes. Unrevoked tokens are valid even if unlisted, such as those of other instances.
  */
 export class TokenRegistry {
   readonly #revoked = new BoundedMap<string, RevokedTokens & { readonly version: number }>(REMEMBERED);
-  /** Recorded days of last use by token id. */
-  readonly #used = new BoundedMap<string, number>(REMEMBERED);
+  readonly #used = new BoundedMap<string, number>(REMEMBERED); // recorded days of last use by token id
   #version: { readonly number: number; readonly until: number } | undefined;
   #keptIssuer: string | undefined;
-  /** Digests of listed tokens. */
-  readonly #listed = new BoundedMap<string, true>(REMEMBERED);
+  readonly #listed = new BoundedMap<string, true>(REMEMBERED); // digests of listed tokens
 
   constructor(readonly parts: TokenRegistryParts) {}
 
@@ -199,10 +189,7 @@ export class TokenRegistry {
     await this.#records.remove(TOKEN, id);
   }
 
-  /**
-   * Revokes all of a user's tokens, including unlisted ones unless others may have the name.
-   * @returns Number of listed ones. @throws {ERR_RECORD_STORE}
-   */
+  /** Revokes all of a user's tokens; returns the number of listed ones. @throws {ERR_RECORD_STORE} */
   async revokeAll(user: TokenOwner): Promise<number> {
     const listed = await this.list(user);
     if (user.servers === undefined) await this.#revokeSoFar(canonicalDn(user.dn));
@@ -240,7 +227,6 @@ export class TokenRegistry {
     return this.#version.number;
   }
 
-  /** In seconds. */
   #now(): number {
     return Math.floor(this.parts.clock() / 1000);
   }

@@ -30,21 +30,16 @@ export interface IssuedTokenOptions {
   readonly tls: () => TlsMaterial;
   /** Further issuers' certificates, PEM (`container.security.rest.jwt.trustedIssuerCert.<n>`). */
   readonly trustedIssuers: readonly string[];
-  /** At least 32 bytes in UTF-8; absent: HMAC tokens are refused. */
-  readonly hmacSecret?: string;
-  /** Checks whether the token's user still exists. */
-  readonly accountStatus: AskAccountStatus;
-  /** Absent: no list and no revocation. */
-  readonly registry?: TokenRegistry;
+  readonly hmacSecret?: string; // at least 32 bytes in UTF-8; absent: HMAC tokens are refused
+  readonly accountStatus: AskAccountStatus; // checks whether the token's user still exists
+  readonly registry?: TokenRegistry; // absent: no list and no revocation
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Authenticates tokens that this or a trusted server issued. Runs before the configured authenticators, which never see
- * such tokens (authentication.md 1.4, 4.2).
- * @throws {TypeError} If a trusted issuer's certificate is unusable.
- * @throws {RangeError} If the HMAC secret is too short.
+ * Authenticates tokens of this or a trusted server, before other authenticators (authentication.md 4.2).
+ * @throws {TypeError | RangeError} If a trusted issuer's certificate is unusable, or the secret too short.
  */
 export function issuedToken(options: IssuedTokenOptions): Authenticator {
   return new IssuedTokenAuthenticator(options);
@@ -179,11 +174,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 }
 
-/**
- * Returns the authentication facts of an issued token; ignored in other services' tokens, which could claim any
- * account. Without a role it grants none.
- * @throws {InvalidToken}
- */
+/** Returns an issued token's facts; others could claim any account: ignored. @throws {InvalidToken} */
 function decidedOf(
   token: SignedToken,
 ): Omit<Identity, "dn" | "method" | "via"> {
@@ -216,7 +207,6 @@ function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string)
   }
 }
 
-/** @throws {InvalidToken} If restrictions are unreadable. */
 function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
   if (!claims.has("restrictions")) return {};
   const restrictions = restrictionsFromClaim(claims.get("restrictions"));
@@ -224,7 +214,6 @@ function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restri
   return { restrictions };
 }
 
-/** Returns authenticator and highest role of the token's maker. */
 function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highestRole"> {
   return {
     ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
@@ -232,7 +221,6 @@ function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highes
   };
 }
 
-/** @throws {InvalidToken} */
 function numberClaim({ claims }: SignedToken, name: string): number {
   const value = claims.get(name);
   if (typeof value !== "number") throw new InvalidToken(`claim ${name} is not a number`);
@@ -285,7 +273,6 @@ function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
 
-/** Parses PEM certificates; empty if one is invalid. */
 function certificatesIn(pem: string): readonly X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   try {

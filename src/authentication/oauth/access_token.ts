@@ -19,14 +19,12 @@ export interface IssuerKeys {
 
 /** In lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
-/** OIDC Back-Channel Logout 1.0, 2.4. */
-const LOGOUT_TYPES: ReadonlySet<string> = new Set(["logout+jwt", "jwt"]);
+const LOGOUT_TYPES: ReadonlySet<string> = new Set(["logout+jwt", "jwt"]); // OIDC Back-Channel Logout 1.0, 2.4
 
 /** Header members that change meaning or encoding; key locations are simply ignored. */
 const REFUSED_MEMBERS = ["crit", "b64", "zip", "enc", "cty"] as const;
 
-/** Keys tried if the token names none. */
-const MOST_KEYS = 4;
+const MOST_KEYS = 4; // keys tried if the token names none
 
 /** Characters (OIDC Core 1.0, 2: 255 for `sub`). */
 const LONGEST: Readonly<Record<string, number>> = {
@@ -45,10 +43,7 @@ interface TokenRules {
   readonly signal: AbortSignal;
 }
 
-/**
- * Verifies a JWT access token (RFC 9068, 4; RFC 8725): type, issuer, validity, signature; not its audience.
- * @throws {InvalidToken} What the keys throw.
- */
+/** Verifies a JWT access token (RFC 9068, 4; RFC 8725) but for its audience. @throws {InvalidToken} */
 export async function verifyAccessToken(
   token: ForeignToken,
   rules: TokenRules,
@@ -163,9 +158,8 @@ function checkForms(claims: ReadonlyMap<string, unknown>): void {
 const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
 
 /**
- * Returns for the log why a token is no access token (RFC 8725, 3.11 and 3.12): ID, refresh, offline or logout token.
- * Issuers without `at+jwt` mark types by claims (Keycloak's `typ`, Cognito's `token_use`), or omit scope and client
- * elsewhere.
+ * Returns for the log why a token is no access token (RFC 8725, 3.11 and 3.12). Issuers without `at+jwt` mark
+ * types by claims (Keycloak's `typ`, Cognito's `token_use`).
  */
 function otherKind(
   header: ReadonlyMap<string, unknown>,
@@ -185,12 +179,9 @@ function otherKind(
   return speaks ? undefined : "nothing says that it is an access token";
 }
 
-/** Values for access tokens. */
 const ACCESS: ReadonlySet<unknown> = new Set(["bearer", "dpop", "access", "access_token", "at+jwt"]);
-/** Values for other tokens. */
 const OTHER: ReadonlySet<string> = new Set(["id", "refresh", "offline", "logout"]);
-/** Claims with the type. */
-const TELLING = ["typ", "token_type", "token_use"];
+const TELLING = ["typ", "token_type", "token_use"]; // claims with the type
 
 /** Returns for the log a claim that marks another type of token; unknown values are ignored. */
 export function speaksOfOtherToken(said: Said): string | undefined {

@@ -13,13 +13,11 @@ const ACTIVITIES: ReadonlyMap<string, "read" | "modify"> = new Map([
   ["write", "modify"],
 ]);
 
-/** Scopes considered. */
-const MOST = 100;
+const MOST = 100; // scopes considered
 
 /**
- * Returns session permissions from scopes such as `storage.read:/path`. Daemons know only read and full access, so
- * lesser rights (create only, write without read) grant nothing.
- * @param base Root of the token's paths, without trailing slash.
+ * Returns session permissions from scopes such as `storage.read:/path` below `base`. Daemons know only read
+ * and full access, so lesser rights (create only, write without read) grant nothing.
  */
 export function readCapabilities(said: Said, base: string): readonly Capability[] {
   const given = scopesOf(said).slice(0, MOST).flatMap((scope) => {

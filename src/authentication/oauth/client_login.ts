@@ -8,18 +8,15 @@ export type ClientLogin =
   | {
     readonly clientId: string;
     readonly clientSecret: string;
-    /** `client_secret_basic`; otherwise `client_secret_post`. */
-    readonly inHeader?: boolean;
+    readonly inHeader?: boolean; // `client_secret_basic`; otherwise `client_secret_post`
   }
   | {
     readonly clientId: string;
-    /** `private_key_jwt`: PEM. */
-    readonly key: string;
+    readonly key: string; // `private_key_jwt`: PEM
     readonly keyId: string | undefined;
   };
 
-/** Lifetime of an assertion in seconds. */
-const ASSERTION_S = 60;
+const ASSERTION_S = 60; // lifetime of an assertion in seconds
 
 /** RFC 7518, 3.4. */
 const BY_CURVE: Readonly<Record<string, string>> = {
@@ -32,8 +29,7 @@ const BY_CURVE: Readonly<Record<string, string>> = {
 export async function clientLogin(
   login: ClientLogin,
   { audience, now }: {
-    /** Issuer, or the endpoint if unknown (RFC 7523, 3). */
-    readonly audience: string;
+    readonly audience: string; // issuer, or the endpoint if unknown (RFC 7523, 3)
     readonly now: number;
   },
 ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly parameters: [string, string][] }> {

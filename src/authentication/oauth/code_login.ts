@@ -24,12 +24,12 @@ import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { secondsOf } from "./token_requirements.ts";
 
-/** Characters. */
-const MOST_CHARACTERS = 4096;
+const MOST_CHARACTERS = 4096; // characters
 
 /**
- * Sign-in by authorisation code (OIDC Core 1.0, 3.1; RFC 9700) with PKCE S256 (RFC 7636), state and nonce bound to the
- * browser, and `iss` if supported (RFC 9207). The access token is then checked as if a client had presented it.
+ * Sign-in by authorisation code (OIDC Core 1.0, 3.1; RFC 9700) with PKCE S256 (RFC 7636), state and nonce
+ * bound to the browser, and `iss` if supported (RFC 9207). The access token is then checked as if a client
+ * had presented it.
  */
 export class CodeLogin implements BrowserLogin {
   readonly title: string;
@@ -44,8 +44,7 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      /** Replay cache of logout tokens. */
-      readonly logouts: ReplayCache;
+      readonly logouts: ReplayCache; // replay cache of logout tokens
     },
   ) {
     this.issuer = config.issuer;
@@ -189,7 +188,6 @@ export class CodeLogin implements BrowserLogin {
     return this.#ask(fields, [code, verifier], { asker, what: "the code", read: tokensOf });
   }
 
-  /** Calls the token endpoint. @throws {InvalidToken | RemoteUnavailable} */
   async #ask<T>(
     fields: [string, string][],
     given: readonly string[],
@@ -261,13 +259,11 @@ function accessTokenHash(algorithm: unknown, accessToken: string): string {
   return digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
-/** Parses a token response (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3). */
 function tokensOf(response: OutgoingResponse) {
   const tokens = accessTokenOf(response);
   return tokens?.idToken === undefined ? undefined : { ...tokens, idToken: tokens.idToken };
 }
 
-/** Parses a response that requires only the access token. */
 function accessTokenOf({ body }: OutgoingResponse) {
   const document = parseJsonObject(new TextEncoder().encode(body));
   const said = document && Object.fromEntries(document);

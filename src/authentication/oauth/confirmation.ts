@@ -9,19 +9,16 @@ import { verifyProof } from "./dpop_proof.ts";
 
 /** Binding of a token (RFC 7800, 3.1); empty for a bearer token. */
 export interface Confirmation {
-  /** Key thumbprint (RFC 9449, 6.1). */
-  readonly jkt?: string;
-  /** Certificate's SHA-256 in base64url (RFC 8705, 3.1). */
-  readonly certificate?: string;
+  readonly jkt?: string; // key thumbprint (RFC 9449, 6.1)
+  readonly certificate?: string; // certificate's SHA-256 in base64url (RFC 8705, 3.1)
 }
 
 /** Bindings not supported here (RFC 7800, 3; RFC 8747, 3). */
 const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
 
 /**
- * Parses `cnf`. Members that bind nothing, such as Keycloak's `kc-jkt-type`, are ignored beside a supported binding
- * (RFC 7800, 3.1).
- * @throws {InvalidToken} If the binding is unsupported or malformed.
+ * Parses `cnf`. Unbinding members, such as `kc-jkt-type`, are ignored beside a supported one (RFC 7800, 3.1).
+ * @throws {InvalidToken}
  */
 export function readConfirmation(cnf: unknown): Confirmation {
   if (cnf === undefined) return {};
@@ -50,11 +47,7 @@ export class PossessionCheck {
   /** @param proofs Per user, since keys are free to make. */
   constructor(readonly clock: Clock, readonly proofs: ReplayCache) {}
 
-  /**
-   * Checks a request against the token's binding (RFC 9449, 7; RFC 8705, 3).
-   * @param user Token's user, for the replay cache's quota.
-   * @throws {InvalidToken}
-   */
+  /** Checks a request against the token's binding (RFC 9449, 7; RFC 8705, 3). @throws {InvalidToken} */
   async check(user: string, { jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
     const { authorization } = credentials;
     if (authorization.kind !== "bearer") throw new InvalidToken("no token");

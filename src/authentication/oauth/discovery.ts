@@ -8,10 +8,8 @@ export interface ProviderMetadata {
   readonly userinfoEndpoint?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
-  /** PKCE methods (RFC 7636); absent: not stated. */
-  readonly challengeMethods?: readonly unknown[];
-  /** Whether responses contain `iss` (RFC 9207, 3). */
-  readonly namesItself: boolean;
+  readonly challengeMethods?: readonly unknown[]; // PKCE methods (RFC 7636); absent: not stated
+  readonly namesItself: boolean; // whether responses contain `iss` (RFC 9207, 3)
 }
 
 /** Error for unusable metadata, for log and operator. */
@@ -51,11 +49,7 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
   };
 }
 
-/**
- * Returns an endpoint if it has the issuer's origin, since only configured hosts and ports are contacted.
- * @param key Configures another one.
- * @throws {InvalidMetadata} If it is absent or elsewhere.
- */
+/** Returns an endpoint of the issuer's origin: others are not contacted. @throws {InvalidMetadata} */
 export function endpointOf(
   endpoint: string | undefined,
   { issuer, what, key }: { readonly issuer: string; readonly what: string; readonly key: string },
@@ -96,5 +90,4 @@ function endpoint(document: Readonly<Record<string, unknown>>, member: string): 
   return value;
 }
 
-/** Characters. */
-const MAX_ADDRESS = 2000;
+const MAX_ADDRESS = 2000; // characters

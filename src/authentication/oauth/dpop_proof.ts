@@ -4,15 +4,11 @@ import { readForeignToken } from "../foreign_token.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 
-/** Characters. */
-const MAX_LENGTH = 4096;
-/** Characters. */
-const MAX_ID = 512;
-/** Seconds (RFC 9449, 11.1). */
-const MAX_AGE = 120;
+const MAX_LENGTH = 4096; // characters
+const MAX_ID = 512; // characters
+const MAX_AGE = 120; // seconds (RFC 9449, 11.1)
 
-/** Members of private keys. */
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // members of private keys
 
 interface ProvenRequest {
   readonly token: string;
@@ -23,11 +19,9 @@ interface ProvenRequest {
 }
 
 interface Proof {
-  /** As in `jkt` (RFC 7638). */
-  readonly thumbprint: string;
+  readonly thumbprint: string; // as in `jkt` (RFC 7638)
   readonly id: string;
-  /** End of possible replay, in milliseconds since the epoch. */
-  readonly endsAt: number;
+  readonly endsAt: number; // end of possible replay, in milliseconds since the epoch
 }
 
 /** Verifies a DPoP proof (RFC 9449, 4.3), except for replay and the token's binding. @throws {InvalidToken} */

@@ -4,18 +4,14 @@ import { type Said, textsOf } from "../claims.ts";
 
 /** Mapping of provider groups to Unix groups. */
 export interface GroupRules {
-  /** Claims with groups, entitlements or roles. */
-  readonly groupsClaim: readonly string[];
-  /** Required prefix, which is removed. */
-  readonly groupsPrefix: string | undefined;
+  readonly groupsClaim: readonly string[]; // claims with groups, entitlements or roles
+  readonly groupsPrefix: string | undefined; // required prefix, which is removed
   /** Unix groups by group; if present, others are ignored. */
   readonly groupsMap: readonly { readonly name: string; readonly value: string }[];
-  /** If present, the user must be in one of them. */
-  readonly requiredGroups: readonly string[];
+  readonly requiredGroups: readonly string[]; // if present, the user must be in one of them
 }
 
-/** Claim values considered. */
-const MOST_VALUES = 2000;
+const MOST_VALUES = 2000; // claim values considered
 
 /** Groups of an authenticator's users. */
 export class Groups {
@@ -30,7 +26,6 @@ export class Groups {
     this.#log = log;
   }
 
-  /** Whether groups come from claims. */
   get areClaimed(): boolean {
     return this.#rules.groupsClaim.length > 0;
   }
@@ -76,10 +71,10 @@ function mapped(names: readonly string[], map: ReadonlyMap<string, string>): rea
 }
 
 /**
- * Returns a group's names, most exact first: as written, then without prefix or without Keycloak's and WLCG's leading
- * slash. Entitlements (AARC-G069: `urn:…:group:hpc:projA:role=member#authority`) with the prefix become paths with and
- * without role and authority; a role other than `member` is no membership. Without a prefix an entitlement has only its
- * full name, since any authority could assert it.
+ * Returns a group's names, most exact first: as written, then without prefix or without Keycloak's and WLCG's
+ * leading slash. Entitlements (AARC-G069: `urn:…:group:hpc:projA:role=member#authority`) with the prefix
+ * become paths with and without role and authority; a role other than `member` is no membership. Without a
+ * prefix an entitlement has only its full name, since any authority could assert it.
  * @returns Empty for another prefix.
  */
 export function namesOfGroup(value: string, prefix: string | undefined): readonly string[] {

@@ -9,27 +9,21 @@ export class InvalidKeys extends Error {
 
 /** Key set (RFC 7517, 5). */
 export interface KeyDocument {
-  /** Original text. */
-  readonly body: string;
-  /** Public signature keys. */
-  readonly keys: JSONWebKeySet;
-  /** Distinct reasons for ignored keys, for the log. */
-  readonly leftOut: readonly string[];
+  readonly body: string; // original text
+  readonly keys: JSONWebKeySet; // public signature keys
+  readonly leftOut: readonly string[]; // distinct reasons for ignored keys, for the log
 }
 
 const MOST_KEYS = 100;
-/** RSA bits (RFC 7518, 3.3; the platform reads no longer ones). */
-const [FEWEST_BITS, MOST_BITS] = [2048, 4096];
+const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the platform reads no longer ones)
 /** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
 const MOST_OF_EXPONENT = 11;
 
-/** RFC 7518, 6.2.2, 6.3.2, 6.4.1. */
-const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // RFC 7518, 6.2.2, 6.3.2, 6.4.1
 
 /**
- * Parses a key set and ignores unusable keys: for encryption, of other types, weak, and private, with which anybody
- * could sign (RFC 8725, 3.5).
- * @throws {InvalidKeys}
+ * Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign
+ * (RFC 8725, 3.5). @throws {InvalidKeys}
  */
 export function readKeys(body: string): KeyDocument {
   const listed = listOf(body);

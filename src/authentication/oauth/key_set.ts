@@ -12,35 +12,27 @@ import { InvalidToken } from "../signed_token.ts";
 import type { IssuerKeys } from "./access_token.ts";
 import type { Provider } from "./provider.ts";
 
-/** Validity of keys during an outage, in milliseconds. */
-const KEPT_MS = 24 * 60 * 60_000;
-/** Refresh interval, after which withdrawn keys stop being valid. */
-const REFRESH_MS = 10 * 60_000;
-/** Refresh interval after a failure. */
-const RETRY_MS = 30_000;
-/** Fetches for unknown keys without a pause; later pauses double. */
-const BURST = 3;
+const KEPT_MS = 24 * 60 * 60_000; // validity of keys during an outage, in milliseconds
+const REFRESH_MS = 10 * 60_000; // refresh interval, after which withdrawn keys stop being valid
+const RETRY_MS = 30_000; // refresh interval after a failure
+const BURST = 3; // fetches for unknown keys without a pause; later pauses double
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Time after which the pauses are reset. */
-const QUIET_MS = 60_000;
+const QUIET_MS = 60_000; // time after which the pauses are reset
 const MOST_UNKNOWN = 1_000;
-/** Longest delay of a start. */
-const WARM_UP_MS = 5_000;
+const WARM_UP_MS = 5_000; // longest delay of a start
 
 interface Held {
   readonly set: LocalJWKSet;
   /** Keys by algorithm and name. */
   readonly found: Map<string, readonly KeyObject[]>;
   readonly body: string;
-  /** By the stopwatch. */
-  readonly since: number;
+  readonly since: number; // by the stopwatch
 }
 
 /**
- * Public keys of an issuer: prefetched every ten minutes, kept for a day during outages. An unknown key triggers a
- * rate-limited fetch, since issuers use new keys at once; the token is refused if a later fetch lacks its key, and
- * undecided until one is allowed.
+ * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
+ * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet implements IssuerKeys {
   readonly #provider: Provider;
@@ -50,9 +42,8 @@ export class KeySet implements IssuerKeys {
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
-  /** Started fetches, and the last successful one. */
-  #begun = 0;
-  #answered = 0;
+  #begun = 0; // started fetches
+  #answered = 0; // last successful fetch
   /** Started fetches when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   /** Fetches for unknown keys since the last quiet period, and the earliest time of the next. */
@@ -204,7 +195,6 @@ export class KeySet implements IssuerKeys {
   }
 }
 
-/** Imports the matching keys. @throws {JOSEError} If there is none. */
 async function find(
   set: LocalJWKSet,
   { alg, kid }: { readonly alg: string; readonly kid: string | undefined },

@@ -1,11 +1,7 @@
 import { escapeNameValue } from "../../model/distinguished_name.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 
-/**
- * Fills the deprecated `dnTemplate`: `%name` is a member of the reply (of a list the first item), escaped (RFC 4514,
- * 2.4); the longest matching name wins.
- * @returns `undefined` if nothing was replaced.
- */
+/** Fills the deprecated `dnTemplate`: `%name` is an escaped member; `undefined` if there is none. */
 export function fillNameTemplate(template: string, variables: Variables): string | undefined {
   const texts = [...variables].flatMap(([name, variable]) => {
     const text = firstText(variable);

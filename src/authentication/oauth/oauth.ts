@@ -36,8 +36,7 @@ import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
-/** Cache time of refused tokens. */
-const BAD_MS = 5_000;
+const BAD_MS = 5_000; // cache time of refused tokens
 const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
@@ -45,17 +44,13 @@ type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["lo
 
 interface Found {
   readonly result: AuthenticationResult;
-  /** Binding, checked for each request. */
-  readonly confirmation: Confirmation;
+  readonly confirmation: Confirmation; // binding, checked for each request
 }
 
-/** Facts of a valid token. */
 interface Known {
-  /** The provider's claims, then the token's. */
-  readonly claims: Variables;
+  readonly claims: Variables; // the provider's claims, then the token's
   readonly said: Said;
-  /** Milliseconds since the epoch. */
-  readonly endsAt: number;
+  readonly endsAt: number; // milliseconds since the epoch
   readonly confirmation: Confirmation;
 }
 
@@ -67,8 +62,8 @@ class Refused extends InvalidToken {
 }
 
 /**
- * OAUTH: verifies JWTs of a configured issuer (RFC 9068), and asks the provider about other tokens (authentication.md
- * 5.1 to 5.3). Bound tokens require proof of possession (RFC 9449, 8705).
+ * OAUTH: verifies JWTs of a configured issuer (RFC 9068), and asks the provider about other tokens
+ * (authentication.md 5.1 to 5.3). Bound tokens require proof of possession (RFC 9449, 8705).
  */
 export class OAuth implements Authenticator {
   readonly name: string;
@@ -92,8 +87,7 @@ export class OAuth implements Authenticator {
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
-      /** Shared by all authenticators, also across reloads. */
-      readonly proofs?: ReplayCache;
+      readonly proofs?: ReplayCache; // shared by all authenticators, also across reloads
       readonly log: Logger;
     },
   ) {
@@ -222,7 +216,6 @@ export class OAuth implements Authenticator {
     return knownOf({ claims: new Map([...claims ?? [], ...reply.claims, ...decided]), token: claims, cnf });
   }
 
-  /** Returns the identity of a valid token. @throws {NoIdentity | InvalidToken} */
   #judge({ claims, said }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.#config, said, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
@@ -302,11 +295,7 @@ function claimsOf({ body }: ForeignToken): Variables {
   }
 }
 
-/**
- * @param found.token Claims of the token, if the provider accepted it.
- * @param found.cnf Bindings that token and reply state.
- * @throws {InvalidToken} If a binding is unsupported.
- */
+/** Merges token and reply. @throws {InvalidToken} If a binding is unsupported. */
 function knownOf(
   { claims, token, cnf }: {
     readonly claims: Variables;
@@ -323,7 +312,6 @@ function knownOf(
   };
 }
 
-/** Merges the bindings. @throws {InvalidToken} If they contradict each other. */
 function joined(one: Confirmation, other: Confirmation): Confirmation {
   for (const way of ["jkt", "certificate"] as const) {
     if (one[way] !== undefined && other[way] !== undefined && one[way] !== other[way]) {

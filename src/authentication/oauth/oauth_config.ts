@@ -115,7 +115,6 @@ async function readClientLogin(
   return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
 }
 
-/** Reads the client's signing key, PEM. */
 async function readClientKey(
   file: string,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,

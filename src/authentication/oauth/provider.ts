@@ -13,13 +13,10 @@ import {
 import { InvalidKeys, type KeyDocument, readKeys } from "./key_document.ts";
 
 interface ProviderAddresses {
-  /** Absent: only `address` is contacted. */
-  readonly issuer: string | undefined;
+  readonly issuer: string | undefined; // absent: only `address` is contacted
   readonly jwksUri: string | undefined;
-  /** Token endpoint. */
   readonly address: string | undefined;
-  /** Configuration prefix with final dot, for messages. */
-  readonly prefix: string;
+  readonly prefix: string; // configuration prefix with final dot, for messages
 }
 
 interface ProviderParts {
@@ -29,8 +26,7 @@ interface ProviderParts {
   readonly log: Logger;
 }
 
-/** Cache time of metadata, in milliseconds. */
-const METADATA_MS = 60 * 60_000;
+const METADATA_MS = 60 * 60_000; // cache time of metadata, in milliseconds
 
 /** Identity provider: metadata, endpoints and their status. */
 export class Provider {
@@ -89,7 +85,6 @@ export class Provider {
     });
   }
 
-  /** @throws {RemoteUnavailable} */
   async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
     const { address } = this.#addresses;
     const member = ({ introspectionEndpoint, userinfoEndpoint }: ProviderMetadata) =>
@@ -97,7 +92,6 @@ export class Provider {
     return address ?? await this.#endpoint(member, asker, `${sort}_endpoint`, "address");
   }
 
-  /** @throws {RemoteUnavailable} */
   codeEndpoint(asker: Asker): Promise<string> {
     return this.#endpoint(({ tokenEndpoint }) => tokenEndpoint, asker, "token_endpoint", "issuer");
   }

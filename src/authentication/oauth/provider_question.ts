@@ -8,16 +8,13 @@ import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 
-/** Provider's reply about a token. */
 type ProviderReply =
   | { readonly kind: "said"; readonly claims: Variables }
-  /** For the log. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }; // for the log
 
 /**
- * Asks about a token: at the userinfo endpoint (OIDC Core 1.0, 5.3) with the token, or at the introspection endpoint
- * (RFC 7662) as a client (authentication.md 5.1, 5.2). Only a status about the token refuses it; one about the client
- * (wrong secret or URL) or the provider is an outage.
+ * Asks about a token: at userinfo (OIDC Core 1.0, 5.3) with the token, or at introspection (RFC 7662) as a
+ * client. Only a status about the token refuses it; one about client or provider is an outage.
  * @throws {RemoteUnavailable}
  */
 export async function askAbout(
@@ -64,7 +61,6 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
   };
 }
 
-/** @param said Provider's error text with a leading comma. */
 function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
   if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
   return headers["content-type"]?.startsWith("application/jwt")

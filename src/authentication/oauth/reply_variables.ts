@@ -9,9 +9,8 @@ export class InvalidReply extends Error {
 }
 
 /**
- * Parses a JSON object to variables (authentication.md 5.3). Numbers become text exactly as written, since rounding
- * could make two long identifiers equal. Null members are omitted; objects in lists become JSON text.
- * @throws {InvalidReply}
+ * Parses a JSON object (authentication.md 5.3). Numbers stay as written: rounding could make identifiers
+ * equal. Null members are omitted; objects in lists become JSON text. @throws {InvalidReply}
  */
 export function parseReply(body: string): Variables {
   try {

@@ -1,37 +1,24 @@
 import type { StepUp } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 
-/** Requirements on tokens and logins; empty lists require nothing. */
 interface TokenRequirements {
-  /** One must be in `aud` (RFC 7519, 4.1.3). */
-  readonly requiredAudience: readonly string[];
+  readonly requiredAudience: readonly string[]; // one must be in `aud` (RFC 7519, 4.1.3)
   /** Each present `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be listed. */
   readonly requiredClient: readonly string[];
-  /** All must be in `scope` or `scp`. */
-  readonly requiredScope: readonly string[];
-  /** Allowed `acr` (OIDC Core 1.0, 2). */
-  readonly requiredAcr: readonly string[];
-  /** Longest time since `auth_time`, in seconds. */
-  readonly maxAuthAge: number | undefined;
+  readonly requiredScope: readonly string[]; // all must be in `scope` or `scp`
+  readonly requiredAcr: readonly string[]; // allowed `acr` (OIDC Core 1.0, 2)
+  readonly maxAuthAge: number | undefined; // longest time since `auth_time`, in seconds
   readonly emailVerified: boolean;
 }
 
-/** Unmet requirement. */
 interface Unmet {
-  /** For the log. */
-  readonly reason: string;
-  /** Present if another login would meet it. */
-  readonly stepUp?: StepUp;
+  readonly reason: string; // for the log
+  readonly stepUp?: StepUp; // present if another login would meet it
 }
 
-/** Seconds by which the provider's clock may be ahead. */
-const CLOCK_TOLERANCE = 60;
+const CLOCK_TOLERANCE = 60; // seconds by which the provider's clock may be ahead
 
-/**
- * Checks the requirements; returns the first unmet one.
- * @param said Verified claims: the provider's, then the token's.
- * @param now Milliseconds since the epoch.
- */
+/** Returns the first unmet requirement. @param said Verified claims: the provider's, then the token's. */
 export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
   const { requiredAudience, requiredClient, requiredScope } = required;
   const audiences = textsOf(said("aud"));

@@ -3,10 +3,8 @@ import { hash } from "node:crypto";
 /** Hash of the specification: MD5 of salt text and password, concatenated. */
 export interface Md5Hash {
   readonly kind: "md5";
-  /** Literal text, even if it looks hexadecimal. */
-  readonly salt: string;
-  /** Lower-case hexadecimal. */
-  readonly digest: string;
+  readonly salt: string; // literal text, even if it looks hexadecimal
+  readonly digest: string; // Lower-case hexadecimal
 }
 
 /** Returns the MD5 of the UTF-8 bytes of both texts (specification 2.5, authentication.md 2.2). */

@@ -25,9 +25,8 @@ const SCRYPT_DECOY = {
 };
 
 /**
- * Checks passwords without revealing users by timing. Each failure does the same work for everybody: one MD5
- * comparison, and one scrypt comparison per cost in the table, also for unknown users. Only a success ends early.
- * Passwords that passed scrypt are cached, see {@link VerifiedPasswords}.
+ * Checks passwords without revealing users by timing: each failure takes one MD5 comparison, and one scrypt
+ * comparison per cost in the table, also for unknown users. {@link VerifiedPasswords} caches successes.
  */
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
@@ -40,12 +39,7 @@ export class PasswordCheck {
     this.#matchers = matchers ?? { md5: matchesMd5, scrypt: matchesScrypt };
   }
 
-  /**
-   * Returns the user's entry if the password is right.
-   * @param seeker Place in the queue.
-   * @throws {ERR_TOO_MUCH_WORK} 503 if too many scrypt checks wait.
-   * @throws The signal's reason if the caller disconnected.
-   */
+  /** Returns the user's entry if the password is right. @throws {ERR_TOO_MUCH_WORK} 503 if too many wait. */
   async entryOf(
     { entries, costs }: PasswordTable,
     user: string,
@@ -82,7 +76,6 @@ export class PasswordCheck {
     return right ? entry : undefined;
   }
 
-  /** Works through every cost, the user's own first, until a match. */
   async #matchesOne(
     own: ScryptHash | undefined,
     costs: readonly ScryptCost[],

@@ -12,11 +12,7 @@ import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
-/**
- * Users with passwords in a file (`FilebasedAuthenticator`, authentication.md 2), which is watched and reread as a
- * whole.
- * @throws If the first read fails.
- */
+/** Opens a watched password file (`FilebasedAuthenticator`, authentication.md 2). @throws If unreadable. */
 export async function passwordFile(
   { name, file, log }: { name: string; file: string; log: Logger },
 ): Promise<Authenticator> {

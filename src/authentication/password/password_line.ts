@@ -1,7 +1,6 @@
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, type StoredHash } from "./stored_hash.ts";
 
-/** Parsed line without line end. */
 type PasswordLine =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly user: string; readonly hash: StoredHash; readonly dn: string }

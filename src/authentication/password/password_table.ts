@@ -12,10 +12,8 @@ export interface PasswordEntry {
 
 /** One version of a password file. */
 export interface PasswordTable {
-  /** Enabled users by name. */
   readonly entries: ReadonlyMap<string, PasswordEntry>;
-  /** Distinct costs of scrypt hashes. */
-  readonly costs: readonly ScryptCost[];
+  readonly costs: readonly ScryptCost[]; // distinct costs of scrypt hashes
   /** Invalid lines by number only, since their text may contain hashes. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -3,8 +3,7 @@ import { scrypt, timingSafeEqual } from "node:crypto";
 
 /** Cost of a scrypt hash (RFC 7914). */
 export interface ScryptCost {
-  /** Binary logarithm of `N`. */
-  readonly ln: number;
+  readonly ln: number; // binary logarithm of `N`
   readonly r: number;
   readonly p: number;
 }
@@ -17,18 +16,12 @@ export interface ScryptHash {
   readonly key: Uint8Array;
 }
 
-/** New hashes: 32 MiB and about a tenth of a second. */
-const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
+const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 }; // new hashes: 32 MiB and about a tenth of a second
 
-/** Bytes per check, so that a file cannot exhaust memory. */
-const MAX_MEMORY = 128 * 2 ** 20;
-/** Largest `N · r · p`, which determines the time. */
-const MAX_WORK = 2 ** 20;
+const MAX_MEMORY = 128 * 2 ** 20; // bytes per check, so that a file cannot exhaust memory
+const MAX_WORK = 2 ** 20; // largest `N · r · p`, which determines the time
 
-/**
- * Formats `$scrypt$ln=15,r=8,p=3$<salt>$<key>` (PHC string, as passlib), unpadded base64. It has no `:`, so it fits the
- * hash field; the salt field stays empty.
- */
+/** Formats `$scrypt$ln=15,r=8,p=3$<salt>$<key>` (PHC string, as passlib); it contains no `:`. */
 export function formatScrypt({ cost: { ln, r, p }, salt, key }: ScryptHash): string {
   return `$scrypt$ln=${ln},r=${r},p=${p}$${encode(salt)}$${encode(key)}`;
 }

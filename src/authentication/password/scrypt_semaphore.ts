@@ -4,8 +4,7 @@ import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../../model/fair_
 /** Concurrent hashes for two cores: one slot is reserved for known users, who need not wait for two strangers. */
 const SLOTS = 3;
 const FOR_KNOWN = 1;
-/** Turns of known users per stranger. */
-const KNOWN_TURNS = 8;
+const KNOWN_TURNS = 8; // turns of known users per stranger
 /** Queue length for strangers and for known users, and per queue key: some seconds of work. */
 const WAITING = 128;
 const PER_KEY = 8;

@@ -4,7 +4,6 @@ import { formatScrypt, matchesScrypt, parseScrypt, type ScryptHash } from "./scr
 /** Stored password; a prefix distinguishes the kinds. */
 export type StoredHash = Md5Hash | ScryptHash;
 
-/** Fields `hash` and `salt` of a line. */
 interface HashFields {
   readonly hash: string;
   readonly salt: string;

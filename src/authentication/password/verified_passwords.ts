@@ -2,12 +2,11 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Stopwatch } from "../../model/clock.ts";
 import type { ScryptHash } from "./scrypt_hash.ts";
 
-/** Cache time after the slow check. */
-const LIFETIME_MS = 5 * 60_000;
+const LIFETIME_MS = 5 * 60_000; // cache time after the slow check
 
 /**
- * Recently verified passwords as digests with a per-process random key. An entry belongs to its hash, so there is one
- * per line at most, and a reread file clears all. Only right passwords become faster.
+ * Recently verified passwords as digests with a random key. An entry belongs to its hash, so there is one per
+ * line at most, and a reread file clears all. Only right passwords become faster.
  */
 export class VerifiedPasswords {
   readonly #elapsed: Stopwatch;

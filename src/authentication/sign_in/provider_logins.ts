@@ -26,17 +26,14 @@ const NEVER = new AbortController().signal;
 
 interface KeptLogin {
   readonly identity: KeptIdentity;
-  /** Refresh token, encrypted with the browser's secret. */
-  readonly sealed: string;
-  /** Last check, in seconds since the epoch. */
-  readonly checked: number;
+  readonly sealed: string; // refresh token, encrypted with the browser's secret
+  readonly checked: number; // last check, in seconds since the epoch
 }
 
 /** Browser whose session the provider ended. */
 export interface EndedBrowser {
   readonly key: string;
-  /** Canonical DN. */
-  readonly owner: string;
+  readonly owner: string; // canonical DN
 }
 
 /** Dependencies of {@link ProviderLogins}. */
@@ -56,8 +53,8 @@ export interface ProviderLoginParts {
 export type RenewableSession = ProviderSession & { readonly refreshToken: string };
 
 /**
- * Browser logins at providers. While a browser is used, its login is renewed every five minutes, with current rights.
- * Refresh tokens are encrypted with the browser's secret, so the store alone reveals none.
+ * Browser logins at providers, renewed every five minutes of use. Refresh tokens are encrypted with the
+ * browser's secret, so the store alone reveals none.
  */
 export class ProviderLogins {
   readonly #asking = new SingleFlight<KeptIdentity | undefined>();
@@ -98,9 +95,8 @@ export class ProviderLogins {
   }
 
   /**
-   * Returns the current identity, renewed if older than some minutes; `undefined` if the provider ended it.
-   * @param record The browser's sign-in.
-   * @throws {ERR_AUTHENTICATION_UNAVAILABLE} If the provider was unreachable for too long. {ERR_RECORD_STORE}
+   * Returns the identity, renewed after some minutes; `undefined` if the provider ended it.
+   * @throws {ERR_AUTHENTICATION_UNAVAILABLE | ERR_RECORD_STORE} If it was unreachable for too long.
    */
   async current(token: string, record: KeptRecord, signal: AbortSignal): Promise<KeptIdentity | undefined> {
     const kept = await this.#read(record.key);
@@ -110,7 +106,6 @@ export class ProviderLogins {
     return await unlessAborted(answer, signal);
   }
 
-  /** @throws {ERR_RECORD_STORE} */
   async forget(key: string): Promise<void> {
     await this.parts.records().remove(RENEWAL, key);
   }

@@ -12,34 +12,27 @@ import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 /** Signed-in browser. */
 export interface SignIn {
   readonly identity: Omit<Identity, "issuedToken">;
-  /** Present after a password login. */
-  readonly userName: string | undefined;
-  /** Absolute end, in seconds since the epoch. */
-  readonly ends: number;
+  readonly userName: string | undefined; // present after a password login
+  readonly ends: number; // absolute end, in seconds since the epoch
   readonly idleMinutes: number;
-  /** CSRF token for forms. */
-  readonly formToken: string;
+  readonly formToken: string; // CSRF token for forms
 }
 
-/** Limits of a sign-in, in seconds. */
 interface SignInLimits {
   readonly idleSeconds: number;
   readonly maxSeconds: number;
 }
 
-/** Proven login. */
 interface Proved {
   readonly identity: KeptIdentity;
   readonly userName?: string;
-  /** End of the proof, in seconds since the epoch. */
-  readonly until?: number;
+  readonly until?: number; // end of the proof, in seconds since the epoch
   readonly session?: ProviderSession;
 }
 
 /** Record kinds: the sign-in, and its last activity; both are required. */
 const [SIGNED_IN, HEARD_OF] = ["sign-in", "sign-in-heard-of"];
-/** Per user; the longest idle one is removed. */
-const MOST_OF_A_USER = 20;
+const MOST_OF_A_USER = 20; // per user; the longest idle one is removed
 /** Part of the idle time within which activity is not recorded again. */
 const NOTED = 1 / 30;
 
@@ -112,7 +105,6 @@ export class SignIns {
     };
   }
 
-  /** Signs the browser out. @throws {ERR_RECORD_STORE} */
   async end(token: string): Promise<void> {
     await this.#end(digestOf(token));
   }

@@ -14,15 +14,12 @@ export interface AuthorizedKey {
   readonly issues?: CertificateAuthority;
 }
 
-/** Parsed line of an `authorized_keys` file. */
 type KeyLine =
   | { readonly kind: "key"; readonly key: AuthorizedKey }
   | { readonly kind: "empty" }
-  /** Unusable key; the reason quotes nothing of it. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }; // unusable key; the reason quotes nothing of it
 
-/** UTF-16 units. */
-const MAX_LINE_LENGTH = 16_384;
+const MAX_LINE_LENGTH = 16_384; // UTF-16 units
 
 /** Parses a line like sshd(8), "AUTHORIZED_KEYS FILE FORMAT": only the word after the type is ever a key. */
 export function parseKeyLine(line: string): KeyLine {

@@ -5,12 +5,9 @@ import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
-/** Servers with a user's key. */
 interface Confirmation {
-  /** Servers with a matching key. */
   readonly confirmed: readonly string[];
-  /** Servers without a response. */
-  readonly failed: readonly string[];
+  readonly failed: readonly string[]; // servers without a response
 }
 
 /** Tests a server's keys for a match. */
@@ -33,12 +30,7 @@ export class KeyDirectory {
     );
   }
 
-  /**
-   * Asks all servers about a user and tests their keys. Once one matches, waits only briefly for the others, so that a
-   * hanging daemon delays nobody.
-   * @param seeker Place in the queue.
-   * @throws The signal's reason.
-   */
+  /** Asks all servers and tests their keys. After a match it waits only briefly for the other daemons. */
   async confirm(
     user: string,
     test: KeyTest,
@@ -54,7 +46,6 @@ export class KeyDirectory {
     return await this.#await(user, asked, test, seeker.signal);
   }
 
-  /** Reports whether keys of a user are cached. */
   hasKeys(user: string): boolean {
     return this.#servers.some((server) => server.hasKeys(user));
   }

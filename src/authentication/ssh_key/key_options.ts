@@ -4,8 +4,7 @@ import { UnusableKey } from "./wire_reader.ts";
 /** Conditions from `authorized_keys` options. */
 export interface KeyConditions {
   readonly from?: SourceAddresses;
-  /** Last valid second since the epoch. */
-  readonly expires?: number;
+  readonly expires?: number; // last valid second since the epoch
 }
 
 /** Flags about shells and forwarding, also with `no-`. */
@@ -34,8 +33,7 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Parses options like OpenSSH (sshd(8), authentication.md 3.9): comma-separated, case-insensitive names, values in
- * double quotes with `\"`.
+ * Parses options like OpenSSH (sshd(8), authentication.md 3.9).
  * @throws {UnusableKey} If they forbid use here, are unknown or malformed.
  */
 export function parseKeyOptions(text: string): KeyConditions {
@@ -78,8 +76,7 @@ function isNumber(text: string, least: number, most: number): boolean {
   return /^[ \t]*\+?\d{1,20}$/.test(text) && Number(text) >= least && Number(text) <= most;
 }
 
-/** `NI_MAXHOST`. */
-const MAX_HOST = 1025;
+const MAX_HOST = 1025; // `NI_MAXHOST`
 
 function splitOptions(text: string): { name: string; value?: string }[] {
   const option = /([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y;

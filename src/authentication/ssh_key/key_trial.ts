@@ -7,13 +7,11 @@ export interface Proof {
   readonly user: string;
   /** Creation time in seconds since the epoch, if stated; never in the future. */
   readonly made?: number;
-  /** Reports whether a key's type fits. */
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
   /** Does the work of a verification. */
   tryInVain(): Promise<unknown>;
-  /** Returns why a verified proof may not be used. */
-  admit?(): string | undefined;
+  admit?(): string | undefined; // returns why a verified proof may not be used
 }
 
 /** Search for the key of a proof. */
@@ -33,7 +31,6 @@ export class KeyTrial {
     return this.#reason;
   }
 
-  /** Adds a reason for the log. */
   note(reason: string): void {
     this.#reason = reason;
   }

@@ -4,7 +4,6 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
-/** Key with its owner's name. */
 interface NamedKey extends AuthorizedKey {
   readonly dn: string;
 }
@@ -13,14 +12,12 @@ interface NamedKey extends AuthorizedKey {
 export interface KeysFile {
   /** By user, in the file's order; a user with only unusable lines has no keys. */
   readonly keys: ReadonlyMap<string, readonly NamedKey[]>;
-  /** Unusable lines; they quote neither user nor key. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[]; // unusable lines; they quote neither user nor key
 }
 
 /**
- * Parses `user:key line:DN` lines in slices (specification 2.6, authentication.md 3.2). The first and last colon
- * delimit, so options and comments may contain colons. `#` begins comments.
- * @param file For diagnostics.
+ * Parses `user:key line:DN` lines in slices (specification 2.6, authentication.md 3.2). The first and last
+ * colon delimit, so options and comments may contain colons. `#` begins comments.
  */
 export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {
   const keys = new Map<string, NamedKey[]>();

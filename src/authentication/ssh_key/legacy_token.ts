@@ -12,13 +12,11 @@ interface LegacyToken {
   readonly signature: Buffer;
 }
 
-/** Most signed bytes: a SHA-1 digest, or a short text. */
-const MAX_SIGNED = 128;
+const MAX_SIGNED = 128; // most signed bytes: a SHA-1 digest, or a short text
 
 /**
- * @param signature Base64 in the place of the password.
- * @returns `undefined` for anything that old clients do not sign; signed JWTs and other protocols are excluded, so that
- * an expired token cannot return as a legacy one.
+ * Parses a legacy signature, base64 in the place of the password; `undefined` for anything that old clients
+ * do not sign: signed JWTs are excluded, so that an expired token cannot return as a legacy one.
  */
 export function readLegacyToken(
   user: string,
@@ -64,7 +62,6 @@ export class LegacyTokenUses {
 
   constructor(readonly elapsed: Stopwatch = stopwatch) {}
 
-  /** Records or checks a verified token's use. */
   admit({ user, signed }: LegacyToken, address: string): boolean {
     const tokens = this.#users.get(user) ?? new BoundedMap(1000);
     this.#users.set(user, tokens);

@@ -9,8 +9,7 @@ export interface SshPublicKey {
   readonly key: KeyObject;
   /** SHA-256 of the blob in base64, regardless of options and comment. */
   readonly fingerprint: string;
-  /** Wire format with the type. */
-  readonly blob: Buffer;
+  readonly blob: Buffer; // wire format with the type
 }
 
 /** Supported key types: no DSA, FIDO (`sk-…`) or certificates. */
@@ -57,14 +56,11 @@ export function isSshKeyType(word: string): word is SshKeyType {
   return Object.hasOwn(DECODERS, word);
 }
 
-/** Characters; a 16384-bit RSA key has 2,800. */
-const MAX_BASE64 = 4096;
+const MAX_BASE64 = 4096; // characters; a 16384-bit RSA key has 2,800
 
 /**
- * Decodes a key line's blob. Stricter than `ssh2`, which accepts trailing bytes, wrong curves, points off the curve and
- * Ed25519 keys of 33 bytes.
- * @param base64 Canonical, with padding.
- * @throws {UnusableKey}
+ * Decodes a key line's canonical base64. Stricter than `ssh2`, which accepts trailing bytes, wrong curves and
+ * points off the curve. @throws {UnusableKey}
  */
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
   const key = decodeKeyBlob(decodeBase64(base64, MAX_BASE64));

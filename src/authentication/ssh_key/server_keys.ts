@@ -10,26 +10,18 @@ import { unlessAborted } from "../../model/unless_aborted.ts";
 /** Logical server whose daemon reads users' `authorized_keys`. */
 export interface KeySource {
   readonly server: string;
-  /**
-   * Returns the lines of a user's key files; empty for unknown users.
-   * @param signal Aborted when no caller waits; the daemon's exchange may still complete.
-   * @throws {Error} If the daemon does not respond.
-   */
+  /** Returns the lines of a user's key files; empty for unknown users. @throws If the daemon is silent. */
   keyLines(user: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** Cache times in milliseconds. */
 export interface KeyCacheTimes {
-  /** Lifetime of a user's keys. */
-  readonly updateMs: number;
+  readonly updateMs: number; // lifetime of a user's keys
   /** Lifetime for users without keys on any server. Default: 30 s, at most `updateMs`. */
   readonly negativeMs?: number;
-  /** Pause after a failure. Default: 5 s. */
-  readonly errorMs?: number;
-  /** Deadline of a lookup including its queue. Default: 10 s. */
-  readonly deadlineMs?: number;
-  /** Wait for a server if another has responded. Default: 500 ms. */
-  readonly graceMs?: number;
+  readonly errorMs?: number; // pause after a failure. Default: 5 s.
+  readonly deadlineMs?: number; // deadline of a lookup including its queue. Default: 10 s.
+  readonly graceMs?: number; // wait for a server if another has responded. Default: 500 ms.
   /** Time after which a running lookup blocks no others. Default: 1 s. */
   readonly turnMs?: number;
 }
@@ -41,26 +33,22 @@ export class KeysUnknown extends Error {
 
 interface Answer {
   readonly keys: readonly AuthorizedKey[];
-  /** By the stopwatch. */
-  readonly at: number;
+  readonly at: number; // by the stopwatch
 }
 
-/** Keys considered per user. */
-const MAX_KEYS = 100;
+const MAX_KEYS = 100; // keys considered per user
 
 /** Cached keys of one server. */
 export class ServerKeys {
   /** Apart from users without keys, so that guessed names evict no real ones. */
   readonly #known = new BoundedMap<string, Answer>(10_000);
   readonly #empty = new BoundedMap<string, Answer>(10_000);
-  /** End of the pause after a failure. */
-  readonly #failed = new BoundedMap<string, number>(10_000);
+  readonly #failed = new BoundedMap<string, number>(10_000); // end of the pause after a failure
   readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
   /** Few, since a daemon is single-threaded and exists for transfers. */
   readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
   readonly #times: Required<KeyCacheTimes>;
-  /** Users with slow lookups. */
-  readonly #slow = new Set<string>();
+  readonly #slow = new Set<string>(); // users with slow lookups
   #reachable = true;
 
   constructor(
@@ -78,7 +66,6 @@ export class ServerKeys {
     };
   }
 
-  /** Reports whether a user has cached keys. */
   hasKeys(user: string): boolean {
     return this.#known.get(user) !== undefined;
   }
@@ -92,11 +79,7 @@ export class ServerKeys {
     return this.parts.elapsed() - last.at < limit ? last.keys : undefined;
   }
 
-  /**
-   * Looks up a user's keys. On failure or delay the last response stays valid for one more interval.
-   * @param seeker Place in the queue.
-   * @throws {KeysUnknown} Or the signal's reason.
-   */
+  /** Looks up a user's keys; on failure the last ones stay valid for one interval. @throws {KeysUnknown} */
   async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();

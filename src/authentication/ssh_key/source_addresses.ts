@@ -6,15 +6,13 @@ export type SourceAddresses = readonly SourceAddress[];
 
 interface SourceAddress {
   readonly negated: boolean;
-  /** Address, range, or pattern with `*` and `?`. */
-  readonly pattern: string;
+  readonly pattern: string; // address, range, or pattern with `*` and `?`
   readonly kind: "range" | "wildcards";
 }
 
 /**
- * Parses `from=` (sshd(8), "AUTHORIZED_KEYS FILE FORMAT"; PATTERNS in ssh_config(5)): addresses, ranges and patterns,
- * comma-separated, negated by `!`.
- * @returns `undefined` for an empty entry or wrong range; OpenSSH refuses such keys too.
+ * Parses `from=` (sshd(8), PATTERNS in ssh_config(5)). Returns `undefined` for an empty entry or wrong range,
+ * which OpenSSH refuses too.
  */
 export function parseSourceAddresses(value: string): SourceAddresses | undefined {
   const list: SourceAddress[] = [];

@@ -35,29 +35,24 @@ import { readSshToken } from "./token.ts";
 /** Options of {@link sshKey}. */
 export interface SshKeyOptions {
   readonly name: string;
-  /** Keys file. */
   readonly file?: string;
   /** With `%s`, see {@link nameFromTemplate}. */
   readonly dnTemplate: string;
   /** Servers whose daemons report keys; empty without `useAuthorizedKeys`. */
   readonly sources: readonly KeySource[];
   readonly times: KeyCacheTimes;
-  /** Absent: no certificates. */
-  readonly certificates?: CertificateOptions;
-  /** Longest remaining lifetime of a token, in seconds. */
-  readonly maxLifetime: number;
+  readonly certificates?: CertificateOptions; // absent: no certificates
+  readonly maxLifetime: number; // longest remaining lifetime of a token, in seconds
   /** Whether to accept the header token of Java clients up to 2.2.2. */
   readonly legacyToken: boolean;
-  /** Expected `aud`: the DN of the current certificate. */
-  readonly serverName: () => string;
+  readonly serverName: () => string; // expected `aud`: the DN of the current certificate
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
 }
 
 /**
- * Authenticates by SSH key, from the keys file and daemons. A user in the file has no other keys (design decision "Keys
- * file and daemon keys").
+ * Authenticates by SSH key, from the keys file and daemons; a user in the file has no other keys.
  * @throws {InvalidName} If the template makes no DN; what {@link watchFile} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {

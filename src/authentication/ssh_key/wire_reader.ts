@@ -9,7 +9,6 @@ export class UnusableKey extends Error {
 export class WireReader {
   #at = 0;
 
-  /** @param what Subject of messages. */
   constructor(readonly bytes: Buffer, readonly what = "key") {}
 
   get position(): number {
@@ -32,7 +31,6 @@ export class WireReader {
     return this.#take(8).readBigUInt64BE();
   }
 
-  /** Reads a length-prefixed string. */
   string(): Buffer {
     return this.#take(this.uint32());
   }
@@ -41,7 +39,6 @@ export class WireReader {
     return this.string().toString("latin1");
   }
 
-  /** Returns a reader for a nested `string`. */
   nested(): WireReader {
     return new WireReader(this.string(), this.what);
   }

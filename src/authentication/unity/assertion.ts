@@ -6,14 +6,10 @@ import type { XmlElement } from "./xml_element.ts";
 
 /** Expected properties of an assertion. */
 export interface Expectation {
-  /** `ID` of the request. */
-  readonly requestId: string;
-  /** Own URL and aliases, as recipient or audience. */
-  readonly identifiers: readonly string[];
-  /** DN of the server's certificate, as audience. */
-  readonly serverDn: string | undefined;
-  /** Requested name format. */
-  readonly nameIdFormat: string;
+  readonly requestId: string; // `ID` of the request
+  readonly identifiers: readonly string[]; // own URL and aliases, as recipient or audience
+  readonly serverDn: string | undefined; // DN of the server's certificate, as audience
+  readonly nameIdFormat: string; // requested name format
   /** Makes a DN of name and attributes; absent: the name is a DN. */
   readonly identityTemplate: string | undefined;
   readonly now: number;
@@ -54,7 +50,6 @@ export class Assertion {
     return { format: nameId.attribute("Format") ?? NAME_FORMAT_UNSPECIFIED, text: nameId.exactText };
   }
 
-  /** Whether it has an authentication statement. */
   get isAuthentication(): boolean {
     return this.#element.all(ASSERTION, "AuthnStatement").length > 0;
   }
@@ -98,8 +93,8 @@ export class Assertion {
   }
 
   /**
-   * Asserts that it concerns the authenticated user, with the same issuer, and is fresh; it names neither us nor the
-   * request. @throws {InvalidResponse}
+   * Asserts that it concerns the same user and issuer, and is fresh; it names neither us nor the request.
+   * @throws {InvalidResponse}
    */
   checkAttributes(authentication: Assertion, expected: Expectation): void {
     const [own, other] = [this.nameId, authentication.nameId];

@@ -1,11 +1,6 @@
 import { ASSERTION, NAME_FORMAT_ENTITY, PROTOCOL, SOAP } from "./saml_names.ts";
 
-/**
- * Builds the unsigned SOAP request (authentication.md 5.4).
- * @param id At least 128 random bits, as an XML name.
- * @param url Own URL, as issuer and consumer.
- * @param at Milliseconds since the epoch.
- */
+/** Builds the unsigned SOAP request (authentication.md 5.4). @param id 128 random bits as an XML name. */
 export function authnRequest(id: string, { url, nameIdFormat, at }: {
   readonly url: string;
   readonly nameIdFormat: string;

@@ -11,8 +11,7 @@ import { parseXml, type XmlElement } from "./xml_element.ts";
 interface SamlIdentity {
   readonly dn: string;
   readonly attributes: Variables;
-  /** Milliseconds since the epoch; `Infinity` without an end. */
-  readonly usableUntil: number;
+  readonly usableUntil: number; // milliseconds since the epoch; `Infinity` without an end
 }
 
 /** Trusted signers: of assertions in strict mode, and of everything else that is signed. */
@@ -22,9 +21,8 @@ interface TrustedSigners {
 }
 
 /**
- * Parses and verifies a SOAP response (authentication.md 5.4). Exactly one assertion must authenticate; others may add
- * attributes of the same user, in strict mode signed by the same certificate.
- * @throws {InvalidResponse} With the first reason.
+ * Verifies a SOAP response (authentication.md 5.4). Exactly one assertion must authenticate; others may add
+ * attributes of the same user, in strict mode signed by the same certificate. @throws {InvalidResponse}
  */
 export async function readSamlResponse(
   text: string,

@@ -18,18 +18,15 @@ export type Signers = (shown: Uint8Array) => X509Certificate | undefined;
 
 /** Element as it was signed. */
 export interface SignedElement {
-  /** Parsed from the signed bytes, without the signature. */
-  readonly element: XmlElement;
+  readonly element: XmlElement; // parsed from the signed bytes, without the signature
   readonly signer: X509Certificate;
 }
 
 const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
 
 /**
- * Verifies an enveloped signature (authentication.md 5.4). Its form is checked before the signature library runs: one
- * signature, one reference to this element, two permitted transforms. Later code reads only the signed bytes.
- * @param element Element of the message that {@link parseXml} made.
- * @throws {InvalidResponse}
+ * Verifies an enveloped signature (authentication.md 5.4). Its form is checked before the signature library
+ * runs. Later code reads only the signed bytes. @throws {InvalidResponse}
  */
 export async function verifySignature(
   { text, steps }: { readonly text: string; readonly steps: TimeSlicer },
@@ -110,13 +107,9 @@ function checkForm(signature: XmlElement, id: string) {
   return { uri, ...method };
 }
 
-/** Prefixes per list; each costs a search per element. */
-const MOST_PREFIXES = 16;
+const MOST_PREFIXES = 16; // prefixes per list; each costs a search per element
 
-/**
- * Reports whether a prefix list (xml-exc-c14n 2.1), as OpenSAML writes for `xs` in `xsi:type`, is acceptable; the
- * library does not support `#default`.
- */
+/** Reports whether a prefix list (xml-exc-c14n 2.1) is acceptable; the library lacks `#default`. */
 function isPrefixList(element: XmlElement): boolean {
   const prefixes = element.attribute("PrefixList")?.split(" ") ?? [];
   return element.is(EXCLUSIVE_C14N, "InclusiveNamespaces") && element.children.length === 0 &&

@@ -26,27 +26,21 @@ export interface UnityParts {
   readonly url: string;
   /** `container.security.additionalServiceIdentifier.<n>`: aliases as recipient and audience. */
   readonly additionalIdentifiers: readonly string[];
-  /** DN of the server's certificate, as audience. */
-  readonly serverDn: string | undefined;
-  /** Current issuer certificates, PEM. */
-  readonly issuers: () => readonly string[];
-  /** Current trust anchors, PEM, for signatures without `validate`. */
-  readonly anchors: () => readonly string[];
+  readonly serverDn: string | undefined; // DN of the server's certificate, as audience
+  readonly issuers: () => readonly string[]; // current issuer certificates, PEM
+  readonly anchors: () => readonly string[]; // current trust anchors, PEM, for signatures without `validate`
 }
 
 /** Credentials to forward. */
 interface PassedOn {
-  /** Cache key. */
   readonly key: readonly string[];
-  /** `Authorization` header. */
-  readonly authorization: string;
+  readonly authorization: string; // `Authorization` header
   /** Reason for the log not to forward them; checked once and cached. */
   readonly diagnostic?: () => string | undefined;
 }
 
-/** Cache times of good and bad results. */
-const GOOD_MS = 5 * 60_000;
-const BAD_MS = 5_000;
+const GOOD_MS = 5 * 60_000; // cache time of good results
+const BAD_MS = 5_000; // of bad ones
 
 /** Forwards credentials to a Unity provider, which returns a SAML assertion (authentication.md 5.4). */
 export class Unity implements Authenticator {

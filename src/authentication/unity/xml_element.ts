@@ -24,7 +24,6 @@ export class XmlElement {
     return this.node.hasAttribute(name) ? this.node.getAttribute(name) ?? undefined : undefined;
   }
 
-  /** @throws {InvalidResponse} */
   requiredAttribute(name: string): string {
     const value = this.attribute(name);
     if (value === undefined || value === "") throw new InvalidResponse(`${this.name} has no ${name}`);
@@ -67,9 +66,8 @@ export class XmlElement {
 }
 
 /**
- * Parses XML strictly: namespaces bound, no document type, comments, processing instructions, CDATA or repeated ids,
- * all of which have made parsers disagree.
- * @throws {InvalidResponse}
+ * Parses XML strictly: no document type, comments, CDATA, processing instructions or repeated ids, on which
+ * parsers disagree. @throws {InvalidResponse}
  */
 export async function parseXml(text: string): Promise<XmlElement> {
   checkMarkup(text);

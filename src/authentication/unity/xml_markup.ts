@@ -1,20 +1,17 @@
 import { InvalidResponse } from "./invalid_response.ts";
 
-/** Characters. */
-const MAX_LENGTH = 256 * 1024;
+const MAX_LENGTH = 256 * 1024; // characters
 const MAX_DEPTH = 64;
 /** Elements, including one per group: verifying takes 50 to 100 µs each, in one blocking call. */
 const MAX_ELEMENTS = 500;
 /** Attributes and namespace declarations per element, which are compared pairwise. */
 const MAX_ATTRIBUTES = 32;
-/** Attributes in all: OpenSAML writes up to three per group. */
-const MAX_ALL_ATTRIBUTES = 1_500;
+const MAX_ALL_ATTRIBUTES = 1_500; // attributes in all: OpenSAML writes up to three per group
 
 const BLANKS = " \t\r\n";
 
 /**
- * Checks markup in linear time before parsers that take quadratic time see it: refuses document types, comments, CDATA,
- * processing instructions, and too many elements, levels or attributes. Does not check well-formedness.
+ * Checks markup in linear time before parsers that take quadratic time see it, not well-formedness.
  * @throws {InvalidResponse}
  */
 export function checkMarkup(text: string): void {

@@ -5,7 +5,6 @@ import type { BanSubject } from "../ban.ts";
 export class Digests {
   readonly #key: Uint8Array;
 
-  /** @param secret The same on all instances. */
   constructor(secret: string) {
     this.#key = createHmac("sha256", secret).update("names of failed logins").digest();
   }

@@ -30,22 +30,18 @@ interface SharedBan extends BanSubject {
   readonly lastsMs: number;
 }
 
-/** Order to clear failures and waits. */
 interface SharedLift {
   readonly id: string;
   readonly subject: BanSubject;
-  /** Age in milliseconds. */
-  readonly ageMs: number;
+  readonly ageMs: number; // age in milliseconds
 }
 
-/** Orders of operators on any instance. */
 interface OperatorOrders {
   readonly bans: readonly SharedBan[];
-  /** Of the last day, oldest first. */
-  readonly lifts: readonly SharedLift[];
+  readonly lifts: readonly SharedLift[]; // of the last day, oldest first
 }
 
-/** Operator bans in a database. */
+/** Operator bans in a database. Its methods throw {@link DatabaseFailure}. */
 export class SharedBans {
   constructor(readonly database: Database, readonly digests: Digests) {}
 
@@ -54,7 +50,6 @@ export class SharedBans {
     return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
   }
 
-  /** @throws {DatabaseFailure} */
   add(bans: readonly SharedBan[]): Promise<void> {
     return this.database.change(function* () {
       for (const { lastsMs, names = [], ...subject } of bans) {
@@ -67,7 +62,7 @@ export class SharedBans {
     });
   }
 
-  /** Removes bans and clears failures everywhere. Returns the numbers of both. @throws {DatabaseFailure} */
+  /** Removes bans and clears failures everywhere. Returns the numbers of both. */
   lift(subject: BanSubject): Promise<{ readonly bans: number; readonly counts: number }> {
     const id = crypto.randomUUID();
     const digests = this.digests.ofSubject(subject);
@@ -82,7 +77,6 @@ export class SharedBans {
     });
   }
 
-  /** @throws {DatabaseFailure} */
   read(): Promise<OperatorOrders> {
     return this.database.read(function* () {
       const bans = (yield* rows(SQL.bans, {})).map(toBan);
@@ -95,7 +89,6 @@ export class SharedBans {
     });
   }
 
-  /** Deletes expired rows. @throws {DatabaseFailure} */
   purge(): Promise<void> {
     return this.database.change(function* (): Work<void> {
       yield* row(SQL.purgeBans, {});

@@ -26,8 +26,7 @@ const SQL = {
     SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
 } as const;
 
-/** Concurrent counts, so that guesses cannot occupy the database. */
-const MOST_UNDER_WAY = 4;
+const MOST_UNDER_WAY = 4; // concurrent counts, so that guesses cannot occupy the database
 /** How long attempts wait for a shared count before the local one decides, in milliseconds. */
 const MAX_WAIT_MS = 1000;
 /** Longest transaction in milliseconds: rows may become visible this late. */
@@ -41,7 +40,7 @@ export interface KnownLogin {
   readonly agoMs: number;
 }
 
-/** Failed and known logins in a database, by its clock. */
+/** Failed and known logins in a database, by its clock. Reads and changes throw {@link DatabaseFailure}. */
 export class SharedFailures {
   #underWay = 0;
   #restsUntil = 0;
@@ -53,11 +52,7 @@ export class SharedFailures {
     readonly schedule: Schedule,
   ) {}
 
-  /**
-   * Counts a failure for all instances: first the user at the address, since an address counts each name once.
-   * @param passed Earlier logins not yet published.
-   * @returns Absent if the database is unavailable.
-   */
+  /** Counts a failure for all instances and publishes `passed`; absent if the database is unavailable. */
   count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
     this.#underWay++;
@@ -70,16 +65,14 @@ export class SharedFailures {
     return { totals, soon: this.#soon(totals) };
   }
 
-  /** Publishes logins, which clear the failures of user and address. @throws {DatabaseFailure} */
+  /** Publishes logins, which clear the failures of user and address. */
   passed(logins: readonly KnownLogin[]): Promise<void> {
     return this.#change(() => noteAll(logins, this.digests));
   }
 
   /**
    * Reads known logins, latest first.
-   * @param until From the last read; absent: reads a whole day.
-   * @returns The logins and the next `until`, in milliseconds by the database's clock.
-   * @throws {DatabaseFailure}
+   * @param until From the last read, in milliseconds by the database's clock; absent: reads a whole day.
    */
   known(
     until: number | undefined,
@@ -111,7 +104,6 @@ export class SharedFailures {
     });
   }
 
-  /** Deletes expired rows. @throws {DatabaseFailure} */
   async purge(lifetimeMs: number): Promise<void> {
     await deleteInBatches(this.database, SQL.purgeFailures);
     await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: lifetimeMs });

@@ -11,25 +11,19 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-/** Interval of checks for changes, in milliseconds. */
-const LOOK_MS = 100;
-/** Interval of full reads, in milliseconds. */
-const REREAD_MS = 15_000;
+const LOOK_MS = 100; // interval of checks for changes, in milliseconds
+const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
-/** Interval of deleting expired rows, in milliseconds. */
-const PURGE_MS = 10 * 60_000;
-/** Most known logins queued, or read at once. */
-const MOST_KNOWN = 10_000;
-/** Logins per transaction. */
-const AT_ONCE = 200;
+const PURGE_MS = 10 * 60_000; // interval of deleting expired rows, in milliseconds
+const MOST_KNOWN = 10_000; // most known logins queued, or read at once
+const AT_ONCE = 200; // logins per transaction
 
 interface SharedThrottlingParts {
   readonly database: Database;
   /** See {@link Digests}. */
   readonly secret: string;
-  /** Called for operators' orders on other instances. */
-  readonly learned: (news: ThrottlingNews) => void;
+  readonly learned: (news: ThrottlingNews) => void; // called for operators' orders on other instances
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
@@ -47,8 +41,7 @@ export class SharedThrottling {
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined;
   #readAt = -Infinity;
-  /** Logins to publish, with their time. */
-  readonly #passed = new Map<string, number>();
+  readonly #passed = new Map<string, number>(); // logins to publish, with their time
   /** Version last read, and until when, by the database's clock. */
   #known: { readonly version: number; readonly until: number } | undefined;
   readonly #startedAt: number;
@@ -76,7 +69,6 @@ export class SharedThrottling {
     await Promise.all(this.#following.map((following) => following.begin()));
   }
 
-  /** See the `others` of a login throttle. */
   count(failed: readonly FailedPlace[]): Counting | undefined {
     const { elapsed } = this.parts;
     const passed = failed.flatMap(({ place: { key: pair } }) => {
@@ -93,16 +85,11 @@ export class SharedThrottling {
     return counting;
   }
 
-  /** See {@link count}. */
   passed(pair: string): void {
     if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, this.parts.elapsed());
   }
 
-  /**
-   * Bans here at once, and on the other instances before this resolves.
-   * @param until Milliseconds since the epoch.
-   * @returns False if they do not know yet; they are notified once the database is back.
-   */
+  /** Bans here at once, then on the other instances; false if they are notified later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, true);
     return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
@@ -133,7 +120,6 @@ export class SharedThrottling {
     if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());
   }
 
-  /** Publishes pending changes, then reads all. */
   async #exchange(): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;

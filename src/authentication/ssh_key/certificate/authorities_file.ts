@@ -14,10 +14,8 @@ export interface CertificateAuthority {
   readonly principals: readonly string[] | undefined;
   /** Required `ssh-domain-grant@core.aai.geant.org`, in lower case (EuroHPC). */
   readonly domain: string | undefined;
-  /** Longest validity of a certificate, in seconds. */
-  readonly maxLifetime: number | undefined;
-  /** Further limit on client addresses. */
-  readonly from: SourceAddresses | undefined;
+  readonly maxLifetime: number | undefined; // longest validity of a certificate, in seconds
+  readonly from: SourceAddresses | undefined; // further limit on client addresses
 }
 
 /** Parsed authorities with diagnostics. */
@@ -27,13 +25,11 @@ export interface AuthoritiesFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** UTF-16 units. */
-const MAX_LINE_LENGTH = 16_384;
+const MAX_LINE_LENGTH = 16_384; // UTF-16 units
 
 /**
  * Parses authorities: public keys with options as in `authorized_keys` (`cert-authority` is implied), or
  * `@cert-authority` lines of `known_hosts`, whose hosts are ignored.
- * @param file For diagnostics.
  */
 export async function parseAuthorities(text: string, file: string): Promise<AuthoritiesFile> {
   const authorities = new Map<string, CertificateAuthority>();
@@ -99,8 +95,7 @@ function withoutMark(line: string): string {
   return isSshKeyType(next) ? rest : key;
 }
 
-/** Name with a quoted or bare value. */
-const OPTION = /([A-Za-z0-9-]+)(?:=(?:"([^"]*)"|([^",\s]*)))?(,|$)/y;
+const OPTION = /([A-Za-z0-9-]+)(?:=(?:"([^"]*)"|([^",\s]*)))?(,|$)/y; // name with a quoted or bare value
 
 function readOptions(text: string): Omit<CertificateAuthority, "publicKey"> {
   const values = new Map<string, string | undefined>();

@@ -13,8 +13,7 @@ import { readUserCertificate, type UserCertificate } from "./user_certificate.ts
 /** Result of uploading a certificate. */
 export type UploadOutcome =
   | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
-  /** The caller may see the reason. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }; // the caller may see the reason
 
 /** Authorities of an account, from `cert-authority` in its `authorized_keys`. */
 export interface OwnAuthorities {
@@ -28,10 +27,8 @@ const [KIND, OWN_KIND] = ["ssh-certificate", "own-ssh-certificate"] as const;
 type Kind = typeof KIND | typeof OWN_KIND;
 /** Valid certificates with the same principals; those that expire first are removed. */
 const MOST_OF_A_SET = 20;
-/** Per principal. */
-const MOST_OF_A_PRINCIPAL = 1000;
-/** Cached verified certificates. */
-const REMEMBERED = 5000;
+const MOST_OF_A_PRINCIPAL = 1000; // per principal
+const REMEMBERED = 5000; // cached verified certificates
 
 /** Uploaded certificates, judged again on each use. */
 export class CertificateRegistry {
@@ -99,10 +96,7 @@ export class CertificateRegistry {
     });
   }
 
-  /**
-   * @param options.clientAddress Absent: the certificate is not being used now.
-   * @param options.own Replaces the operator's authorities; certificates then speak for that account.
-   */
+  /** @param options.clientAddress Absent: not in use. @param options.own Instead of the operator's. */
   judge(
     certificate: UserCertificate,
     { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
@@ -162,7 +156,6 @@ function kindOf(own: OwnAuthorities | undefined): Kind {
   return own === undefined ? KIND : OWN_KIND;
 }
 
-/** Key of a set of principals. */
 function setOf({ principals }: UserCertificate): string {
   return createHash("sha256").update(JSON.stringify([...principals].sort())).digest("base64url");
 }

@@ -20,22 +20,17 @@ import { readUserCertificate, type UserCertificate } from "./user_certificate.ts
 
 /** Options for OpenSSH certificates and revoked keys. */
 export interface CertificateOptions {
-  /** Authorities file; absent: no certificates. */
-  readonly authorities: string | undefined;
-  /** Revocation list. */
+  readonly authorities: string | undefined; // authorities file; absent: no certificates
   readonly revoked: string | undefined;
   /** DN template with `%principal%`; absent: that of users with daemon keys. */
   readonly identity: string | undefined;
-  /** Whether keys require a certificate. */
-  readonly only: boolean;
+  readonly only: boolean; // whether keys require a certificate
   readonly records: () => RecordStore | undefined;
 }
 
-/** Keys with valid certificates. */
 interface CertifiedKeys {
   readonly keys: readonly AuthorizedKey[];
   readonly identity: Identity;
-  /** Error of reading certificates. */
   readonly failure?: unknown;
 }
 

@@ -8,13 +8,11 @@ import type { UserCertificate } from "./user_certificate.ts";
 /** Extension with the site of a certificate (EuroHPC federation). */
 const DOMAIN_GRANT = "ssh-domain-grant@core.aai.geant.org";
 
-/** Context of an upload or use. */
 interface Circumstances {
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   readonly revoked: RevokedKeys | undefined;
   readonly now: number;
-  /** Absent: the certificate is not being used. */
-  readonly clientAddress?: string | undefined;
+  readonly clientAddress?: string | undefined; // absent: the certificate is not being used
 }
 
 /** User of a certificate, or the reason of refusal. */

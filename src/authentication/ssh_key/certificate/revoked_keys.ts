@@ -7,8 +7,7 @@ import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
 
 /** Revoked keys and certificates, from `ssh-keygen -k` or a list of public keys. */
 export class RevokedKeys {
-  /** Digests of keys in base64. */
-  readonly #sha256 = new Set<string>();
+  readonly #sha256 = new Set<string>(); // digests of keys in base64
   readonly #sha1 = new Set<string>();
   /** By the authority's fingerprint; empty for any authority. */
   readonly #certificates = new Map<string, RevokedCertificates>();
@@ -40,7 +39,6 @@ export class RevokedKeys {
     return known;
   }
 
-  /** Reports whether a key is revoked. */
   revokesKey({ fingerprint, blob }: SshPublicKey): boolean {
     return this.#sha256.has(fingerprint) ||
       (this.#sha1.size > 0 && this.#sha1.has(createHash("sha1").update(blob).digest("base64")));
@@ -58,7 +56,6 @@ export class RevokedKeys {
   }
 }
 
-/** Revocations for one authority. */
 interface RevokedCertificates {
   readonly serials: SerialRanges;
   readonly keyIds: Set<string>;
@@ -98,16 +95,14 @@ export class SerialRanges {
 }
 
 const MAGIC = Buffer.from("SSHKRL\n\0", "latin1");
-/** Bytes. */
-const MAX_REVOKED_BYTES = 32 * 1024 * 1024;
-/** Bits of a bitmap of serials, as in OpenSSH. */
-const MAX_BITMAP_BITS = 0x400_0000;
+const MAX_REVOKED_BYTES = 32 * 1024 * 1024; // bytes
+const MAX_BITMAP_BITS = 0x400_0000; // bits of a bitmap of serials, as in OpenSSH
 
 const SECTION = { certificates: 1, keys: 2, sha1: 3, signature: 4, sha256: 5, extension: 255 } as const;
 const PART = { serials: 0x20, range: 0x21, bitmap: 0x22, keyIds: 0x23, extension: 0x39 } as const;
 
 /**
- * Parses a revocation list: binary (OpenSSH, PROTOCOL.krl), or public keys by line.
+ * Parses a revocation list (OpenSSH, PROTOCOL.krl, or keys by line).
  * @throws {UnusableKey} If any part is unknown: ignoring it could admit a revoked key.
  */
 export async function readRevokedKeys(bytes: Uint8Array): Promise<RevokedKeys> {

@@ -15,34 +15,26 @@ import { isWireSigned } from "../wire_signature.ts";
 
 /** OpenSSH user certificate with a valid signature (OpenSSH, PROTOCOL.certkeys) of any authority. */
 export interface UserCertificate {
-  /** Certified key. */
   readonly publicKey: SshPublicKey;
-  /** Signing key. */
   readonly authority: SshPublicKey;
   readonly serial: bigint;
-  /** Label for logs and revocation. */
-  readonly keyId: string;
+  readonly keyId: string; // label for logs and revocation
   readonly principals: readonly string[];
-  /** First valid second since the epoch. */
-  readonly validAfter: number;
-  /** First invalid second since the epoch, or infinite. */
-  readonly validBefore: number;
+  readonly validAfter: number; // first valid second since the epoch
+  readonly validBefore: number; // first invalid second since the epoch, or infinite
   /** Must be enforced, or the certificate refused. */
   readonly criticalOptions: ReadonlyMap<string, string>;
   readonly extensions: ReadonlyMap<string, string>;
-  /** Type and blob without comment. */
-  readonly line: string;
+  readonly line: string; // type and blob without comment
   /** SHA-256 of the signed part in base64url: signatures have several encodings. */
   readonly digest: string;
 }
 
-/** UTF-16 units; OpenSSH allows 256 principals. */
-const MAX_CERTIFICATE_LINE = 16_384;
+const MAX_CERTIFICATE_LINE = 16_384; // UTF-16 units; OpenSSH allows 256 principals
 
 const MOST_PRINCIPALS = 256;
 const TYPE_SUFFIX = "-cert-v01@openssh.com";
-/** Certificate type; 2 is for hosts. */
-const USER = 1;
+const USER = 1; // certificate type; 2 is for hosts
 const NEVER = 0xffff_ffff_ffff_ffffn;
 
 /** Parses a `…-cert.pub` line. @throws {UnusableKey} If it is no user certificate with a valid signature. */
@@ -101,7 +93,6 @@ function certifiedType(word: string): SshKeyType {
   return type;
 }
 
-/** Reads the certified key as a plain key. */
 function readCertifiedKey(type: SshKeyType, reader: WireReader): SshPublicKey {
   const start = reader.position;
   const key = readKey(type, reader);
