@@ -3,10 +3,8 @@ import { type Exchange, type Failure, failure } from "./exchange.ts";
 
 /** Request in the queue. */
 interface Turn<T> {
-  /** Queues take turns. */
-  readonly queueKey: string;
-  /** Milliseconds. */
-  readonly maxWait: number;
+  readonly queueKey: string; // queues take turns
+  readonly maxWait: number; // milliseconds
   readonly signal: AbortSignal;
   /** Milliseconds after which the next turn begins, even if this request is still running. */
   readonly longestMs?: number;
@@ -18,8 +16,7 @@ interface Turn<T> {
 
 /** Limits on waiting and running requests. */
 interface QueueLimits extends FairQueueLimits {
-  /** Concurrent requests: with 2, one waits in the daemon's backlog. */
-  readonly underWay: () => 1 | 2;
+  readonly underWay: () => 1 | 2; // concurrent requests: with 2, one waits in the daemon's backlog
 }
 
 /**
