@@ -3,17 +3,14 @@ import { type Database, type Row, rows, type Values, type Work } from "./databas
 /** Counts of a copy. */
 export interface Copied {
   readonly added: number;
-  /** Already there, and left unchanged. */
-  readonly present: number;
+  readonly present: number; // already there, and left unchanged
 }
 
 /** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
-  /** Both columns of its primary key. */
-  readonly key: readonly [string, string];
-  /** Table of details with the same two columns and `key`, a generated number. */
-  readonly details?: string;
+  readonly key: readonly [string, string]; // both columns of its primary key
+  readonly details?: string; // table of details with the same two columns and `key`, a generated number
 }
 
 /** Keys per query of the other database. */

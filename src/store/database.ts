@@ -20,8 +20,7 @@ export type Work<T> = Generator<Statement, T, readonly Row[]>;
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;
-  /** Does not wait for the disk: a crash of the database may lose the change. */
-  readonly asyncCommit?: boolean;
+  readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 
 /** SQLite file, or PostgreSQL database shared by instances. */

@@ -1,13 +1,9 @@
 /** Small record with an expiry, such as an uploaded certificate or a revoked token. */
 export interface KeptRecord {
-  /** Unique within the kind. */
-  readonly key: string;
-  /** Canonical DN. */
-  readonly owner: string;
-  /** Creation time in seconds since the epoch. */
-  readonly made: number;
-  /** First second after the expiry, since the epoch. */
-  readonly ends: number;
+  readonly key: string; // unique within the kind
+  readonly owner: string; // canonical DN
+  readonly made: number; // creation time in seconds since the epoch
+  readonly ends: number; // first second after the expiry, since the epoch
   readonly content: unknown;
 }
 

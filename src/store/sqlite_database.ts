@@ -4,12 +4,9 @@ import { checkValues, type Database, DatabaseFailure, type Row, type Values, typ
 
 /** Schema of a database file and its migrations. */
 export interface Schema {
-  /** Such as `share database`, for messages. */
-  readonly what: string;
-  /** For `file(1)`. */
-  readonly applicationId: number;
-  /** Migrations; `PRAGMA user_version` is the number taken. */
-  readonly steps: readonly string[];
+  readonly what: string; // such as `share database`, for messages
+  readonly applicationId: number; // for `file(1)`
+  readonly steps: readonly string[]; // migrations; `PRAGMA user_version` is the number taken
 }
 
 /** Error for a foreign or newer database. */

@@ -7,8 +7,7 @@ import { PostgresError } from "./postgres_failure.ts";
 export interface PostgresLogin {
   readonly database: string;
   readonly user: string;
-  /** Empty if the server requires none. */
-  readonly password: string;
+  readonly password: string; // empty if the server requires none
 }
 
 /** Schema of our tables. */
@@ -34,8 +33,7 @@ export class PostgresConnection {
   readonly #driver: Driver;
   readonly #socket: Duplex;
   #alive = true;
-  /** Resolves when the connection is unusable. */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<void>; // resolves when the connection is unusable
   /** Cancels running statements: the driver does not report all that fail with the connection. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 

@@ -26,24 +26,18 @@ import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 /** Options of a PostgreSQL database. */
 export interface PostgresOptions {
-  /** Primary and standbys, in any order. */
-  readonly servers: readonly PostgresServer[];
+  readonly servers: readonly PostgresServer[]; // primary and standbys, in any order
   readonly login: PostgresLogin;
-  /** Default: TCP without TLS. */
-  readonly reach?: Reach;
-  /** Most connections; one of them listens for notifications. */
-  readonly connections: number;
-  /** Deadline for one piece of work, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Called when the condition changes. */
-  readonly changed?: (condition: DatabaseCondition) => void;
+  readonly reach?: Reach; // default: TCP without TLS
+  readonly connections: number; // most connections; one of them listens for notifications
+  readonly timeoutMs: number; // deadline for one piece of work, in milliseconds
+  readonly changed?: (condition: DatabaseCondition) => void; // called when the condition changes
   /** Called for a statement that fails because of a defect of the service. */
   readonly defective?: (statement: string, error: PostgresError) => void;
   readonly elapsed?: Stopwatch;
   /** Checks the tables; default: ours. @throws {DatabaseFailure} */
   readonly checkSchema?: (connection: PostgresConnection) => Promise<void>;
-  /** Replaces the database's clock in tests. */
-  readonly clock?: Clock;
+  readonly clock?: Clock; // replaces the database's clock in tests
 }
 
 /** First pause between retries, in milliseconds; doubles each time. */
@@ -57,10 +51,8 @@ const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
 
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
-  /** Milliseconds of the current outage; 0 if up. */
-  readonly awayMs: number;
-  /** Statements that failed because of a defect of the service. */
-  readonly defects: number;
+  readonly awayMs: number; // milliseconds of the current outage; 0 if up
+  readonly defects: number; // statements that failed because of a defect of the service
 };
 
 /** Change with its earlier attempts. */

@@ -10,8 +10,7 @@ const WAITING = 1000;
 
 /** Deadline of a piece of work. */
 export interface Deadline {
-  /** Aborted at the deadline. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal; // aborted at the deadline
   /** Milliseconds left, at least 1. */
   left(): number;
 }

@@ -21,10 +21,8 @@ interface Step {
 
 /** Schema version of a database. */
 interface TableVersions {
-  /** Steps taken. */
-  readonly version: number;
-  /** From the last step. */
-  readonly worksWith: number;
+  readonly version: number; // steps taken
+  readonly worksWith: number; // from the last step
 }
 
 /** Trigger that notifies all instances of a change at commit. */

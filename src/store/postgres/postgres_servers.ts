@@ -25,8 +25,7 @@ interface ServersOptions {
   readonly reach: Reach;
   /** Checks the tables. @throws {DatabaseFailure} */
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
-  /** Timeout of each operation, in milliseconds. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: number; // timeout of each operation, in milliseconds
   readonly state: DatabaseState;
 }
 

@@ -28,13 +28,11 @@ interface Servers {
 }
 
 interface WatchParts {
-  /** Timeout of connecting and of each response. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: number; // timeout of connecting and of each response
   readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
   /** Called when the server stopped responding or became read-only, so that its other connections are closed too. */
   readonly unusable?: () => void;
-  /** Called after each ping. */
-  readonly tried?: () => void;
+  readonly tried?: () => void; // called after each ping
   readonly schedule?: Schedule;
 }
 
