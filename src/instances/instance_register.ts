@@ -6,26 +6,18 @@ import { Following } from "../store/following.ts";
 
 /** One of the processes that together are the service. */
 interface InstanceFacts {
-  /** Of the process. */
-  readonly id: string;
-  /** For people: `host:port`. */
-  readonly name: string;
-  /** Of the program. */
-  readonly version: string;
-  /** Digest of the settings that must be equal on all instances instances. */
-  readonly configuration: string;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly id: string; // of the process
+  readonly name: string; // for people: `host:port`
+  readonly version: string; // of the program
+  readonly configuration: string; // digest of the settings that must be equal on all instances instances
+  readonly upSince: number; // start of the process, milliseconds since the epoch
 }
 
 /** An instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
-  /** Milliseconds since it was seen last. */
-  readonly ageMs: number;
-  /** Whether it is to be taken for one that serves. */
-  readonly alive: boolean;
-  /** Whether it is this one. */
-  readonly own: boolean;
+  readonly ageMs: number; // milliseconds since it was seen last
+  readonly alive: boolean; // whether it is to be taken for one that serves
+  readonly own: boolean; // whether it is this one
 }
 
 /** How often each says that it is there, in milliseconds. */

@@ -12,8 +12,7 @@ const TOLERANCE_MS = 30_000;
 /** Whose clock counts, and what the time is until it is known. */
 interface SharedClockParts {
   readonly database: Database;
-  /** Of this machine. */
-  readonly clock: Clock;
+  readonly clock: Clock; // of this machine
   readonly elapsed: Stopwatch;
   /** By how much it was behind the database's, in milliseconds, as far as somebody before knew. */
   readonly behindMs?: number;
