@@ -14,18 +14,15 @@ import type { ServingEdge } from "./serving_edge.ts";
 
 /** What cores are started with, and whom they serve. */
 interface CoresParts {
-  /** In use; a core that dies is started with it again. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot; // in use; a core that dies is started with it again
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly edges: {
     readonly current: ServingEdge | undefined;
-    /** Used last. */
-    readonly port: number;
+    readonly port: number; // used last
   };
 }
 
@@ -36,8 +33,7 @@ interface CoresParts {
 export class Cores {
   readonly #parts: CoresParts;
   readonly #restartPolicy: RestartPolicy<ServingCore>;
-  /** Ready, without requests yet. */
-  #next: ServingCore | undefined;
+  #next: ServingCore | undefined; // ready, without requests yet
   readonly #leaving = new Set<ServingCore>();
   readonly #state: CoreState;
   #generation = 0;

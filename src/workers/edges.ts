@@ -9,19 +9,15 @@ import { ServingEdge } from "./serving_edge.ts";
 
 /** What edges are started with, and who is told of them. */
 interface EdgesParts {
-  /** In use; an edge that dies is started with it again. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot; // in use; an edge that dies is started with it again
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
-  /** Makes the metrics page. */
-  readonly metricsPage: () => Promise<string>;
-  /** Told of one that serves from now on. */
-  readonly used: (edge: ServingEdge) => void;
+  readonly metricsPage: () => Promise<string>; // makes the metrics page
+  readonly used: (edge: ServingEdge) => void; // told of one that serves from now on
   /** Told of one in which nothing waits any more for the core of that generation, which leaves. */
   readonly idle: (edge: ServingEdge, generation: number) => void;
-  /** Told of one that is gone, and waits for nothing any more. */
-  readonly ended: (edge: ServingEdge) => void;
+  readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
 }
 
 /** The edge that serves, and those before it, which finish what they have: one that dies or listens no more is replaced. */

@@ -17,8 +17,7 @@ export interface Report {
    * still where the machine has no processor for it.
    */
   readonly ownDelayMs: number;
-  /** Promises that were rejected and nobody handled. */
-  readonly rejections: number;
+  readonly rejections: number; // promises that were rejected and nobody handled
 }
 
 /** Reports once a second what a worker counted, how long its event loop stood still, and defects that it survived. */

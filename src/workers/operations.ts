@@ -7,15 +7,13 @@ import type { Supervisor } from "./supervisor.ts";
 /** Access of the operator to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
-  /** Path; absent: the configuration switches it off. */
-  readonly controlSocket: string | undefined;
+  readonly controlSocket: string | undefined; // path; absent: the configuration switches it off
 }
 
 /** Parts that answer admin requests outside of the core. */
 export interface OperationsParts {
   readonly supervisor: Supervisor;
-  /** Absolute path of the main configuration file. */
-  readonly configuration: string;
+  readonly configuration: string; // absolute path of the main configuration file
   /** Reads the configuration again, until that is done; {@link Supervisor.reloads} then holds the outcome. */
   readonly reload: () => Promise<void>;
 }

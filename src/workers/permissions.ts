@@ -75,8 +75,7 @@ function databaseFiles({ sharing: { database } }: ServiceConfig): (string | unde
 
 interface Endpoint {
   readonly host: string;
-  /** Absent: every port, as data connections of the daemon need it. */
-  readonly port: number | undefined;
+  readonly port: number | undefined; // absent: every port, as data connections of the daemon need it
 }
 
 function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[] {

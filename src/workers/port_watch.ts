@@ -6,17 +6,14 @@ const MAX_WAIT = 2;
 
 /** Somebody who listens. */
 export interface Listening {
-  /** As it was told to listen; of all addresses one of this host is asked. */
-  readonly address: string;
+  readonly address: string; // as it was told to listen; of all addresses one of this host is asked
   readonly port: number;
 }
 
 /** Who is asked, and who is told of silence. */
 interface PortWatchParts<T extends Listening> {
-  /** Who listens at present. */
-  readonly current: () => T | undefined;
-  /** Told of one that no longer takes connections. */
-  readonly silent: (listener: T) => void;
+  readonly current: () => T | undefined; // who listens at present
+  readonly silent: (listener: T) => void; // told of one that no longer takes connections
   /** Whether a connection is taken; default {@link takesConnections}. */
   readonly ask?: (listener: Listening) => Promise<boolean>;
   readonly everyMs?: number;

@@ -10,16 +10,14 @@ const LONG_LIFE_MS = 60_000;
 
 /** Whose place is kept, and how another takes it. */
 interface RestartPolicyParts {
-  /** The kind of worker, for log and metrics. */
-  readonly what: "edge" | "core";
+  readonly what: "edge" | "core"; // the kind of worker, for log and metrics
   /** Has another take the place; when it is its turn, and nobody has it by then. */
   readonly start: () => Promise<void>;
   readonly changes: WorkerLifecycle;
   readonly reports: Pick<WorkerReports, "log"> & {
     readonly counters: Pick<WorkerReports["counters"], "count">;
   };
-  /** Waits for so many milliseconds. */
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly pause?: (ms: number) => Promise<void>; // waits for so many milliseconds
 }
 
 /**

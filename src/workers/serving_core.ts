@@ -18,10 +18,8 @@ const MODULE = workerModule(new URL("./core_worker.ts", import.meta.url));
 /** Values that a core starts with, and listeners for its messages. */
 interface CoreParts {
   readonly generation: number;
-  /** That clients connect to. */
-  readonly port: number;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly port: number; // that clients connect to
+  readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker) => void;

@@ -22,8 +22,7 @@ const MODULE = workerModule(new URL("./edge_worker.ts", import.meta.url));
 interface EdgeParts {
   /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
   readonly port: number;
-  /** The same for the metrics page. */
-  readonly metricsPort: number;
+  readonly metricsPort: number; // the same for the metrics page
   readonly connections: ConnectionLimit;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker, edge: ServingEdge) => void;
@@ -32,10 +31,8 @@ interface EdgeParts {
 
 /** An edge's worker that listens, as the supervisor sees it. */
 export class ServingEdge {
-  /** What it was started with: its address and limits hold for its life. */
-  readonly snapshot: Snapshot;
-  /** It listens on, looked up. */
-  readonly address: string;
+  readonly snapshot: Snapshot; // what it was started with: its address and limits hold for its life
+  readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;
   #port = 0;
   #metrics: Listening | undefined;

@@ -20,8 +20,7 @@ const RETRY_MS = 5000;
 interface SupervisorOptions {
   readonly logFile?: LogFile;
   readonly resolve?: Resolve;
-  /** Name of this machine, for people. */
-  readonly hostName?: string;
+  readonly hostName?: string; // name of this machine, for people
   /** Makes the page for scrapers; see `metricsPage()`. */
   readonly metricsPage?: (supervisor: Supervisor) => Promise<string>;
 }
@@ -35,8 +34,7 @@ export class Supervisor {
   readonly reloads: ReloadRecord;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
-  /** What is in use, and what workers that die are started with again. */
-  #snapshot: Snapshot;
+  #snapshot: Snapshot; // what is in use, and what workers that die are started with again
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;

@@ -12,8 +12,7 @@ export type ToEdgeWorker =
   | {
     readonly kind: "start";
     readonly options: EdgeOptions;
-    /** Where scrapers connect; absent: there is no metrics page. */
-    readonly metrics: EdgeOptions | undefined;
+    readonly metrics: EdgeOptions | undefined; // where scrapers connect; absent: there is no metrics page
     readonly logLevel: Level;
   }
   /** The metrics page that the edge asked for; absent: it could not be made. */

@@ -6,12 +6,9 @@ import type { FromWorker } from "./worker_message.ts";
 
 /** What a worker does without being asked. */
 interface WorkerEvents {
-  /** Says something. */
-  readonly said: (message: FromWorker) => void;
-  /** Ends without being told to, or gives no sign of life any more. */
-  readonly died: (reason: string) => void;
-  /** How often it is asked for a sign of life, in milliseconds; default {@link PING_MS}. */
-  readonly pingMs?: number;
+  readonly said: (message: FromWorker) => void; // says something
+  readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
+  readonly pingMs?: number; // how often it is asked for a sign of life, in milliseconds; default `PING_MS`
 }
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };

@@ -24,8 +24,7 @@ export class AnotherService extends CannotStart {
 interface ControlParts {
   readonly answer: Answer;
   readonly log: Logger;
-  /** How long a caller may take to send a line, in milliseconds; default 5 s. */
-  readonly requestMs?: number;
+  readonly requestMs?: number; // how long a caller may take to send a line, in milliseconds; default 5 s
 }
 
 /** How long a caller may take to send a line, in milliseconds. */
@@ -49,8 +48,7 @@ export class ControlSocket {
   readonly #requestMs: number;
   readonly #accepting: Promise<void>;
   #closed = false;
-  /** Ends the pause before callers are taken again. */
-  #retry: (() => void) | undefined;
+  #retry: (() => void) | undefined; // ends the pause before callers are taken again
   readonly #open = new Set<Deno.UnixConn>();
   /** Those of them whose request is being carried out. */
   readonly #asked = new Set<Deno.UnixConn>();

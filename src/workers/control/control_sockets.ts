@@ -10,8 +10,7 @@ const SYSTEM_FOLDER = "/run/authserver";
 interface Place {
   readonly control: ControlConfig;
   readonly logging: LoggingConfig;
-  /** Value of an environment variable. */
-  readonly environment: (name: string) => string | undefined;
+  readonly environment: (name: string) => string | undefined; // value of an environment variable
 }
 
 /** Where the service listens for its operator's commands; `undefined` if nowhere. */
