@@ -10,17 +10,14 @@ export interface AccountReport {
   readonly state: "known" | "unknown" | "failed";
   readonly home?: string;
   readonly keys?: readonly KeyReport[];
-  /** Why the daemons could not be asked. */
-  readonly reason?: string;
+  readonly reason?: string; // why the daemons could not be asked
 }
 
 /** A line of the account's `authorized_keys`; the key itself is not repeated. */
 interface KeyReport {
   readonly type?: string;
-  /** As `ssh-keygen -l` shows it. */
-  readonly fingerprint?: string;
-  /** Reason why the key is unusable. */
-  readonly reason?: string;
+  readonly fingerprint?: string; // as `ssh-keygen -l` shows it
+  readonly reason?: string; // reason why the key is unusable
 }
 
 /** Asks the daemons of a logical server about an account. @param uid As the operator typed it. */

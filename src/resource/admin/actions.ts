@@ -15,25 +15,21 @@ import type { AdminApi } from "./admin_api.ts";
 export interface ActionParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** Absent without a certificate to sign with. */
-  readonly tokens: TokenIssuer | undefined;
-  /** Absent: data sharing is off. */
-  readonly shareAdministration: ShareAdministration | undefined;
+  readonly tokens: TokenIssuer | undefined; // absent without a certificate to sign with
+  readonly shareAdministration: ShareAdministration | undefined; // absent: data sharing is off
 }
 
 /** What came of an action. */
 interface ActionResult {
   readonly success: boolean;
-  /** For people. */
-  readonly message: string;
+  readonly message: string; // for people
   readonly results?: Readonly<Record<string, unknown>>;
 }
 
 /** Something that an administrator can have done. */
 interface Action {
   readonly description: string;
-  /** Names of parameters. */
-  readonly required: readonly string[];
+  readonly required: readonly string[]; // names of parameters
   readonly optional: readonly string[];
   readonly run: (
     parameter: (name: string) => string | undefined,

@@ -37,10 +37,8 @@ interface AdminApiParts {
   readonly throttle: LoginThrottle;
   readonly signIns: SignIns;
   readonly certificate: () => CoreStatus["certificate"];
-  /** Absent without data sharing. */
-  readonly sharing: Pick<SharingParts, "store"> | undefined;
-  /** Absent: the service keeps no list of its tokens. */
-  readonly registry: TokenRegistry | undefined;
+  readonly sharing: Pick<SharingParts, "store"> | undefined; // absent without data sharing
+  readonly registry: TokenRegistry | undefined; // absent: the service keeps no list of its tokens
   /** Absent: this instance is alone. */
   readonly cluster: {
     readonly throttling: SharedThrottling;

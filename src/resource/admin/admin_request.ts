@@ -30,20 +30,16 @@ export type AdminAnswer = { readonly status: CoreStatus } | AdminResult;
 
 /** Answer to a request other than `status`. */
 export interface AdminResult {
-  /** Plain data. */
-  readonly result: unknown;
-  /** Absent if the request changed nothing. */
-  readonly change?: AdminChange;
+  readonly result: unknown; // plain data
+  readonly change?: AdminChange; // absent if the request changed nothing
 }
 
 /** Change that an admin request made, for log and audit. */
 interface AdminChange {
   readonly event: "ban" | "lift" | "revoke";
   readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
-  /** Duration of a ban, for the log alone. */
-  readonly seconds?: number;
-  /** Bans and counts of failed logins that were removed, for the log alone. */
-  readonly lifted?: number;
+  readonly seconds?: number; // duration of a ban, for the log alone
+  readonly lifted?: number; // bans and counts of failed logins that were removed, for the log alone
 }
 
 /** State of a core, for administrators only: it contains addresses and reasons. */
@@ -60,8 +56,7 @@ export interface CoreStatus {
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
-  /** Number of shares; absent without data sharing and while the store is away. */
-  readonly shares?: number;
+  readonly shares?: number; // number of shares; absent without data sharing and while the store is away
   /** Absent: this instance is alone. */
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];
