@@ -4,7 +4,7 @@ import { isAccountName } from "../../model/account_name.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
-/** What the daemons of a logical server say about an account. */
+/** Daemons' replies about an account. */
 export interface AccountReport {
   readonly server: string;
   readonly state: "known" | "unknown" | "failed";
@@ -13,7 +13,7 @@ export interface AccountReport {
   readonly reason?: string; // why the daemons could not be asked
 }
 
-/** A line of the account's `authorized_keys`; the key itself is not repeated. */
+/** Line of `authorized_keys` without the key. */
 interface KeyReport {
   readonly type?: string;
   readonly fingerprint?: string; // as `ssh-keygen -l` shows it

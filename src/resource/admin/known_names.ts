@@ -4,15 +4,15 @@ import { accountStatusOf } from "../../authentication/account_status.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { HttpError } from "../../model/http_error.ts";
 
-/** What an operator's word for a user stands for. */
+/** Names of a user that an operator typed. */
 interface KnownNames {
-  /** Distinguished names in canonical DN: the word itself, if it is one, and those of the user who signs in by it. */
+  /** Canonical DNs: the typed name, if it is one, and those of the user with this login. */
   readonly names: readonly string[];
-  /** Nobody is known by the name that was given, but somebody by this one, with its parts in the other order. */
+  /** Known name with the parts in reverse order, if the typed one is unknown. */
   readonly reversed?: string;
 }
 
-/** Looks up a user by login, account or distinguished name; as far as the sources know users who are not there. */
+/** Looks up a user by login, account or distinguished name, as far as the sources know absent users. */
 export async function knownNames(user: string, parts: {
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
@@ -34,7 +34,7 @@ export async function knownNames(user: string, parts: {
   return { names: [...names, form], reversed: suspect ? reversed : undefined };
 }
 
-/** Who bans somebody needs no source that is out of order. */
+/** Counts a failed source as a no, so that bans do not depend on it. */
 async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
   try {
     return await answer;
@@ -44,7 +44,6 @@ async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
   }
 }
 
-/** The canonical DN of what is a distinguished name. */
 function formOf(text: string): string | undefined {
   try {
     return canonicalDn(text) || undefined;
