@@ -30,7 +30,6 @@ export class Following {
     this.#cancel?.();
   }
 
-  /** Stops; resolves after a running poll. */
   async end(): Promise<void> {
     this.close();
     await this.#current;

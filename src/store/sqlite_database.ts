@@ -32,8 +32,8 @@ export class SqliteDatabase implements Database {
   readonly #clock: Clock;
 
   /**
-   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
-   * @throws {UnknownDatabase} If the file is damaged, foreign or newer than this service.
+   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
+   * or newer.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
@@ -120,7 +120,6 @@ export class SqliteDatabase implements Database {
     return statement;
   }
 
-  /** Migrates in one transaction. */
   #migrate(file: string, schema: Schema): void {
     this.#transact(() => {
       const { applicationId, steps } = schema;
@@ -150,8 +149,8 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
 const MOST_EXAMINED = 16 * 1024 ** 2;
 
 /**
- * Returns why a database file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; all
- * pages up to {@link MOST_EXAMINED} without a write-ahead log, which may be newer than them.
+ * Returns why a file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; up to
+ * {@link MOST_EXAMINED} all pages, without a write-ahead log, which may be newer.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);

@@ -104,7 +104,7 @@ export class PostgresConnection {
     return this.#told(() => this.#driver.unsafe(text, values, { prepare: true }));
   }
 
-  /** Runs statements without parameters; only a single statement returns rows. @throws {PostgresError} */
+  /** Runs statements without parameters; only single ones return rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
     return this.#told(() => this.#driver.unsafe(text));
   }
@@ -120,7 +120,6 @@ export class PostgresConnection {
     });
   }
 
-  /** Closes at once; running statements fail. */
   destroy(): void {
     this.#alive = false;
     this.#socket.destroy();

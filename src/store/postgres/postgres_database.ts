@@ -55,7 +55,6 @@ export type DatabaseStatus = DatabaseCondition & {
   readonly defects: number; // statements that failed because of a defect of the service
 };
 
-/** Change with its earlier attempts. */
 interface Change<T> {
   readonly id: string;
   readonly work: () => Work<T>;
@@ -65,9 +64,8 @@ interface Change<T> {
 }
 
 /**
- * PostgreSQL database for several instances. Work has a deadline, also on the server; attempts without effect are
- * retried until then. Each change stores an id, so that after a lost connection a retry can see whether it was
- * committed: never twice.
+ * PostgreSQL database for several instances. Retries attempts without effect until the deadline. Each change stores an
+ * id, so that a retry after a lost connection sees whether it was committed: never twice.
  */
 export class PostgresDatabase implements Database {
   readonly #options: PostgresOptions;
@@ -109,7 +107,6 @@ export class PostgresDatabase implements Database {
     return this.#isOpen;
   }
 
-  /** Whether notifications of other instances arrive. */
   get isReachable(): boolean {
     return this.#watch.isListening;
   }
@@ -143,7 +140,8 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares sessions.
+   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares
+   * sessions.
    */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
@@ -253,10 +251,8 @@ function nameOf(sql: string): string {
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
 
-/** Payload of a self-notification. */
 const CHECKED = "connection_check";
 
-/** Primary key of the change ids. */
 const ID_KEY = "change_made_pkey";
 
 /** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */

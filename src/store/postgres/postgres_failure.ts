@@ -12,8 +12,8 @@ export class PostgresError extends Error {
 }
 
 /**
- * Consequence of a failed statement. `again`: no effect, retry; `lost`: the connection is unusable, a commit may have
- * happened; `refused`: permanent.
+ * Consequence of a failure. `again`: no effect, retry; `lost`: connection gone, maybe committed; `refused`:
+ * permanent.
  */
 type Meaning = "again" | "lost" | "refused";
 

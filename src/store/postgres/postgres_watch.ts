@@ -48,7 +48,6 @@ export class PostgresWatch {
   readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
-  /** Listeners for table changes. */
   readonly #heard = new Set<Heard>();
 
   constructor(servers: Servers, parts: WatchParts) {
@@ -102,7 +101,6 @@ export class PostgresWatch {
     }
   }
 
-  /** Listens until the connection fails. */
   async #listen(): Promise<void> {
     const connection = await this.#inTime((signal) =>
       this.#servers.open(signal, (table) => {
