@@ -15,27 +15,20 @@ export class UnexpectedValue extends Error {
 }
 
 interface ValueContext {
-  /** Base of relative paths, absolute. */
-  readonly workingDirectory: string;
+  readonly workingDirectory: string; // base of relative paths, absolute
 }
 
 /** Description of one key. */
 export interface Key<T> {
   readonly shape: "one";
-  /** Default: the name in the table. */
-  readonly name?: string;
-  /** For the manual: a sentence or two without the final full stop. */
-  readonly help: string;
-  /** Such as `a port number from 1 to 65535`. */
-  readonly type: string;
-  /** For completion. */
-  readonly choices: readonly string[];
+  readonly name?: string; // default: the name in the table
+  readonly help: string; // for the manual: a sentence or two without the final full stop
+  readonly type: string; // such as `a port number from 1 to 65535`
+  readonly choices: readonly string[]; // for completion
   readonly unit?: string;
-  /** Unknown to the Java service. */
-  readonly added: boolean;
+  readonly added: boolean; // unknown to the Java service
   readonly secret: boolean;
-  /** `undefined`: the key is required. */
-  readonly absent: { readonly value: T } | undefined;
+  readonly absent: { readonly value: T } | undefined; // `undefined`: the key is required
   /** Whether an empty value of an optional key counts as absent, as in the Java service. */
   readonly emptyIsAbsent: boolean;
   /** Returns a warning for a suspicious valid text. */
@@ -69,8 +62,7 @@ export type Infer<T extends Table> = {
 
 interface Options<T> {
   readonly help: string;
-  /** Default: the name in the table. */
-  readonly name?: string;
+  readonly name?: string; // default: the name in the table
   readonly default?: T;
   readonly unit?: string;
   readonly added?: boolean;
@@ -159,8 +151,7 @@ export function integer(
   options: Options<number> & {
     readonly min?: number;
     readonly max?: number;
-    /** Meaning of 0 in the Java service, if unsupported: the default applies. */
-    readonly zero?: string;
+    readonly zero?: string; // meaning of 0 in the Java service, if unsupported: the default applies
   },
 ): Key<number> {
   const { min = 0, max = 2_147_483_647, unit, zero, default: ours } = options;

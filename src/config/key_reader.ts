@@ -6,13 +6,10 @@ import type { Section } from "./section.ts";
 /** Effective value of a key. */
 export interface EffectiveValue {
   readonly key: string;
-  /** Section title. */
-  readonly section: string;
-  /** Variables replaced; absent without a value. */
-  readonly value?: string;
+  readonly section: string; // section title
+  readonly value?: string; // variables replaced; absent without a value
   readonly secret: boolean;
-  /** Absent for a default. */
-  readonly file?: string;
+  readonly file?: string; // absent for a default
   readonly line?: number;
 }
 

@@ -7,8 +7,7 @@ import type { KindConfig } from "./kind_config.ts";
 export interface Place {
   readonly reader: KeyReader;
   readonly name: string;
-  /** With final dot. */
-  readonly prefix: string;
+  readonly prefix: string; // with final dot
   /** Reads its members; `key` contains their names. */
   members(order: readonly string[], key: string): Promise<readonly KindConfig[]>;
 }
@@ -16,10 +15,8 @@ export interface Place {
 /** Remote system. */
 export interface Remote {
   readonly address: string;
-  /** Name on status pages, such as `Unity`. */
-  readonly shownAs: string;
-  /** Whether it gets the server's certificate; absent: general setting. */
-  readonly showCertificate?: boolean;
+  readonly shownAs: string; // name on status pages, such as `Unity`
+  readonly showCertificate?: boolean; // whether it gets the server's certificate; absent: general setting
 }
 
 /** Name in an attribute file. */
@@ -32,8 +29,7 @@ export interface WrittenName {
 /** User in a file. */
 export interface KnownUser {
   readonly dn: string;
-  /** Present for a password login. */
-  readonly login?: string;
+  readonly login?: string; // present for a password login
   readonly file: string;
 }
 
@@ -41,18 +37,15 @@ export interface KnownUser {
 export interface KindInspection {
   readonly diagnostics: readonly Diagnostic[];
   readonly users?: readonly KnownUser[];
-  /** Names with entries. */
-  readonly written?: readonly WrittenName[];
+  readonly written?: readonly WrittenName[]; // names with entries
   /** Reports whether an entry matches a canonical DN; absent without readable entries. */
   readonly matches?: (name: string) => boolean;
 }
 
 /** Relation of a Java class to a kind. */
 export interface ClassUse {
-  /** Names that imply this class. */
-  readonly names?: readonly string[];
-  /** Equivalent class that replaces it. */
-  readonly as?: string;
+  readonly names?: readonly string[]; // names that imply this class
+  readonly as?: string; // equivalent class that replaces it
 }
 
 /**
@@ -62,10 +55,8 @@ export interface ClassUse {
  * @typeParam S Result of reading them.
  */
 export interface Kind<T extends Table = Table, S extends object = object> {
-  /** In the manual. */
-  readonly title: string;
-  /** Simple names of Java classes. */
-  readonly classes: Readonly<Record<string, ClassUse>>;
+  readonly title: string; // in the manual
+  readonly classes: Readonly<Record<string, ClassUse>>; // simple names of Java classes
   readonly keys: T;
   readonly ignored?: Readonly<Record<string, string>>;
   /** Checks the values and reports diagnostics to the reader. */
@@ -78,8 +69,7 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   remotes?(config: S & KindConfig): readonly Remote[];
   /** Bearer tokens it forwards: all, its issuer's and opaque ones, its issuer's only; absent: none. */
   takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
-  /** Whether it provides `acr`. */
-  readonly tellsAcr?: true;
+  readonly tellsAcr?: true; // whether it provides `acr`
   members?(config: S & KindConfig): readonly KindConfig[];
   /**
    * Inspects its configuration and files for the operator.
@@ -99,8 +89,7 @@ export type ConfigRead<F extends (...given: never[]) => unknown> =
 
 /** List of kinds. */
 export interface KindList<K extends Kind = Kind> {
-  /** Such as `method`, for messages. */
-  readonly sort: string;
+  readonly sort: string; // such as `method`, for messages
   readonly kinds: readonly K[];
   /** Unsupported Java classes: implied names, and the alternative. */
   readonly refused: Readonly<

@@ -1,6 +1,5 @@
 /** Configured authenticator or attribute source; `kind`, a simple Java class name, determines its other members. */
 export interface KindConfig {
   readonly kind: string;
-  /** As configured, such as `SSHKEY`. */
-  readonly name: string;
+  readonly name: string; // as configured, such as `SSHKEY`
 }

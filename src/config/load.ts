@@ -31,31 +31,22 @@ import type { ServiceConfig } from "./service_config.ts";
 /** Dependencies of reading a configuration. */
 export interface LoadOptions {
   readonly kinds: Kinds;
-  /** For `${NAME}`. */
-  readonly environment: (name: string) => string | undefined;
+  readonly environment: (name: string) => string | undefined; // for `${NAME}`
   /** Base of relative paths. Default: the process's. */
   readonly workingDirectory?: string;
-  /** For the external URL of a service on all interfaces. */
-  readonly hostName?: () => string;
-  /** Severity of unknown keys with known prefixes. */
-  readonly unknownKeys?: Diagnostic["severity"];
+  readonly hostName?: () => string; // for the external URL of a service on all interfaces
+  readonly unknownKeys?: Diagnostic["severity"]; // severity of unknown keys with known prefixes
 }
 
 /** Result of reading a configuration. */
 interface LoadedConfiguration {
-  /** Absent after errors. */
-  readonly config?: ServiceConfig;
-  /** Valid parts, despite errors elsewhere. */
-  readonly readable: Partial<ServiceConfig>;
-  /** Logical servers, even invalid ones; absent if unknown. */
-  readonly serverNames?: readonly string[];
-  /** Required files that are unreadable, absolute. */
-  readonly unreadable: readonly string[];
+  readonly config?: ServiceConfig; // absent after errors
+  readonly readable: Partial<ServiceConfig>; // valid parts, despite errors elsewhere
+  readonly serverNames?: readonly string[]; // logical servers, even invalid ones; absent if unknown
+  readonly unreadable: readonly string[]; // required files that are unreadable, absolute
   readonly diagnostics: readonly Diagnostic[];
-  /** Source and referenced files, absolute. */
-  readonly dependsOn: readonly string[];
-  /** All keys in the order of reading. */
-  readonly effective: readonly EffectiveValue[];
+  readonly dependsOn: readonly string[]; // source and referenced files, absolute
+  readonly effective: readonly EffectiveValue[]; // all keys in the order of reading
 }
 
 /** Reads the main file and its includes. Returns diagnostics by line, and the configuration without errors. */

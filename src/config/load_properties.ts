@@ -5,24 +5,20 @@ import { readRegularFile } from "../model/regular_file.ts";
 
 /** Entry with variables replaced. */
 export interface ResolvedEntry extends PropertyEntry {
-  /** Original value. */
-  readonly written: string;
+  readonly written: string; // original value
 }
 
 /** Entries of the main file and its includes. */
 export interface Properties {
   readonly entries: ReadonlyMap<string, ResolvedEntry>;
-  /** Keys with unresolvable values, each with a diagnostic. */
-  readonly unusable: ReadonlySet<string>;
+  readonly unusable: ReadonlySet<string>; // keys with unresolvable values, each with a diagnostic
   readonly mainFile: string;
-  /** Absolute, the main file first. */
-  readonly files: readonly string[];
+  readonly files: readonly string[]; // absolute, the main file first
 }
 
 interface PropertiesContext {
   readonly environment: (name: string) => string | undefined;
-  /** Base of relative paths, absolute. */
-  readonly workingDirectory: string;
+  readonly workingDirectory: string; // base of relative paths, absolute
 }
 
 const INCLUDE = "$include.";

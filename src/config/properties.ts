@@ -4,11 +4,9 @@ import { trimEndCharacters } from "../model/trim.ts";
 /** Entry of a property file. */
 export interface PropertyEntry {
   readonly key: string;
-  /** Unescaped, with trailing blanks. */
-  readonly value: string;
+  readonly value: string; // unescaped, with trailing blanks
   readonly file: string;
-  /** From 1; the first line of a continued entry. */
-  readonly line: number;
+  readonly line: number; // from 1; the first line of a continued entry
 }
 
 /** Decodes UTF-8, or ISO-8859-1 as the fallback; drops a byte-order mark. */

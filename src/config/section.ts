@@ -2,18 +2,14 @@ import type { Table } from "./key.ts";
 
 /** Keys with a common prefix, for reading and for the manual. */
 export interface Section<T extends Table = Table> {
-  /** With final dot; `<server>` stands for names. */
-  readonly prefix: string;
+  readonly prefix: string; // with final dot; `<server>` stands for names
   readonly title: string;
   readonly keys: T;
   /** Keys of the Java service without effect, with the reason after `ignored: `. A final `*` matches any rest. */
   readonly ignored?: Readonly<Record<string, string>>;
-  /** Severity of unknown keys. */
-  readonly unknown: "error" | "warning";
-  /** Java key names for which an unknown key is only a warning. */
-  readonly elsewhere?: ReadonlySet<string>;
-  /** Whether keys are case-insensitive. */
-  readonly anyCase?: boolean;
+  readonly unknown: "error" | "warning"; // severity of unknown keys
+  readonly elsewhere?: ReadonlySet<string>; // Java key names for which an unknown key is only a warning
+  readonly anyCase?: boolean; // whether keys are case-insensitive
 }
 
 /** Declares a section and keeps its type. */

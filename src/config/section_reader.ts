@@ -5,8 +5,7 @@ import type { ServiceConfig } from "./service_config.ts";
 /** Valid sections, and facts for other sections. */
 export type Parts = Partial<ServiceConfig> & {
   readonly tls?: boolean;
-  /** Logical servers, even invalid ones. */
-  readonly serverNames?: readonly string[];
+  readonly serverNames?: readonly string[]; // logical servers, even invalid ones
 };
 
 /** Input of a section: earlier sections and the environment. */

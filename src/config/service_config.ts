@@ -23,23 +23,18 @@ export interface ServiceConfig {
   readonly site: SiteConfig;
   readonly features: FeaturesConfig;
   readonly https: HttpsConfig;
-  /** Absent only without HTTPS and TLS to daemons. */
-  readonly credential: CredentialConfig | undefined;
+  readonly credential: CredentialConfig | undefined; // absent only without HTTPS and TLS to daemons
   /** For clients, daemons and identity providers; absent only without TLS. */
   readonly truststore: TruststoreConfig | undefined;
-  /** Absent: the common truststore. */
-  readonly clientTruststore: TruststoreConfig | undefined;
+  readonly clientTruststore: TruststoreConfig | undefined; // absent: the common truststore
   /** For identity providers and XUUDB; absent: the common truststore. */
   readonly providerTruststore: TruststoreConfig | undefined;
-  /** SAML issuers' own certificates. */
-  readonly trustedAssertionIssuers: TruststoreConfig | undefined;
+  readonly trustedAssertionIssuers: TruststoreConfig | undefined; // SAML issuers' own certificates
   readonly servers: readonly LogicalServerConfig[];
-  /** Whether to resolve host names in client addresses. */
-  readonly resolveClientNames: boolean;
+  readonly resolveClientNames: boolean; // whether to resolve host names in client addresses
   readonly authentication: AuthenticationConfig;
   readonly attributes: AttributesConfig;
-  /** They run last; their account and groups win. */
-  readonly dynamicAttributes: AttributesConfig;
+  readonly dynamicAttributes: AttributesConfig; // they run last; their account and groups win
   readonly accessControl: AccessControlConfig;
   readonly gateway: GatewayConfig;
   readonly issuedTokens: IssuedTokensConfig;
@@ -53,23 +48,20 @@ export interface ServiceConfig {
   readonly metrics: MetricsConfig;
   /** Further audiences and recipients of SAML assertions. */
   readonly additionalServiceIdentifiers: readonly string[];
-  /** Whether to reload a changed main file. */
-  readonly liveReload: boolean;
+  readonly liveReload: boolean; // whether to reload a changed main file
   readonly drainSeconds: number;
 }
 
 interface SourceFiles {
   readonly main: string;
-  /** Main file, includes and expression files, absolute. */
-  readonly all: readonly string[];
+  readonly all: readonly string[]; // main file, includes and expression files, absolute
 }
 
 /** Name and addresses. */
 export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "host" | "port"> {
   /** Without trailing slash; contains port 0 if so configured, see `externalUrlAt`. */
   readonly externalUrl: string;
-  /** Whether the URL was configured. */
-  readonly externalUrlGiven: boolean;
+  readonly externalUrlGiven: boolean; // whether the URL was configured
 }
 
 /** Enabled services; others respond 404. */
@@ -78,8 +70,7 @@ type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" 
 /** Listener. */
 export interface HttpsConfig
   extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
-  /** False: plain HTTP, for tests or behind a local proxy. */
-  readonly tls: boolean;
+  readonly tls: boolean; // false: plain HTTP, for tests or behind a local proxy
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
@@ -96,24 +87,20 @@ export interface Origin {
 export interface CredentialConfig extends Omit<Values<typeof CREDENTIAL>, "format"> {
   readonly origin: Origin;
   readonly format: "auto" | NonNullable<Values<typeof CREDENTIAL>["format"]>;
-  /** Place of `keyPath`, else `path`. */
-  readonly keyOrigin: Origin;
+  readonly keyOrigin: Origin; // place of `keyPath`, else `path`
 }
 
 /** Paths of trusted certificates; see `loadTlsMaterial`. */
 export type TruststoreConfig =
   & {
-    /** Interval of checks for new files; negative: never. */
-    readonly updateIntervalSeconds: number;
+    readonly updateIntervalSeconds: number; // interval of checks for new files; negative: never
     readonly origin: Origin;
-    /** Absent: no revocation check. */
-    readonly revocation: RevocationConfig | undefined;
+    readonly revocation: RevocationConfig | undefined; // absent: no revocation check
   }
   & (
     | {
       readonly type: "directory";
-      /** Absolute, possibly with `*` and `?`. */
-      readonly locations: readonly string[];
+      readonly locations: readonly string[]; // absolute, possibly with `*` and `?`
       readonly encoding: "PEM" | "DER";
     }
     | {
@@ -128,8 +115,7 @@ export type TruststoreConfig =
 /** Paths of revocation lists. */
 export interface RevocationConfig {
   readonly mode: "IF_VALID" | "REQUIRE";
-  /** Absolute, possibly with `*` and `?`. */
-  readonly locations: readonly string[];
+  readonly locations: readonly string[]; // absolute, possibly with `*` and `?`
   readonly origin: Origin;
 }
 
@@ -137,13 +123,11 @@ export interface RevocationConfig {
 export interface LogicalServerConfig {
   readonly name: string;
   readonly description: string;
-  /** At least one; numbered from 1. */
-  readonly instances: readonly DaemonInstanceConfig[];
+  readonly instances: readonly DaemonInstanceConfig[]; // at least one; numbered from 1
   readonly reservations: ReservationsConfig | undefined;
   /** Required logins. */
   readonly logins: Pick<Infer<typeof LOGICAL_KEYS>, "methods" | "requiredAcr" | "maxAuthAge" | "networks">;
-  /** Absent: the common truststore. */
-  readonly truststore: TruststoreConfig | undefined;
+  readonly truststore: TruststoreConfig | undefined; // absent: the common truststore
 }
 
 /** Daemon; clients get its host verbatim, see `hostsOf`. */
@@ -159,19 +143,16 @@ export interface ReservationsConfig {
 
 /** Authenticators, and whether credentials are required. */
 export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>, "order"> {
-  /** In order; empty: all callers are anonymous. */
-  readonly authenticators: readonly KindConfig[];
+  readonly authenticators: readonly KindConfig[]; // in order; empty: all callers are anonymous
 }
 
 /** Sources in order and how to combine them. */
 export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
-  /** As configured, without the implicit automatic source. */
-  readonly sources: readonly KindConfig[];
+  readonly sources: readonly KindConfig[]; // as configured, without the implicit automatic source
 }
 
 interface AccessControlConfig {
-  /** False: every caller may do everything (tests only). */
-  readonly enabled: boolean;
+  readonly enabled: boolean; // false: every caller may do everything (tests only)
 }
 
 /** Gateway and its addresses; without trusted peers its headers are ignored. */
@@ -179,8 +160,7 @@ export type GatewayConfig = Values<typeof GATEWAY>;
 
 interface IssuedTokensConfig
   extends Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> {
-  /** PEM files of trusted issuers. */
-  readonly trustedIssuerFiles: readonly string[];
+  readonly trustedIssuerFiles: readonly string[]; // PEM files of trusted issuers
 }
 
 type BrowsersConfig = Values<typeof BROWSERS>;
@@ -191,8 +171,7 @@ export type ThrottlingConfig = Values<typeof THROTTLING>;
 /** Data sharing; with `servers` there is a directory or database. */
 interface SharingConfig
   extends Omit<Values<typeof SHARE>, "clientAddresses">, Pick<Values<typeof PERSISTENCE>, "directory"> {
-  /** Absent: everything is in the directory. */
-  readonly database: DatabaseConfig | undefined;
+  readonly database: DatabaseConfig | undefined; // absent: everything is in the directory
   /** Addresses for own sessions; empty: the connection's local address. */
   readonly clientAddresses: readonly string[];
 }
@@ -216,8 +195,7 @@ export interface OutgoingConfig extends
     Values<typeof CLIENT>,
     "proxyHost" | "proxyPort" | "proxyType" | "proxyUser" | "proxyPassword" | "nonProxyHosts"
   > {
-  /** Absent: direct connections. */
-  readonly proxy?: ProxyConfig;
+  readonly proxy?: ProxyConfig; // absent: direct connections
 }
 
 /** HTTP proxy for outgoing connections. */
@@ -226,14 +204,12 @@ export interface ProxyConfig {
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Direct destinations, see `goesThroughProxy()`. */
-  readonly direct: readonly string[];
+  readonly direct: readonly string[]; // direct destinations, see `goesThroughProxy()`
 }
 
 /** Log output. */
 export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
-  /** Absent: console only. */
-  readonly file: string | undefined;
+  readonly file: string | undefined; // absent: console only
 }
 
 /** Destination of the audit log. */
@@ -245,8 +221,7 @@ export type AuditConfig =
 /** Control socket. */
 export interface ControlConfig {
   readonly enabled: boolean;
-  /** Absent: see `controlSockets`. */
-  readonly socket: string | undefined;
+  readonly socket: string | undefined; // absent: see `controlSockets`
 }
 
 /** Prometheus metrics; without `listen` off. */

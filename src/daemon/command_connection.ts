@@ -13,8 +13,7 @@ export interface CommandSocket {
   readonly port: number;
   /** Absent: plain TCP, for tests only. */
   readonly tls?: {
-    /** Called per connection, so that renewed certificates take effect. */
-    readonly material: () => TlsMaterial;
+    readonly material: () => TlsMaterial; // called per connection, so that renewed certificates take effect
     readonly expectedDn?: string;
     readonly allowUnverifiable?: boolean;
   };
@@ -31,13 +30,11 @@ export interface ExchangeLimits {
 export interface Ahead {
   /** Resolves at its end, with a failure if there is no point in continuing. */
   readonly over: Promise<Failure | undefined>;
-  /** Longest wait in milliseconds. */
-  readonly maxWait: number;
+  readonly maxWait: number; // longest wait in milliseconds
 }
 
 interface ExchangeOptions {
-  /** Called when this exchange's turn comes, which starts the limits. */
-  readonly limits: () => ExchangeLimits;
+  readonly limits: () => ExchangeLimits; // called when this exchange's turn comes, which starts the limits
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Absent: no exchange ahead. Requires TLS: over plain TCP the request would be sent too early. */
@@ -74,8 +71,7 @@ class CommandConnection {
   readonly #socket: Socket;
   #phase: "connecting" | "handshaking" | "written" | "leaving" = "connecting";
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Absent before our turn. */
-  #limits: ExchangeLimits | undefined;
+  #limits: ExchangeLimits | undefined; // absent before our turn
   #flushed = false;
   #received: Buffer[] = [];
   #size = 0;

@@ -20,42 +20,32 @@ import type { Schedule } from "../model/schedule.ts";
 /** Command to a daemon. */
 export interface DaemonCommand<T> {
   readonly request: string;
-  /** Returns `undefined` for an invalid reply. */
-  readonly parse: (reply: string) => T | undefined;
-  /** See {@link Queue}. */
-  readonly queueKey: string;
-  /** Milliseconds. */
-  readonly replyLimit: number;
+  readonly parse: (reply: string) => T | undefined; // returns `undefined` for an invalid reply
+  readonly queueKey: string; // see `Queue`
+  readonly replyLimit: number; // milliseconds
   /** Milliseconds until the daemon can serve the next, see {@link Queue}; absent: until the reply. */
   readonly longestTurn?: number;
-  /** By the stopwatch. */
-  readonly deadline: number;
+  readonly deadline: number; // by the stopwatch
   readonly signal: AbortSignal;
 }
 
 /** State of a daemon as plain data for a successor. */
 export interface DaemonKnowledge {
-  /** Absent if up. */
-  readonly trouble?: Failure;
-  /** From the last ping. */
-  readonly facts?: PingReply;
+  readonly trouble?: Failure; // absent if up
+  readonly facts?: PingReply; // from the last ping
 }
 
 /** Dependencies of a daemon. */
 export interface DaemonParts {
   readonly socket: CommandSocket;
   readonly limits: ExchangeLimits;
-  /** For certificate validity. */
-  readonly clock: Clock;
+  readonly clock: Clock; // for certificate validity
   readonly elapsed: Stopwatch;
   readonly schedule: Schedule;
-  /** From 0 to below 1; spreads checks of several instances. */
-  readonly random: () => number;
+  readonly random: () => number; // from 0 to below 1; spreads checks of several instances
   readonly log: Logger;
-  /** State from a predecessor. */
-  readonly known?: DaemonKnowledge;
-  /** Called on changes. */
-  readonly learned: (knowledge: DaemonKnowledge) => void;
+  readonly known?: DaemonKnowledge; // state from a predecessor
+  readonly learned: (knowledge: DaemonKnowledge) => void; // called on changes
   /** Instances that send commands, this one included. Default: 1. */
   readonly clusterMembers?: () => number;
 }
@@ -63,10 +53,8 @@ export interface DaemonParts {
 /** A logical server's view of the daemon. */
 interface DaemonRole {
   readonly server: string;
-  /** From 1. */
-  readonly instance: number;
-  /** `host:port` of the listen socket. */
-  readonly address: string;
+  readonly instance: number; // from 1
+  readonly address: string; // `host:port` of the listen socket
 }
 
 const SECOND = 1000;
@@ -97,18 +85,15 @@ export class Daemon {
   readonly #roles: DaemonRole[] = [];
   /** Logical servers that use it. */
   #users = 0;
-  /** Whether its state is known; before, requests may try it. */
-  #checked: boolean;
-  /** Absent if up. */
-  #trouble: Failure | undefined;
+  #checked: boolean; // whether its state is known; before, requests may try it
+  #trouble: Failure | undefined; // absent if up
   #doubtful = false;
   #facts: PingReply | undefined;
   #heardAt = -Infinity;
   #askedAt = -Infinity;
   #triedAt = -Infinity;
   #latencyMs: number | undefined;
-  /** Cached {@link health}. */
-  #health: DaemonHealth | undefined;
+  #health: DaemonHealth | undefined; // cached `health`
   /** Whether a ping is queued or running. */
   #checking = false;
   #cancel: (() => void) | undefined;

@@ -8,8 +8,7 @@ export interface SessionOrder {
   readonly user: string;
   /** Primary group, to which the daemon adds the account's others; or an exclusive list separated by `:`. */
   readonly group?: string;
-  /** Allowed client addresses. */
-  readonly clientAddresses: readonly string[];
+  readonly clientAddresses: readonly string[]; // allowed client addresses
   /** Base directory ending in `/`, or empty for the unconfined home directory. */
   readonly file: string;
   readonly permission: AccessPermission;
@@ -17,22 +16,17 @@ export interface SessionOrder {
   readonly streams: number;
   readonly compress: boolean;
   readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
-  /** Bytes per second; 0: no limit. */
-  readonly rateLimit: number;
-  /** Patterns separated by `:`. */
-  readonly includes?: string;
+  readonly rateLimit: number; // bytes per second; 0: no limit
+  readonly includes?: string; // patterns separated by `:`
   readonly excludes?: string;
 }
 
 /** Announced session. */
 export interface SessionGrant {
-  /** Configured listen host, verbatim. */
-  readonly host: string;
-  /** Reported by the daemon. */
-  readonly port: number;
+  readonly host: string; // configured listen host, verbatim
+  readonly port: number; // reported by the daemon
   readonly secret: Secret;
-  /** From 1. */
-  readonly instance: number;
+  readonly instance: number; // from 1
 }
 
 /** Daemon's reply about an account (daemon-protocol.md 2). */
@@ -40,32 +34,25 @@ export type UserInfo =
   | {
     readonly kind: "known";
     readonly home?: string;
-    /** `authorized_keys` lines with options. */
-    readonly keyLines: readonly string[];
+    readonly keyLines: readonly string[]; // `authorized_keys` lines with options
   }
   | { readonly kind: "unknown" };
 
 /** Status of a logical server, from real requests. */
 export interface GroupStatus {
-  /** Whether an instance is up. */
-  readonly usable: boolean;
-  /** Whether an instance is up or unchecked. */
-  readonly worthTrying: boolean;
-  /** Whether no instance has responded or failed yet. */
-  readonly unchecked: boolean;
+  readonly usable: boolean; // whether an instance is up
+  readonly worthTrying: boolean; // whether an instance is up or unchecked
+  readonly unchecked: boolean; // whether no instance has responded or failed yet
   readonly total: number;
   readonly available: number;
   readonly instances: readonly InstanceStatus[];
-  /** First version reported. */
-  readonly version?: string;
-  /** Smallest positive `MaxSessionsPerClient`. */
-  readonly sessionLimit?: number;
+  readonly version?: string; // first version reported
+  readonly sessionLimit?: number; // smallest positive `MaxSessionsPerClient`
 }
 
 /** Health of an instance. */
 export interface InstanceStatus extends DaemonHealth {
-  /** From 1. */
-  readonly instance: number;
+  readonly instance: number; // from 1
   /** `host:port` of the listen socket, or `host` while the port is unknown; never the command address. */
   readonly address: string;
 }
@@ -73,14 +60,10 @@ export interface InstanceStatus extends DaemonHealth {
 /** Health of a physical daemon. */
 export interface DaemonHealth {
   readonly up: boolean;
-  /** Whether it has not responded or failed yet. */
-  readonly unchecked?: boolean;
-  /** Reason of a failure, for log and operator. */
-  readonly reason?: string;
-  /** Latest latency in milliseconds, including connecting. */
-  readonly latencyMs?: number;
-  /** Whether its configured certificate proves nothing. */
-  readonly unverifiable?: boolean;
+  readonly unchecked?: boolean; // whether it has not responded or failed yet
+  readonly reason?: string; // reason of a failure, for log and operator
+  readonly latencyMs?: number; // latest latency in milliseconds, including connecting
+  readonly unverifiable?: boolean; // whether its configured certificate proves nothing
 }
 
 /** Logical server: physical daemons with round-robin and fail-over. */

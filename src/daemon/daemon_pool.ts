@@ -23,16 +23,12 @@ import { realTime, type Schedule } from "../model/schedule.ts";
 
 /** Addresses of a physical daemon. */
 export interface DaemonInstanceConfig {
-  /** Listen hosts, comma-separated; clients get them verbatim. */
-  readonly host: string;
-  /** Absent: reported with each session. */
-  readonly port?: number;
+  readonly host: string; // listen hosts, comma-separated; clients get them verbatim
+  readonly port?: number; // absent: reported with each session
   readonly commandHost: string;
   readonly commandPort: number;
-  /** False for tests only. */
-  readonly ssl: boolean;
-  /** Required certificate subject; absent: any trusted one. */
-  readonly expectedDn?: string;
+  readonly ssl: boolean; // false for tests only
+  readonly expectedDn?: string; // required certificate subject; absent: any trusted one
   /** Whether to accept a certificate without proof of its key. Default: false. */
   readonly allowUnverifiable?: boolean;
 }
@@ -41,15 +37,12 @@ interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
   readonly instances: readonly DaemonInstanceConfig[];
-  /** Name of its own anchors, if any. */
-  readonly trust?: string;
+  readonly trust?: string; // name of its own anchors, if any
 }
 
 interface DaemonGroupParts {
-  /** Called per connection. */
-  readonly tls: () => TlsMaterial;
-  /** For certificate validity. */
-  readonly clock: Clock;
+  readonly tls: () => TlsMaterial; // called per connection
+  readonly clock: Clock; // for certificate validity
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
   /** From 0 to below 1, for spreading checks. Default: `Math.random`. */
@@ -86,14 +79,12 @@ export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupP
 /** Request with its fail-over rules. */
 interface Operation<T, R> {
   readonly signal: AbortSignal;
-  /** Only this instance, from 1. */
-  readonly instance?: number;
+  readonly instance?: number; // only this instance, from 1
   /** @throws {ERR_INVALID_ORDER} */
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
-  /** Called before a retry if the command may have been executed. */
-  readonly renew?: () => void;
+  readonly renew?: () => void; // called before a retry if the command may have been executed
 }
 
 class DaemonPool implements DaemonGroup {

@@ -18,12 +18,10 @@ const MAX_LINE = 4096;
 
 interface Row<T> {
   readonly key: string;
-  /** Name for callers. */
-  readonly field: string;
+  readonly field: string; // name for callers
   /** Returns the text; an empty or absent default is omitted. */
   readonly text: (command: T) => string | undefined;
-  /** Further rule besides {@link isPlainText}. */
-  readonly allows: (text: string, command: T) => boolean;
+  readonly allows: (text: string, command: T) => boolean; // further rule besides `isPlainText`
   readonly expected: string;
 }
 

@@ -15,8 +15,7 @@ export type Fault = keyof typeof FAULTS;
 
 interface FaultFacts {
   readonly text: string;
-  /** Whether it proves that the daemon is down, and not only this request failed. */
-  readonly certain: boolean;
+  readonly certain: boolean; // whether it proves that the daemon is down, and not only this request failed
 }
 
 const FAULTS = {

@@ -7,8 +7,7 @@ export class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
 
   readonly #host: string;
-  /** Port that the daemon last reported. */
-  #reportedPort: number | undefined;
+  #reportedPort: number | undefined; // port that the daemon last reported
 
   /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
   constructor(

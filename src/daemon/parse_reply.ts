@@ -11,8 +11,7 @@ const MAX_REFUSAL = 2010;
 /** Daemon's reply to a ping (daemon-protocol.md 1.7). */
 export interface PingReply {
   readonly version: string;
-  /** Per account; absent: no limit. */
-  readonly sessionLimit?: number;
+  readonly sessionLimit?: number; // per account; absent: no limit
 }
 
 /** Daemon's reply to a session request (daemon-protocol.md 1.8). */

@@ -8,16 +8,11 @@ import type { Revocation } from "../model/trust/revocation.ts";
 import { isValidAt } from "../model/trust/validity.ts";
 
 interface PeerCheck {
-  /** Anchors for daemons, PEM. */
-  readonly anchors: readonly string[];
-  /** Absent: no revocation check. */
-  readonly revocation?: Revocation;
-  /** Required subject in any spelling; absent: any trusted one. */
-  readonly expectedDn?: string;
-  /** Whether to accept a certificate without proof of its key. */
-  readonly allowUnverifiable?: boolean;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
+  readonly anchors: readonly string[]; // anchors for daemons, PEM
+  readonly revocation?: Revocation; // absent: no revocation check
+  readonly expectedDn?: string; // required subject in any spelling; absent: any trusted one
+  readonly allowUnverifiable?: boolean; // whether to accept a certificate without proof of its key
+  readonly at: number; // milliseconds since the epoch
 }
 
 /**

@@ -17,8 +17,7 @@ interface Turn<T> {
 
 /** Limits on waiting and running requests. */
 interface QueueLimits extends FairQueueLimits {
-  /** Concurrent requests: with 2, one waits in the daemon's backlog. */
-  readonly underWay: () => 1 | 2;
+  readonly underWay: () => 1 | 2; // concurrent requests: with 2, one waits in the daemon's backlog
 }
 
 /**

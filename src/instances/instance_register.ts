@@ -4,7 +4,6 @@ import type { Schedule } from "../model/schedule.ts";
 import { type Database, type Row, row, rows } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
-/** One of the processes that together are the service. */
 interface InstanceFacts {
   /** Unique per process. */
   readonly id: string;
@@ -12,30 +11,27 @@ interface InstanceFacts {
   readonly name: string;
   /** Of the program. */
   readonly version: string;
-  /** Digest of the settings that must be equal on all instances instances. */
+  /** Digest of the settings that must be equal on all instances. */
   readonly configuration: string;
   /** Start of the process, milliseconds since the epoch. */
   readonly upSince: number;
 }
 
-/** An instance as others see it. */
+/** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
-  /** Milliseconds since it was seen last. */
-  readonly ageMs: number;
-  /** Whether it is to be taken for one that serves. */
-  readonly alive: boolean;
-  /** Whether it is this one. */
-  readonly own: boolean;
+  readonly ageMs: number; // milliseconds since it was seen last
+  readonly alive: boolean; // whether it is to be taken for one that serves
+  readonly own: boolean; // whether it is this one
 }
 
-/** How often each says that it is there, in milliseconds. */
+/** Interval of heartbeats in milliseconds. */
 const TURN_MS = 5000;
-/** One that was not seen for so long, in milliseconds, serves no more. */
+/** Milliseconds without heartbeat after which an instance counts as stopped. */
 const SILENT_MS = 17_000;
-/** One that was not seen for so long, in milliseconds, is forgotten. */
+/** Milliseconds without heartbeat after which an instance is deleted. */
 const FORGOTTEN_MS = 3600_000;
 
-/** A crash of the database empties the table: there is no disk to wait for. */
+/** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;
 
 const SQL = {
@@ -48,7 +44,7 @@ const SQL = {
   leave: `DELETE FROM instance WHERE id = :id`,
 } as const;
 
-/** Which instances there are; what is known of them stays while the database is away. */
+/** Register of instances; keeps the last state while the database is down. */
 export class InstanceRegister {
   #known: readonly RegisteredInstance[] | undefined;
   readonly #following: Following;
@@ -71,27 +67,27 @@ export class InstanceRegister {
     });
   }
 
-  /** As this one saw them last; itself alone before the first look. */
+  /** Instances as last seen; only this one before the first look. */
   get known(): readonly RegisteredInstance[] {
     return this.#known ?? [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
   }
 
-  /** How many serve, this one included. */
+  /** Number of running instances, this one included. */
   get alive(): number {
     return Math.max(1, this.known.filter(({ alive, own }) => alive && !own).length + 1);
   }
 
-  /** Whether some that serve with the same version have other configurations. */
+  /** Whether running instances of this version have different configurations. */
   get differ(): boolean {
     return this.#different().length > 0;
   }
 
-  /** Announces this one, and looks who else is there, from now on. */
+  /** Starts heartbeats and polling. */
   follow(): Promise<void> {
     return this.#following.begin();
   }
 
-  /** This one ends: the others need not wait until it is silent. @throws {DatabaseFailure} */
+  /** Deletes this instance, so that others notice at once. @throws {DatabaseFailure} */
   async leave(): Promise<void> {
     await this.#following.end(); // an announcement under way would come after the end
     const { database, own: { id } } = this.parts;
@@ -111,7 +107,7 @@ export class InstanceRegister {
       yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
       return before.map(toInstance);
     }, ASYNC_COMMIT);
-    // What this one could not say for some time, others could not either.
+    // While this instance could not write, others could not either.
     const lastTurnMs = found.find(({ id }) => id === own.id)?.ageMs ?? TURN_MS;
     const silentMs = SILENT_MS - TURN_MS + Math.max(TURN_MS, lastTurnMs);
     const others = found.filter(({ id }) => id !== own.id).map((other): RegisteredInstance => ({
@@ -125,7 +121,7 @@ export class InstanceRegister {
     log.warn("instances have different configurations", { names });
   }
 
-  /** Those that serve with the same version and another configuration. */
+  /** Returns running instances of this version with another configuration. */
   #different(): readonly RegisteredInstance[] {
     const { own: { version, configuration } } = this.parts;
     return this.known.filter((other) =>
@@ -134,7 +130,7 @@ export class InstanceRegister {
   }
 }
 
-/** By the bytes of their names; those of one name, started one after the other, by their start. */
+/** Compares names by code units, equal ones by their start. */
 function byName(one: InstanceFacts, other: InstanceFacts): number {
   return Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)) || one.upSince - other.upSince;
 }

@@ -4,31 +4,29 @@ import type { Schedule } from "../model/schedule.ts";
 import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
-/** How often the database is asked what time it is, in milliseconds. */
+/** Poll interval in milliseconds. */
 const TURN_MS = 5000;
-/** How far this machine's clock may be off before the operator is told, in milliseconds. */
+/** Deviation of the local clock that is logged, in milliseconds. */
 const TOLERANCE_MS = 30_000;
 
-/** Whose clock counts, and what the time is until it is known. */
 interface SharedClockParts {
   readonly database: Database;
   /** Local clock. */
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
-  /** By how much it was behind the database's, in milliseconds, as far as somebody before knew. */
+  /** Milliseconds behind the database's clock, from a predecessor. */
   readonly behindMs?: number;
-  /** Told by how much it is behind the database's, in milliseconds. */
+  /** Called with the milliseconds behind the database's clock. */
   readonly learned?: (behindMs: number) => void;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
 /**
- * The time that several instances go by: that of the database, since the clock of one machine may be wrong. It goes on
- * evenly while the database is away, also for whoever takes over then; before it was ever there, it is this machine's.
+ * Common clock of several instances: the database's, continued evenly during outages; before the first contact the
+ * local one.
  */
 export class SharedClock {
-  /** What the database's clock said, and when that was. */
   #asOf: { readonly time: number; readonly at: number } | undefined;
   #isOff = false;
   readonly #following: Following;
@@ -51,7 +49,7 @@ export class SharedClock {
     return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
 
-  /** Asks what time it is, now and again and again. */
+  /** Starts polling the database's clock. */
   follow(): Promise<void> {
     return this.#following.begin();
   }
@@ -65,7 +63,7 @@ export class SharedClock {
     const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
-    // The answer says what the time was about half way between question and answer.
+    // The reply's time is that of the middle between request and reply.
     const time = Number(found?.["now"]) + (at - asked) / 2;
     this.#asOf = { time, at };
     const aheadMs = clock() - time;

@@ -7,16 +7,14 @@ export interface AnswerPolicy {
   /** Sites that may frame our pages. */
   readonly frames: {
     readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
-    /** Origin for `allowFrom`. */
-    readonly allowed: string;
+    readonly allowed: string; // origin for `allowFrom`
   };
   readonly cors: CorsConfig | undefined;
 }
 
 /** Permissions of scripts from other sites (`container.httpServer.CORS_*`). */
 interface CorsConfig {
-  /** `*` matches every origin. */
-  readonly origins: readonly string[];
+  readonly origins: readonly string[]; // `*` matches every origin
   readonly methods: readonly string[];
   readonly requestHeaders: readonly string[];
   readonly exposedHeaders: readonly string[];

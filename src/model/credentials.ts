@@ -14,15 +14,12 @@ export type Authorization =
     readonly token: Secret;
     /** Unsigned claims of the login response that came with the token, as texts. */
     readonly login?: { readonly sub?: string; readonly acr?: string; readonly auth_time?: string };
-    /** Present if it comes with a proof of possession (RFC 9449, 7.1). */
-    readonly scheme?: "DPoP";
-    /** Unverified issuer of a JWT. */
-    readonly issuer?: string;
+    readonly scheme?: "DPoP"; // present if it comes with a proof of possession (RFC 9449, 7.1)
+    readonly issuer?: string; // unverified issuer of a JWT
     readonly route: BearerRoute;
     /** Unverified key of the user: equal for all tokens that claim the same one, see `readBearer`. */
     readonly claimant?: string;
-    /** Unverified claim `sub`, if it could be a name. */
-    readonly subject?: string;
+    readonly subject?: string; // unverified claim `sub`, if it could be a name
   }
   /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
   | {
@@ -41,8 +38,7 @@ export type Authorization =
 
 /** Client certificate that the edge verified against the truststore. */
 export interface ClientCertificate {
-  /** RFC 4514 text, most specific part first. */
-  readonly subject: string;
+  readonly subject: string; // RFC 4514 text, most specific part first
   readonly pem: string;
 }
 
@@ -50,19 +46,15 @@ export interface ClientCertificate {
 export interface Credentials {
   readonly authorization: Authorization;
   readonly certificate?: ClientCertificate;
-  /** Reason for the log why a presented certificate was ignored. */
-  readonly unusableCertificate?: string;
+  readonly unusableCertificate?: string; // reason for the log why a presented certificate was ignored
   /** Header `X-UNICORE-Consignor`, set only for requests from a configured gateway. */
   readonly consignor?: string;
-  /** Canonical, see `canonicalAddress`. */
-  readonly clientAddress: string;
+  readonly clientAddress: string; // canonical, see `canonicalAddress`
   /** Proof of possession of the token's key (RFC 9449), and the request it must cover. */
   readonly proof?: {
     readonly text: string;
     readonly method: string;
-    /** Absolute, as clients see it. */
-    readonly url: string;
+    readonly url: string; // absolute, as clients see it
   };
-  /** Key of user and address if this user recently signed in from this address. */
-  readonly knownAs?: string;
+  readonly knownAs?: string; // key of user and address if this user recently signed in from this address
 }

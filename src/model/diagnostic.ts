@@ -4,14 +4,11 @@ import { printable } from "./printable.ts";
 export interface Diagnostic {
   readonly severity: "error" | "warning";
   readonly file: string;
-  /** From 1. */
-  readonly line?: number;
+  readonly line?: number; // from 1
   readonly key?: string;
-  /** Value found; omitted if it may be secret. */
-  readonly found?: string;
+  readonly found?: string; // value found; omitted if it may be secret
   readonly expected: string;
-  /** What to do, if `expected` does not say it. */
-  readonly fix?: string;
+  readonly fix?: string; // what to do, if `expected` does not say it
 }
 
 /** Formats as `conf/users.txt:3: key = value: expectation`. */

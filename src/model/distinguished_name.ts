@@ -7,8 +7,7 @@ import { trimEndCharacters } from "./trim.ts";
 
 /** One `type=value` of a name. */
 export interface NameAttribute {
-  /** Dotted object identifier. */
-  readonly type: string;
+  readonly type: string; // dotted object identifier
   readonly value: NameValue;
 }
 

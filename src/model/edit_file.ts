@@ -10,8 +10,7 @@ export class FileNotChanged extends Error {
 
 /** Outcome of an edit. */
 export interface EditOutcome {
-  /** Notes for the operator, such as an owner that could not be kept. */
-  readonly remarks: readonly string[];
+  readonly remarks: readonly string[]; // notes for the operator, such as an owner that could not be kept
 }
 
 /** Mode of files that hold secrets. */

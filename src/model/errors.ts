@@ -3,12 +3,9 @@ export interface ErrorRow {
   readonly status: number;
   /** Text for the caller, with `{parameters}`; contains no addresses, paths, accounts or internals. */
   readonly text: string;
-  /** Further response headers, with `{parameters}`. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Manual: what happened. */
-  readonly meaning: string;
-  /** Manual: what to do. */
-  readonly remedy: string;
+  readonly headers?: Readonly<Record<string, string>>; // further response headers, with `{parameters}`
+  readonly meaning: string; // manual: what happened
+  readonly remedy: string; // manual: what to do
 }
 
 /** Errors that callers can meet, made by {@link httpError}. Codes are stable; clients rely on them, not on texts. */

@@ -1,7 +1,6 @@
 /** Limits on waiting. */
 export interface FairQueueLimits {
-  /** In all queues together. */
-  readonly waiting: number;
+  readonly waiting: number; // in all queues together
   readonly perKey: number;
 }
 
@@ -11,10 +10,8 @@ type Leaving = "late" | "aborted" | "displaced";
 /** Waiter in a queue. Exactly one of `called` and `left` is called, once. */
 export interface Waiter {
   readonly queueKey: string;
-  /** Milliseconds; absent: no limit. */
-  readonly maxWaitMs?: number;
-  /** Must not be aborted yet. */
-  readonly signal?: AbortSignal;
+  readonly maxWaitMs?: number; // milliseconds; absent: no limit
+  readonly signal?: AbortSignal; // must not be aborted yet
   called(): void;
   left(why: Leaving): void;
 }

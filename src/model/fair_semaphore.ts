@@ -12,8 +12,7 @@ const WHY_NOT = {
 
 /** Limits on concurrent and waiting work. */
 export interface SemaphoreLimits extends FairQueueLimits {
-  /** Concurrent permits. */
-  readonly atOnce: number;
+  readonly atOnce: number; // concurrent permits
   /** Permits reserved for known clients. Default: 0. */
   readonly forKnown?: number;
   /** Turns of known clients per turn of a stranger while both wait. Default: 1. */
@@ -29,8 +28,7 @@ export interface SemaphoreWaiter {
   readonly queueKey: string;
   /** Known clients queue apart, so that strangers cannot delay them, however many come. */
   readonly known: boolean;
-  /** Ends the wait; running work has to observe it itself. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal; // ends the wait; running work has to observe it itself
 }
 
 /** Semaphore whose waiters take turns in a {@link FairQueue}. */

@@ -1,8 +1,7 @@
 import { type ErrorCode, type ErrorRow, ERRORS } from "./errors.ts";
 
 type Filling = Readonly<Record<string, unknown>> & {
-  /** Log only; default: the caller's text. */
-  readonly reason?: string | undefined;
+  readonly reason?: string | undefined; // log only; default: the caller's text
 };
 
 /**

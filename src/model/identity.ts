@@ -3,16 +3,13 @@ import type { TokenFamily } from "./token_family.ts";
 
 /** Identity that an authenticator established. */
 export interface Identity {
-  /** Distinguished name as assigned; compare it with `sameName`, never as text. */
-  readonly dn: string;
+  readonly dn: string; // distinguished name as assigned; compare it with `sameName`, never as text
   /** `client.authenticationMethod` in responses: `PASSWORD_FILE`, `SSHKEY`, `OAUTH`, `UNITY-SAML`, `X509`, `ETD`. */
   readonly method: string;
-  /** Name of the configured authenticator, such as `PASSWORD`; for the log. */
-  readonly via: string;
+  readonly via: string; // name of the configured authenticator, such as `PASSWORD`; for the log
   /** User name or account at the source of the identity, if the user typed or proved it. */
   readonly login?: string;
-  /** Unix account that the authenticator itself established. */
-  readonly uid?: string;
+  readonly uid?: string; // Unix account that the authenticator itself established
   readonly role?: string;
   readonly groups?: readonly string[];
   /** Servers for which `uid` is proven; absent: all. A daemon's SSH key proves the account on its own servers only. */
@@ -21,26 +18,21 @@ export interface Identity {
   readonly credential?: string;
   /** Time at which the source last confirmed the login, in seconds since the epoch; absent: with this request. */
   readonly proved?: number;
-  /** Authentication context class (`acr`; OIDC Core 1.0, 2). */
-  readonly acr?: string;
+  readonly acr?: string; // authentication context class (`acr`; OIDC Core 1.0, 2)
   /** Login time in seconds since the epoch; `now`: proven with this request; absent: unknown. */
   readonly authTime?: number | "now";
-  /** Present if the login permits these sessions only. */
-  readonly capabilities?: readonly Capability[];
+  readonly capabilities?: readonly Capability[]; // present if the login permits these sessions only
   /** Present if the login needs a proof of possession (RFC 9449, 8705); it must not yield unbound tokens. */
   readonly bound?: true;
   /** Browser sign-in: its id, and its end in seconds since the epoch. */
   readonly browser?: { readonly id: string; readonly ends: number };
-  /** Present for a token that this or a trusted service issued. */
-  readonly issuedToken?: IssuedTokenFacts;
+  readonly issuedToken?: IssuedTokenFacts; // present for a token that this or a trusted service issued
 }
 
 /** Permission below a directory. */
 export interface Capability {
-  /** Absolute, with trailing slash. */
-  readonly path: string;
-  /** `all`: reading and every other operation. */
-  readonly access: "read" | "all";
+  readonly path: string; // absolute, with trailing slash
+  readonly access: "read" | "all"; // `all`: reading and every other operation
 }
 
 /** Returns the authenticated role: `user` by default with an account (authentication.md 7.1); for a token its own. */
@@ -51,21 +43,14 @@ export function decidedRole({ uid, role, issuedToken }: Identity): string | unde
 /** Facts of an issued (delegation) token. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
-  /** Authenticator that identified the user to this service, if the token says so. */
-  readonly namedBy?: string;
-  /** Maker's role at issue, an upper limit. */
-  readonly highestRole?: string;
+  readonly namedBy?: string; // authenticator that identified the user to this service, if the token says so
+  readonly highestRole?: string; // maker's role at issue, an upper limit
   readonly renewable: boolean;
-  /** `aud`; a renewed token inherits it. */
-  readonly limitedTo?: string;
-  /** Frozen preferences in header syntax; they replace the request's own. */
-  readonly preferences?: string;
-  /** Limit of renewals, in seconds since the epoch. */
-  readonly renewableUntil?: number;
-  /** Restrictions, which derived tokens inherit. */
-  readonly restrictions?: TokenRestrictions;
-  /** Absent if another service issued it. */
-  readonly family?: TokenFamily;
+  readonly limitedTo?: string; // `aud`; a renewed token inherits it
+  readonly preferences?: string; // frozen preferences in header syntax; they replace the request's own
+  readonly renewableUntil?: number; // limit of renewals, in seconds since the epoch
+  readonly restrictions?: TokenRestrictions; // restrictions, which derived tokens inherit
+  readonly family?: TokenFamily; // absent if another service issued it
 }
 
 /** The caller that showed no credentials (rest-api.md 1.4). */

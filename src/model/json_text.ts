@@ -8,8 +8,7 @@ export type JsonNode =
 /** Member of an object. */
 export interface JsonMember {
   readonly name: string;
-  /** Of the name. */
-  readonly line: number;
+  readonly line: number; // of the name
   readonly value: JsonNode;
 }
 

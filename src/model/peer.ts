@@ -2,10 +2,7 @@ import type { ClientCertificate } from "./credentials.ts";
 
 /** Peer of a connection. */
 export interface Peer {
-  /** Canonical, see `canonicalAddress`. */
-  readonly address: string;
-  /** Verified against the truststore. */
-  readonly certificate?: ClientCertificate;
-  /** Reason for the log why a presented certificate was ignored. */
-  readonly unusableCertificate?: string;
+  readonly address: string; // canonical, see `canonicalAddress`
+  readonly certificate?: ClientCertificate; // verified against the truststore
+  readonly unusableCertificate?: string; // reason for the log why a presented certificate was ignored
 }

@@ -2,17 +2,14 @@ import type { Clock } from "./clock.ts";
 
 interface ReplayCacheLimits {
   readonly all: number;
-  /** Per owner while the cache is empty; fewer as it fills. */
-  readonly perOwner: number;
+  readonly perOwner: number; // per owner while the cache is empty; fewer as it fills
 }
 
 /** Mark that was seen. */
 export interface SeenMark {
-  /** Account for quotas: something a caller cannot multiply, such as a user. */
-  readonly owner: string;
+  readonly owner: string; // account for quotas: something a caller cannot multiply, such as a user
   readonly mark: string;
-  /** Milliseconds since the epoch; the mark cannot be used later. */
-  readonly endsAt: number;
+  readonly endsAt: number; // milliseconds since the epoch; the mark cannot be used later
 }
 
 /** Limits for proofs of possession (RFC 9449, 11.1). */

@@ -1,9 +1,7 @@
 /** Parsed request target (RFC 9112, 3.2.1). */
 export interface RequestTarget {
-  /** Begins with a slash; percent-encodings unchanged. */
-  readonly path: string;
-  /** Text after the first `?`. */
-  readonly query: string;
+  readonly path: string; // begins with a slash; percent-encodings unchanged
+  readonly query: string; // text after the first `?`
 }
 
 /**

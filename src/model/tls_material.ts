@@ -2,20 +2,15 @@ import type { Revocation } from "./trust/revocation.ts";
 
 /** Own certificate and trust anchors for TLS, as PEM. */
 export interface TlsMaterial {
-  /** Followed by its chain. */
-  readonly certificate: string;
-  /** Unencrypted. */
-  readonly key: string;
-  /** One certificate each; they replace the system's. */
-  readonly anchors: readonly string[];
+  readonly certificate: string; // followed by its chain
+  readonly key: string; // unencrypted
+  readonly anchors: readonly string[]; // one certificate each; they replace the system's
   /** Anchors for clients, if different; likewise for identity providers, and daemons by server. */
   readonly clientAnchors?: readonly string[];
   readonly providerAnchors?: readonly string[];
   readonly daemonAnchors?: Readonly<Record<string, readonly string[]>>;
-  /** Absent: no revocation check. */
-  readonly revocation?: Revocation;
+  readonly revocation?: Revocation; // absent: no revocation check
   readonly clientRevocation?: Revocation;
   readonly daemonRevocation?: Readonly<Record<string, Revocation>>;
-  /** Public authorities, for identity providers only. */
-  readonly publicRoots?: readonly string[];
+  readonly publicRoots?: readonly string[]; // public authorities, for identity providers only
 }

@@ -1,19 +1,15 @@
 /** Token with its ancestors: revoking any of them revokes it. */
 export interface TokenFamily extends LineMember {
-  /** Creation of the root token, in milliseconds since the epoch. */
-  readonly since: number;
-  /** Id of the root token; its own after a login without a token. */
-  readonly root: string;
+  readonly since: number; // creation of the root token, in milliseconds since the epoch
+  readonly root: string; // id of the root token; its own after a login without a token
   /** Unexpired ancestors at issue, oldest first; of more than {@link LONGEST_LINE} those that expire last. */
   readonly line: readonly LineMember[];
 }
 
 /** Token in a family. */
 interface LineMember {
-  /** `jti` (RFC 7519, 4.1.7); for old tokens without `jti`, `sha256-` and the digest. */
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly expires: number;
+  readonly id: string; // `jti` (RFC 7519, 4.1.7); for old tokens without `jti`, `sha256-` and the digest
+  readonly expires: number; // seconds since the epoch
 }
 
 /** Most ancestors in a token, which has to fit into a header. */
@@ -36,10 +32,8 @@ export function familyWith(
 /** Revoked tokens of one user. */
 export interface RevokedTokens {
   readonly ids: ReadonlySet<string>;
-  /** Roots of the revoked families. */
-  readonly roots: ReadonlySet<string>;
-  /** Tokens made until then are revoked, in milliseconds since the epoch. */
-  readonly before?: number;
+  readonly roots: ReadonlySet<string>; // roots of the revoked families
+  readonly before?: number; // tokens made until then are revoked, in milliseconds since the epoch
 }
 
 /** Reports whether a token or an ancestor is revoked; for a truncated family, whether any token of the same root is. */

@@ -8,12 +8,10 @@ export type Activity = typeof ACTIVITIES[number];
 
 /** Restrictions of a token, all in force at once; an absent one restricts nothing. */
 export interface TokenRestrictions {
-  /** Absolute, normalised, ending in a slash, without pattern characters. */
-  readonly paths?: readonly string[];
+  readonly paths?: readonly string[]; // absolute, normalised, ending in a slash, without pattern characters
   readonly activity?: Activity;
   readonly servers?: readonly string[];
-  /** Address or range from which token, sessions and shares can be used. */
-  readonly address?: string;
+  readonly address?: string; // address or range from which token, sessions and shares can be used
 }
 
 /** Reports whether a token has any restriction. */

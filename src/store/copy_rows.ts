@@ -1,19 +1,16 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
-/** Counts of a copy. */
+/** Counts of copied rows. */
 export interface Copied {
   readonly added: number;
-  /** Already there, and left unchanged. */
-  readonly present: number;
+  readonly present: number; // already there, and left unchanged
 }
 
 /** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
-  /** Both columns of its primary key. */
-  readonly key: readonly [string, string];
-  /** Table of details with the same two columns and `key`, a generated number. */
-  readonly details?: string;
+  readonly key: readonly [string, string]; // both columns of its primary key
+  readonly details?: string; // table of details with the same two columns and `key`, a generated number
 }
 
 /** Keys per query of the other database. */
@@ -26,10 +23,9 @@ const ROWS_AT_A_TIME = 512;
 const DETAILS_AT_A_TIME = 10_000;
 
 /**
- * Copies the missing rows of a table, each with all its details. Compares by key, so that a second run is quick.
+ * Copies missing rows with their details, by key, so that a second run is quick. @throws {DatabaseFailure}
  * @param options.progress Receives the number of processed rows after each step.
  * @param options.first First statement of each change.
- * @throws {DatabaseFailure}
  */
 export async function copyRows(
   from: Database,
@@ -63,7 +59,6 @@ export async function copyRows(
   }
 }
 
-/** Groups keys by their first column. */
 function grouped(keys: readonly Row[], { key: [outer, inner] }: CopiedTable): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const row of keys) {
@@ -88,7 +83,8 @@ async function absentOf(
 }
 
 /**
- * Copies rows of a group in one change. Returns how many it processed, fewer with many details, and how many were new.
+ * Copies rows of a group in one change. Returns how many it processed (fewer with many details) and how many were
+ * new.
  */
 async function copySome(
   from: Database,
@@ -143,7 +139,7 @@ function selection(
   return [sql, { outer: group, inners: JSON.stringify(inners) }];
 }
 
-/** Inserts rows into a table with the same columns. Returns a column of the new ones. */
+/** Inserts rows with the table's columns. Returns a column of the new ones. */
 export function* insertRows(table: string, all: readonly Row[], returned: string): Work<readonly Row[]> {
   if (all.length === 0) return all;
   const columns = Object.keys(all[0] ?? {});

@@ -5,8 +5,8 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Values = Readonly<Record<string, string | number | null>>;
 
 /**
- * Statement for SQLite and PostgreSQL (`postgres/postgres_sql.ts` translates). The database binds `:now` and `:clock`
- * to its own clock: seconds rounded down, and milliseconds since the epoch.
+ * Statement for SQLite and PostgreSQL. The database binds `:now` (whole seconds) and `:clock` (milliseconds) to
+ * its clock.
  */
 interface Statement {
   readonly sql: string;
@@ -20,8 +20,7 @@ export type Work<T> = Generator<Statement, T, readonly Row[]>;
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;
-  /** Does not wait for the disk: a crash of the database may lose the change. */
-  readonly asyncCommit?: boolean;
+  readonly asyncCommit?: boolean; // does not wait for the disk: a crash of the database may lose the change
 }
 
 /** SQLite file, or PostgreSQL database shared by instances. */
@@ -30,8 +29,7 @@ export interface Database {
   /** @throws {DatabaseFailure} Also what the work throws. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**
-   * Runs work as one transaction, on disk when the promise resolves unless `asyncCommit`. May restart work that had no
-   * effect yet.
+   * Runs work as one transaction, on disk when it resolves unless `asyncCommit`; may restart work without effect.
    * @throws {DatabaseFailure} Also what the work throws: then nothing is changed.
    */
   change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
@@ -48,13 +46,12 @@ export class DatabaseFailure extends Error {
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}
 
-/** Most rows that one statement of {@link deleteInBatches} deletes. */
+/** Most rows per statement of {@link deleteInBatches}. */
 export const BATCH = 1000;
 
 /**
- * Deletes rows in batches, each a short transaction of its own.
+ * Deletes rows in short transactions. @throws {DatabaseFailure} Earlier batches stay deleted.
  * @param sql Deletes at most {@link BATCH} rows, by an index, and returns a row for each.
- * @throws {DatabaseFailure} Earlier batches stay deleted.
  */
 export async function deleteInBatches(
   database: Pick<Database, "change">,

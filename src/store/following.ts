@@ -5,10 +5,8 @@ import { DatabaseAway } from "./database.ts";
 
 interface FollowingParts {
   readonly look: () => Promise<void>;
-  /** Pause between polls, in milliseconds. */
-  readonly everyMs: number;
-  /** Log message of a failed poll, except while the database is down. */
-  readonly trouble: string;
+  readonly everyMs: number; // pause between polls, in milliseconds
+  readonly trouble: string; // log message of a failed poll, except while the database is down
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
@@ -18,8 +16,7 @@ export class Following {
   #cancel: (() => void) | undefined;
   #closed = false;
   #current: Promise<void> = Promise.resolve();
-  /** Last reported failure, logged once. */
-  #reported: string | undefined;
+  #reported: string | undefined; // last reported failure, logged once
 
   constructor(readonly parts: FollowingParts) {}
 
@@ -33,7 +30,6 @@ export class Following {
     this.#cancel?.();
   }
 
-  /** Stops; resolves after a running poll. */
   async end(): Promise<void> {
     this.close();
     await this.#current;

@@ -1,13 +1,9 @@
 /** Small record with an expiry, such as an uploaded certificate or a revoked token. */
 export interface KeptRecord {
-  /** Unique within the kind. */
-  readonly key: string;
-  /** Canonical DN. */
-  readonly owner: string;
-  /** Creation time in seconds since the epoch. */
-  readonly made: number;
-  /** First second after the expiry, since the epoch. */
-  readonly ends: number;
+  readonly key: string; // unique within the kind
+  readonly owner: string; // canonical DN
+  readonly made: number; // creation time in seconds since the epoch
+  readonly ends: number; // first second after the expiry, since the epoch
   readonly content: unknown;
 }
 
@@ -17,18 +13,12 @@ export interface RecordStore {
   version(): number;
   /** Inserts or replaces a record. If its owner has more than `most`, those that expire first are deleted. */
   put(kind: string, record: KeptRecord, most: number): Promise<void>;
-  /**
-   * Stores the greater `made` of the stored and the given record with its content, and the later expiry, in one
-   * statement.
-   * @returns The stored record.
-   */
+  /** Stores the greater `made` with its content, and the later expiry, in one statement. Returns the stored record. */
   raise(kind: string, record: KeptRecord): Promise<KeptRecord>;
   get(kind: string, key: string): Promise<KeptRecord | undefined>;
   /** Records of one owner or all, oldest first. */
   list(kind: string, owner?: string): Promise<readonly KeptRecord[]>;
-  /** Returns whether the record existed. */
   remove(kind: string, key: string): Promise<boolean>;
-  /** Returns the number removed. */
   removeOf(kind: string, owner: string): Promise<number>;
   /** Deletes expired records; returns their number. */
   purge(): Promise<number>;

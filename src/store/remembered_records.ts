@@ -9,10 +9,8 @@ const LOOK_MS = 100;
 
 interface RememberedParts {
   readonly kinds: readonly string[];
-  /** Changes after any change to these kinds; see {@link isReachable}. */
-  readonly version: () => number;
-  /** Whether the store works and notifies of changes. */
-  readonly isReachable: () => boolean;
+  readonly version: () => number; // changes after any change to these kinds; see `isReachable`
+  readonly isReachable: () => boolean; // whether the store works and notifies of changes
   readonly elapsed: Stopwatch;
   readonly log: Logger;
   readonly schedule?: Schedule;
@@ -22,8 +20,7 @@ interface RememberedParts {
 export class RememberedRecords implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
-  /** By kind; absent before the first read. */
-  #records: ReadonlyMap<string, OneKind> | undefined;
+  #records: ReadonlyMap<string, OneKind> | undefined; // by kind; absent before the first read
   /** Records put during a read. */
   #meanwhile: { readonly kind: string; readonly record: KeptRecord }[] = [];
   #version: number | undefined;

@@ -4,12 +4,9 @@ import { checkValues, type Database, DatabaseFailure, type Row, type Values, typ
 
 /** Schema of a database file and its migrations. */
 export interface Schema {
-  /** Such as `share database`, for messages. */
-  readonly what: string;
-  /** For `file(1)`. */
-  readonly applicationId: number;
-  /** Migrations; `PRAGMA user_version` is the number taken. */
-  readonly steps: readonly string[];
+  readonly what: string; // such as `share database`, for messages
+  readonly applicationId: number; // for `file(1)`
+  readonly steps: readonly string[]; // migrations; `PRAGMA user_version` is the number taken
 }
 
 /** Error for a foreign or newer database. */
@@ -35,8 +32,8 @@ export class SqliteDatabase implements Database {
   readonly #clock: Clock;
 
   /**
-   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it.
-   * @throws {UnknownDatabase} If the file is damaged, foreign or newer than this service.
+   * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
+   * or newer.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
@@ -123,7 +120,6 @@ export class SqliteDatabase implements Database {
     return statement;
   }
 
-  /** Migrates in one transaction. */
   #migrate(file: string, schema: Schema): void {
     this.#transact(() => {
       const { applicationId, steps } = schema;
@@ -153,8 +149,8 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
 const MOST_EXAMINED = 16 * 1024 ** 2;
 
 /**
- * Returns why a database file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; all
- * pages up to {@link MOST_EXAMINED} without a write-ahead log, which may be newer than them.
+ * Returns why a file is unusable, or `undefined`. Examines a copy, since SQLite creates files beside it; up to
+ * {@link MOST_EXAMINED} all pages, without a write-ahead log, which may be newer.
  */
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);

@@ -5,7 +5,7 @@ export type AdminReply =
   | { readonly id: number; readonly answer: AdminAnswer }
   | { readonly id: number; readonly failed: string };
 
-/** The core gave no answer: it is busy, gone, or failed; the message is for the operator. */
+/** Error for a core that is busy, gone or failed; the message is for the operator. */
 export class NoAnswer extends AdminRequestFailed {
   override readonly name = "NoAnswer";
 }
@@ -41,17 +41,15 @@ export class AdminCalls {
     });
   }
 
-  /** Settles the call that this reply belongs to. */
   settle(reply: AdminReply): void {
     this.#pending.get(reply.id)?.(reply);
   }
 
-  /** Whether the core has ended. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Fails all pending calls: the core has ended. */
+  /** Fails all pending calls, since the core has ended. */
   close(): void {
     this.#closed = true;
     for (const [id, settle] of [...this.#pending]) settle({ id, failed: "the core has ended" });

@@ -2,20 +2,14 @@ import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT, type StreamMessage } from "./wire
 
 type Send = (message: StreamMessage) => void;
 
-/**
- * Sends a stream to the other worker, never more than the reader there has given credit for. Until it has given any, the
- * stream is not even read: that is how a client is not asked for a body that nobody wants.
- */
+/** Sends a stream to another worker within the reader's credit; without credit it does not even read the stream. */
 export class ByteStreamSender {
   #credit = 0;
   #waiting: (() => void) | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #cancelled = false;
 
-  /**
-   * @param chunks `given`: their memory is nobody else's, so that they cross without being copied; `kept`: their producer
-   * may use it again, as `node:` streams do.
-   */
+  /** @param chunks `given`: transferred without a copy; `kept`: the producer may reuse them, as `node:` streams do. */
   constructor(
     readonly id: number,
     stream: ReadableStream<Uint8Array>,
@@ -25,7 +19,7 @@ export class ByteStreamSender {
     this.#reader = stream.getReader();
   }
 
-  /** Resolves when the stream is sent, broken or no longer wanted. */
+  /** Resolves when the stream is sent, broken or canceled. */
   async run(): Promise<void> {
     try {
       while (await this.#allowed()) {
@@ -52,14 +46,13 @@ export class ByteStreamSender {
     this.#waiting?.();
   }
 
-  /** The other side wants no more. */
   cancel(reason: string): void {
     this.#cancelled = true;
     this.#waiting?.();
     void this.#reader.cancel(reason).catch(() => {}); // a source that fails while it is given up has nobody to tell
   }
 
-  /** Waits for credit. @returns `false` if the stream is no longer wanted. */
+  /** Waits for credit. Returns `false` if the reader canceled. */
   async #allowed(): Promise<boolean> {
     while (this.#credit === 0 && !this.#cancelled) {
       await new Promise<void>((resolve) => this.#waiting = resolve);
@@ -68,14 +61,11 @@ export class ByteStreamSender {
   }
 }
 
-/**
- * Chunks that all streams into one worker may have under way without being asked for: many that are not read any more must
- * not fill the memory.
- */
+/** Limits the unrequested chunks of all streams into one worker, so that unread streams cannot fill the memory. */
 export class Ahead {
   #left = MOST_AHEAD;
 
-  /** @returns Whether there is room for one chunk more. */
+  /** Returns whether there is room for another chunk. */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left--;
@@ -88,9 +78,8 @@ export class Ahead {
 }
 
 /**
- * Receives a stream from the other worker. A read that finds nothing gives credit for one chunk. Each chunk that is read lets
- * one more be under way unasked, as long as all streams together leave room for it, up to {@link MOST_CREDIT}: a reader
- * that takes what comes soon has a full pipe, and one that takes nothing has nothing here but what it is busy with.
+ * Receives a stream from another worker. An empty read gives credit for one chunk. Each chunk read allows one more
+ * unrequested, up to {@link MOST_CREDIT} and within {@link Ahead}: fast readers get a full pipe, idle ones buffer little.
  */
 export class ByteStreamReceiver {
   readonly stream: ReadableStream<Uint8Array>;
@@ -150,7 +139,7 @@ export class ByteStreamReceiver {
     if (this.#arrived.length === 0) this.#close();
   }
 
-  /** What came so far is all there will be, and it is not all there is. */
+  /** Ends the stream as incomplete. */
   break(error: Error): void {
     this.#controller?.error(error);
     this.#release();
@@ -163,7 +152,6 @@ export class ByteStreamReceiver {
     this.#release();
   }
 
-  /** Nothing more will be read. */
   #release(): void {
     if (this.#controller === undefined) return;
     this.#controller = undefined;

@@ -1,11 +1,10 @@
-/** A number is its place in a table, and above that how often the place was used before. More places than sockets. */
+/** A call number is its place in the table plus a multiple of this. More places than sockets. */
 const PLACES = 2 ** 20;
-/** Where the count of uses starts again; no message is that late. */
+/** Limit at which the count of uses restarts. */
 const NUMBERS = 2 ** 52;
 
-/** Numbers for exchanges: a small range of places, used again and again, each time under another number. */
+/** Call numbers: a small range of places, reused under new numbers. */
 export class CallNumbers {
-  /** The number that each place had last. */
   readonly #last: number[] = [];
   readonly #free: number[] = [];
 
@@ -28,11 +27,8 @@ export class CallNumbers {
 }
 
 /**
- * Exchanges by number. A number whose exchange is over finds nothing, not even if its place is in use again.
- *
- * A `Map` would be less code. But one whose entries come and go with every request moves to a new table all the time,
- * and in V8 a dead table that has reached the old generation keeps the next one alive, and all requests with it, until
- * the next full collection: young collections took five times as long.
+ * Calls by number; the number of a finished call finds nothing. Not a `Map`: with entries per request it is rebuilt
+ * often, and V8 keeps dead tables in the old generation alive: young collections took five times as long.
  */
 export class CallTable<T extends object> {
   readonly #places: ({ readonly number: number; readonly call: T } | undefined)[] = [];
@@ -46,14 +42,12 @@ export class CallTable<T extends object> {
     return found?.number === number ? found.call : undefined;
   }
 
-  /** @returns Whether it was there. */
   delete(number: number): boolean {
     if (this.get(number) === undefined) return false;
     this.#places[number % PLACES] = undefined;
     return true;
   }
 
-  /** All numbers in the table. */
   numbers(): number[] {
     return this.#places.flatMap((found) => found?.number ?? []);
   }

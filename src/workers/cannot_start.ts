@@ -1,4 +1,4 @@
-/** The service cannot start, or not with the new configuration; the lines are for the operator. */
+/** Error of a start or reload; the diagnostics are for the operator. */
 export class CannotStart extends Error {
   override readonly name: string = "CannotStart";
 

@@ -13,7 +13,7 @@ interface UnderWay {
   finished(): void;
 }
 
-/** The edge's end of the channel to one core: requests go out, answers come back. */
+/** Edge's end of the channel to one core. */
 export class CoreChannel {
   readonly #end: ChannelEnd;
   readonly #numbers = new CallNumbers();
@@ -26,7 +26,7 @@ export class CoreChannel {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
-  /** @throws {ERR_SERVICE_STARTING} If the core dies before it has answered. */
+  /** Sends a request. @throws {ERR_SERVICE_STARTING} If the core dies first. */
   call(
     { method, path, query, headers: { fields }, client, body }: HttpRequest,
     signal: AbortSignal,
@@ -56,13 +56,13 @@ export class CoreChannel {
     });
   }
 
-  /** Resolves when no request is under way; call it when no more will be sent. */
+  /** Resolves when no request is pending; call it after the last one. */
   idle(): Promise<void> {
     if (this.#numbers.inUse === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle = resolve);
   }
 
-  /** The core is dead: whatever waits for it fails. */
+  /** Fails all pending requests, since the core is dead. */
   lose(): void {
     this.#lost = true;
     for (const id of this.#underWay.numbers()) {

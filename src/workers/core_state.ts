@@ -6,13 +6,10 @@ import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
 import { ThrottlingMemory } from "../throttling/memory.ts";
 
-/** Records of each kind: as many as a login throttle hands over. */
+/** Most records of each kind, as many as login throttling hands over. */
 const CAPACITY = 10_000;
 
-/**
- * State that the cores published, kept by the supervisor: a core that dies loses nothing, and the next core begins with
- * all of it. It admits nobody and bans nobody.
- */
+/** State that the cores published, kept by the supervisor for their successors. It decides nothing. */
 export class CoreState {
   #config: ThrottlingConfig;
   #throttling: ThrottlingMemory;
@@ -20,19 +17,18 @@ export class CoreState {
   readonly #proofs = new ReplayCache(PROOFS, Date.now);
   readonly #steady: Clock;
 
-  /** @param steady Measures durations. */
   constructor(config: ThrottlingConfig, steady: Clock = steadyClock) {
     this.#config = config;
     this.#steady = steady;
     this.#throttling = create(config, steady);
   }
 
-  /** Returns what decides about logins. */
+  /** Returns the login state. */
   get logins() {
     return { throttling: this.#throttling.state(), proofs: this.#proofs.seen() };
   }
 
-  /** Returns the rest, for a core with these servers, and forgets the daemons of other servers. */
+  /** Returns the rest for a core with these servers; forgets other servers' daemons. */
   initial({ servers }: Pick<ServiceConfig, "servers">): StateUpdate {
     const addresses = servers.flatMap(({ instances }) =>
       instances.map(({ commandHost, commandPort }) => commandAddress(commandHost, commandPort))
@@ -41,7 +37,7 @@ export class CoreState {
     return this.#rest = { ...this.#rest, daemons: new Map(daemons) };
   }
 
-  /** @param outdated Whether the core has a successor: then only its logins matter. */
+  /** @param outdated Whether the core has a successor: then only its logins count. */
   adopt(
     { throttling, proofs = [], signedOut: _, daemons = new Map(), ...rest }: StateUpdate,
     outdated = false,
@@ -52,7 +48,7 @@ export class CoreState {
     this.#rest = { ...this.#rest, ...rest, daemons: new Map([...this.#rest.daemons ?? [], ...daemons]) };
   }
 
-  /** Applies other limits from now on; waits that run go on. */
+  /** Applies other limits; running delays stay. */
   configure(config: ThrottlingConfig): void {
     if (isDeepStrictEqual(config, this.#config)) return;
     const state = this.#throttling.state();

@@ -1,6 +1,6 @@
 /**
- * The core's worker: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
- * hosts; it does not listen. Requests come from the edge over a channel, admin requests from the supervisor.
+ * Worker of the core: knows users, keys and daemons, reads the configured files, connects to the configured hosts only.
+ * Requests come from the edge over a channel, admin requests from the supervisor. It does not listen.
  */
 import type { Logger } from "../logging/logger.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
@@ -14,7 +14,6 @@ import type { FromCore, ToCoreWorker } from "./worker_message.ts";
 import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
-/** What runs here. */
 interface Core {
   readonly service: Service;
   readonly log: Logger;

@@ -12,32 +12,24 @@ import type { WorkerReports } from "./worker_reports.ts";
 import { ServingCore } from "./serving_core.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 
-/** What cores are started with, and whom they serve. */
 interface CoresParts {
-  /** In use; a core that dies is started with it again. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot; // in use; a core that dies is started with it again
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly edges: {
     readonly current: ServingEdge | undefined;
-    /** Used last. */
-    readonly port: number;
+    readonly port: number; // used last
   };
 }
 
-/**
- * The core that serves, the next one while it starts, and their predecessors, which finish their requests. Cores share
- * their state; a core that dies is replaced.
- */
+/** Core in use, its successor while starting, and predecessors until their requests end. Dead cores are replaced. */
 export class Cores {
   readonly #parts: CoresParts;
   readonly #restartPolicy: RestartPolicy<ServingCore>;
-  /** Ready, without requests yet. */
-  #next: ServingCore | undefined;
+  #next: ServingCore | undefined; // ready, without requests yet
   readonly #leaving = new Set<ServingCore>();
   readonly #state: CoreState;
   #generation = 0;
@@ -54,15 +46,12 @@ export class Cores {
     });
   }
 
-  /** Counts them: 1 after the start, one more after each reload. */
+  /** Number of the core: 1 after the start, one more after each reload. */
   get generation(): number {
     return this.#generation;
   }
 
-  /**
-   * Sends an admin request to the core in use.
-   * @throws {NoAnswer} If there is no core, or it does not answer in time.
-   */
+  /** Sends an admin request to the core in use. @throws {NoAnswer} Without a core or after the timeout. */
   async call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     const core = this.#restartPolicy.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
@@ -70,8 +59,7 @@ export class Cores {
   }
 
   /**
-   * Starts a core with the state of the others, which follows their updates until it is used.
-   * @param edge That it will serve, if not the one in use.
+   * Starts a core with the others' state; it gets their updates until it is used. @param edge Default: the current one.
    * @throws {CannotStart} If it cannot read its files, or the service is shutting down.
    */
   async prepare(snapshot: Snapshot, edge = this.#parts.edges.current): Promise<ServingCore> {
@@ -98,13 +86,13 @@ export class Cores {
     }
   }
 
-  /** Ends the one that was prepared. */
+  /** Ends the prepared core. */
   discard(): void {
     this.#next?.end();
     this.#next = undefined;
   }
 
-  /** Requests go to this core from now on; the one before finishes what it has. */
+  /** Directs new requests to this core; the previous one finishes its own. */
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
@@ -116,12 +104,12 @@ export class Cores {
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
-  /** Requests come from this edge from now on. */
+  /** Accepts requests from this edge. */
   serve(edge: ServingEdge): void {
     this.#restartPolicy.current?.channel(edge);
   }
 
-  /** Nothing in that edge waits for the core of that generation, which leaves; absent: for any. */
+  /** Notes that the edge has no more requests for a core; absent `generation`: for any. */
   letGo(edge: ServingEdge, generation?: number): void {
     if (generation === undefined) this.#restartPolicy.current?.edges.delete(edge);
     for (const core of this.#leaving) {
@@ -135,8 +123,8 @@ export class Cores {
   }
 
   /**
-   * A core may reach the addresses that its hosts had at its start; where they moved, another core takes over. A name that
-   * cannot be looked up now says nothing.
+   * Replaces the core if its hosts' addresses changed, since it may reach only those it started with; ignores
+   * failed look-ups.
    */
   async lookUpHosts(): Promise<void> {
     const { snapshot, resolve, reports, changes } = this.#parts;
@@ -153,17 +141,17 @@ export class Cores {
     );
   }
 
-  /** Nobody is replaced any more. */
+  /** Stops replacing cores. */
   close(): void {
     this.#restartPolicy.close();
   }
 
-  /** Health checks are told that the end is near. */
+  /** Makes health checks announce the shutdown. */
   leave(): void {
     this.#restartPolicy.current?.leave();
   }
 
-  /** What is under way with the daemons comes to its end. */
+  /** Waits for running work with the daemons. */
   async finish(): Promise<void> {
     await this.#restartPolicy.current?.close({ last: true });
   }
@@ -176,7 +164,7 @@ export class Cores {
     this.use(await this.prepare(this.#parts.snapshot()));
   }
 
-  /** Keeps an update for later cores, and sends its logins to the others: a failed attempt counts in every core. */
+  /** Keeps an update for later cores and sends its logins to the others, so that failed attempts count in all. */
   #published(update: StateUpdate, core: ServingCore): void {
     this.#state.adopt(update, this.#leaving.has(core));
     const { throttling, proofs, signedOut } = update;
@@ -186,7 +174,7 @@ export class Cores {
     }
   }
 
-  /** Cores that no request waits for any more end what they have with the daemons, and go. */
+  /** Closes cores without requests. */
   #dismissIdle(): void {
     for (const core of this.#leaving) {
       if (core.edges.size === 0 && this.#leaving.delete(core)) void core.close();

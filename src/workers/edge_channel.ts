@@ -12,7 +12,7 @@ interface UnderWay {
   download?: ByteStreamSender;
 }
 
-/** The core's end of the channel to the edge: requests come in, answers go back. */
+/** Core's end of the channel to the edge. */
 export class EdgeChannel {
   readonly #end: ChannelEnd;
   readonly #answer: Answer;

@@ -3,10 +3,9 @@ import { type EdgeLimits, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
 import type { AnswerPolicy } from "../model/answer_headers.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 
-/** Ranges of this host's own addresses. */
 const LOOPBACK = ["127.0.0.0/8", "::1"];
 
-/** TLS as the edge is to offer it; absent: plain HTTP. */
+/** Returns the edge's TLS settings; absent: plain HTTP. */
 export function edgeTls({ config, material }: Snapshot): EdgeTls | undefined {
   if (!config.https.tls || material === undefined) return undefined;
   const { certificate, key, anchors, clientAnchors = anchors } = material;
@@ -24,28 +23,28 @@ export function edgeTls({ config, material }: Snapshot): EdgeTls | undefined {
   };
 }
 
-/** The limits as configured: of all of them, sites may set how long an idle connection is kept. */
+/** Returns the edge's limits; sites configure only the idle time. */
 export function edgeLimits({ config }: Snapshot): EdgeLimits {
   const { maxIdleMs } = config.https;
   return { ...LIMITS, keepAliveMs: Math.min(LIMITS.keepAliveMs, maxIdleMs), silentMs: maxIdleMs };
 }
 
-/** Headers of all answers. */
+/** Returns the policy for headers of all responses. */
 export function edgePolicy({ config: { https: { hsts, frames, cors } } }: Snapshot): AnswerPolicy {
   return { hsts, frames, cors };
 }
 
-/** Who speaks for many clients: without TLS only a proxy on this host can, with a gateway whoever it trusts. */
+/** Returns the proxies whose forwarded addresses count: without TLS only local ones, else the gateway's. */
 export function edgeProxies({ config: { https, gateway } }: Snapshot): string[] {
   return [...(https.tls ? [] : LOOPBACK), ...(gateway.enabled ? gateway.trustedPeers : [])];
 }
 
-/** Who has to say for whom it connects (PROXY protocol); absent: nobody. */
+/** Returns the peers that must send the PROXY protocol; absent: none. */
 export function proxyPeers({ config: { https: { proxyPeers } } }: Snapshot): readonly string[] | undefined {
   return proxyPeers.length === 0 ? undefined : proxyPeers;
 }
 
-/** Whether two setups can be served by one listening edge: its address and limits hold for its life. */
+/** Reports whether one edge can serve both setups: its address and limits never change. */
 export function sameEdge(a: Snapshot, b: Snapshot): boolean {
   return isDeepStrictEqual(fixed(a), fixed(b));
 }

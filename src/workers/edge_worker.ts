@@ -1,7 +1,4 @@
-/**
- * The edge's worker: a worker that speaks TLS and HTTP to the world and may do nothing else. Its core comes as a message
- * port, and may be replaced at any time.
- */
+/** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
@@ -16,7 +13,7 @@ import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 const cores = new Map<number, CoreChannel>();
-/** Generation of the core that requests go to; 0 before there is one. */
+/** Generation of the core in use; 0: none yet. */
 let current = 0;
 let worker: WorkerLog | undefined;
 let logLevel: Level = "info";
@@ -104,7 +101,7 @@ async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined
   }
 }
 
-/** The core before finishes what it has, then its channel is closed. */
+/** Lets the previous core finish, then closes its channel. */
 function replaceCore(generation: number, channel: CoreChannel): void {
   const before = current;
   current = generation;
@@ -117,7 +114,7 @@ function replaceCore(generation: number, channel: CoreChannel): void {
   });
 }
 
-/** Why nobody could listen, for the operator. */
+/** Explains to the operator why listening failed. */
 function listenDiagnostic(error: unknown, address: string, port: number): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;

@@ -7,24 +7,19 @@ import type { WorkerLifecycle } from "./worker_lifecycle.ts";
 import type { WorkerReports } from "./worker_reports.ts";
 import { ServingEdge } from "./serving_edge.ts";
 
-/** What edges are started with, and who is told of them. */
 interface EdgesParts {
-  /** In use; an edge that dies is started with it again. */
-  readonly snapshot: () => Snapshot;
+  readonly snapshot: () => Snapshot; // in use; an edge that dies is started with it again
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
-  /** Makes the metrics page. */
-  readonly metricsPage: () => Promise<string>;
-  /** Told of one that serves from now on. */
-  readonly used: (edge: ServingEdge) => void;
-  /** Told of one in which nothing waits any more for the core of that generation, which leaves. */
+  readonly metricsPage: () => Promise<string>; // makes the metrics page
+  readonly used: (edge: ServingEdge) => void; // told of one that serves from now on
+  /** Called when an edge has no more requests for a core of a generation. */
   readonly idle: (edge: ServingEdge, generation: number) => void;
-  /** Told of one that is gone, and waits for nothing any more. */
-  readonly ended: (edge: ServingEdge) => void;
+  readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
 }
 
-/** The edge that serves, and those before it, which finish what they have: one that dies or listens no more is replaced. */
+/** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #parts: EdgesParts;
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
@@ -45,17 +40,17 @@ export class Edges {
     });
   }
 
-  /** Which serves; none while another is started in place of one that died. */
+  /** Edge in use; absent while a dead one is being replaced. */
   get current(): ServingEdge | undefined {
     return this.#restartPolicy.current;
   }
 
-  /** Port the edge listens on, or listened on last; 0 before the first. */
+  /** Current or last port; 0 before the first. */
   get port(): number {
     return this.#port;
   }
 
-  /** Asks its ports from now on whether somebody is at home. */
+  /** Starts to probe its ports. */
   watch(): void {
     const silent = () => this.replace("it takes no connections any more");
     this.#watches.push(
@@ -64,7 +59,7 @@ export class Edges {
     );
   }
 
-  /** @throws {CannotStart} If it cannot listen, or the service is shutting down. */
+  /** Starts an edge. @throws {CannotStart} If it cannot listen, or the service is shutting down. */
   async start(snapshot: Snapshot): Promise<ServingEdge> {
     const { resolve, reports, changes, idle } = this.#parts;
     const edge = await ServingEdge.start(snapshot, {
@@ -84,15 +79,15 @@ export class Edges {
     return edge;
   }
 
-  /** From now on this edge serves; the one before lets its requests finish. */
+  /** Makes this edge the current one; the previous one finishes its requests. */
   use(edge: ServingEdge): void {
     const before = this.#put(edge);
     if (before !== undefined) void this.#drain(before);
   }
 
   /**
-   * Two edges cannot listen on one address, so the one before must let go of it first.
-   * @throws {CannotStart} If the other cannot listen: then one as before is started again.
+   * Replaces an edge on the same address, which it releases first. @throws {CannotStart} Then the old setup is
+   * restarted.
    */
   async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
     const drained = this.#drain(before);
@@ -109,7 +104,7 @@ export class Edges {
     }
   }
 
-  /** Ends the one in use and starts another: it does not do what it should. */
+  /** Replaces a defective edge. */
   replace(reason: string): void {
     const edge = this.current;
     if (edge === undefined) return;
@@ -117,7 +112,7 @@ export class Edges {
     this.#died(edge, reason);
   }
 
-  /** Nobody is replaced any more. */
+  /** Stops replacing edges. */
   close(): void {
     this.#restartPolicy.close();
   }
@@ -127,7 +122,6 @@ export class Edges {
     for (const edge of [this.current, ...this.#leaving]) edge?.end();
   }
 
-  /** @returns Which served before. */
   #put(edge: ServingEdge): ServingEdge | undefined {
     const before = this.#restartPolicy.put(edge);
     this.#port = edge.port;

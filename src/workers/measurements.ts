@@ -2,26 +2,22 @@ import process from "node:process";
 import type { Increments } from "../metrics/counters.ts";
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 
-/** How often a worker reports, in milliseconds. */
+/** Report interval in milliseconds. */
 const REPORT_MS = 1000;
-/** Milliseconds between two looks at the clock: a stall is found to be at most so much shorter than it was. */
+/** Interval of clock readings in milliseconds: the error of a measured stall. */
 const LOOK_MS = 20;
 
-/** What happened in a worker since its last report. Plain data. */
+/** Events in a worker since its last report, as plain data. */
 export interface Report {
   readonly counts: Increments;
-  /** How late each look at the clock was, in milliseconds: whoever waits for the event loop waits as long. */
+  /** Delays of the clock readings, as any other task waits for the event loop. */
   readonly delaysMs: readonly number[];
-  /**
-   * The longest time by which a look was late because of work of the worker itself, in milliseconds: a thread also stands
-   * still where the machine has no processor for it.
-   */
+  /** Longest delay caused by the worker's own work, in milliseconds, not by a lack of processors. */
   readonly ownDelayMs: number;
-  /** Promises that were rejected and nobody handled. */
-  readonly rejections: number;
+  readonly rejections: number; // promises that were rejected and nobody handled
 }
 
-/** Reports once a second what a worker counted, how long its event loop stood still, and defects that it survived. */
+/** Reports counts, event loop delays and survived defects of a worker once a second. */
 export class Measurements {
   readonly #take: () => Increments;
   readonly #post: (report: Report) => void;
@@ -29,7 +25,6 @@ export class Measurements {
   #ownDelayMs = 0;
   #rejections = 0;
 
-  /** @param worked Processor time of this thread. */
   constructor(
     take: () => Increments,
     post: (report: Report) => void,
@@ -53,12 +48,12 @@ export class Measurements {
     }, LOOK_MS);
   }
 
-  /** A promise was rejected and nobody handled it. */
+  /** Counts an unhandled rejection. */
   rejected(): void {
     this.#rejections++;
   }
 
-  /** Reports now; the last time when the worker closes, so that nothing counted is lost. */
+  /** Reports now; also at the end of the worker. */
   report(): void {
     this.#post({
       counts: this.#take(),
@@ -72,7 +67,7 @@ export class Measurements {
   }
 }
 
-/** Milliseconds of processor time that this thread has had, in steps of those that the system counts in. */
+/** Returns the thread's processor time in milliseconds, in the system's clock ticks. */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

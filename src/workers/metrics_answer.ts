@@ -2,26 +2,22 @@ import { EXPOSITION_TYPE } from "../metrics/exposition.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 
-/**
- * Answers `GET /metrics` in the edge, which asks the supervisor for the page. Nothing of a scraper's request crosses: the
- * supervisor learns only that somebody wants the page.
- */
+/** Answers `GET /metrics` in the edge with the supervisor's page. Nothing of the scraper's request crosses. */
 export class MetricsAnswer {
   readonly #request: () => void;
   #pending: PromiseWithResolvers<string | undefined> | undefined;
 
-  /** @param request Asks the supervisor for the page as it is now; {@link received} takes it. */
   constructor(request: () => void) {
     this.#request = request;
   }
 
-  /** Takes the page, in the text format of Prometheus; `undefined` if the supervisor could not make it. */
+  /** Receives the page (Prometheus text format); `undefined` after a failure. */
   received(page: string | undefined): void {
     this.#pending?.resolve(page);
     this.#pending = undefined;
   }
 
-  /** Answers one request of a scraper. Scrapers that ask while a page is under way share it. */
+  /** Answers a scraper. Concurrent ones share a page. */
   readonly answer = async ({ method, path }: Pick<HttpRequest, "method" | "path">): Promise<HttpResponse> => {
     if (path !== "/metrics") return plain(404, "There is nothing here, see /metrics\n");
     if (method !== "GET" && method !== "HEAD") return plain(405, "Expected GET\n", { Allow: "GET, HEAD" });

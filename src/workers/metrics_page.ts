@@ -5,7 +5,7 @@ import { type Sample, sample } from "../metrics/counters.ts";
 import { coreStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** The metrics as they are now, in the text format of Prometheus. */
+/** Returns the current metrics in the text format of Prometheus. */
 export async function metricsPage(supervisor: Supervisor): Promise<string> {
   return exposition(await samples(supervisor));
 }

@@ -4,35 +4,32 @@ import { AnotherService, ControlSocket } from "./control/control_socket.ts";
 import { serviceStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** Access of the operator to a service. */
+/** Operator's access to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
-  /** Path; absent: the configuration switches it off. */
-  readonly controlSocket: string | undefined;
+  readonly controlSocket: string | undefined; // path; absent: the configuration switches it off
 }
 
-/** Parts that answer admin requests outside of the core. */
+/** Dependencies of {@link Operations}. */
 export interface OperationsParts {
   readonly supervisor: Supervisor;
-  /** Absolute path of the main configuration file. */
-  readonly configuration: string;
-  /** Reads the configuration again, until that is done; {@link Supervisor.reloads} then holds the outcome. */
+  readonly configuration: string; // absolute path of the main configuration file
+  /** Reloads the configuration and waits; {@link Supervisor.reloads} then has the outcome. */
   readonly reload: () => Promise<void>;
 }
 
 /** Longest wait for the core, in milliseconds. */
 const CORE_MS = 5000;
-/** Longest wait for the core if it asks daemons one after the other, in milliseconds. */
+/** Longest wait for a core that asks daemons in turn, in milliseconds. */
 const DAEMONS_MS = 35_000;
 
-/** Log lines of changes by the operator. */
 const LOGGED = {
   ban: "banned by the operator",
   lift: "bans lifted by the operator",
   revoke: "operator revoked tokens",
 } as const;
 
-/** The control socket of a running service, which follows the configuration. */
+/** Control socket of a running service; follows the configuration. */
 export class Operations {
   readonly #parts: OperationsParts;
   #control: ControlSocket | undefined;
@@ -48,7 +45,7 @@ export class Operations {
   ): Promise<Operations> {
     const operations = new Operations(parts);
     await operations.#open(controlSocket).catch((error: unknown) => {
-      // If nobody configured the path, the service serves its users without a control socket.
+      // If the path is not configured, the service runs without a control socket.
       if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
       parts.supervisor.log.warn("there is no control socket, set container.control.socket", { error });
     });

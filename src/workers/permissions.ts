@@ -4,7 +4,7 @@ import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { nameServers } from "./name_servers.ts";
 
-/** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
+/** Permission list of a worker as in `deno.permissions`; the rest is refused. */
 export interface WorkerPermissions {
   readonly net: string[] | false;
   readonly read: string[] | false;
@@ -20,10 +20,10 @@ const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false 
 
 const DNS_PORT = 53;
 
-/** Names of hosts to their addresses; a worker may look a name up only if it may also reach what it stands for. */
+/** Looks up host names; a worker may look up a name only if it may reach its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The edge listens on these addresses, and that is all it can do. */
+/** Returns the edge's permissions: listening on these addresses only. */
 export function edgePermissions(
   listening: readonly { readonly address: string; readonly port: number }[],
 ): WorkerPermissions {
@@ -31,7 +31,7 @@ export function edgePermissions(
   return { net, read: false, write: false, ...NOTHING };
 }
 
-/** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */
+/** Returns the core's permissions: configured files, share store, daemons and providers. */
 export async function corePermissions(
   config: ServiceConfig,
   resolve: Resolve,
@@ -55,7 +55,7 @@ export async function corePermissions(
   };
 }
 
-/** The files that the core reads, and reads again when they change. */
+/** Returns the files that the core reads and rereads. */
 function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
   const files: (string | undefined)[] = [
     ...configuredKinds(config, kinds).flatMap(({ config, kind }) => kind.files?.(config) ?? []),
@@ -67,7 +67,7 @@ function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
   return [...new Set(files.filter((file) => file !== undefined))].sort();
 }
 
-/** What is read anew for each connection to the database. */
+/** Returns the files read for each database connection. */
 function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
   const { authorities, certificate, key } = database?.tls ?? {};
   return [authorities, certificate, key];
@@ -75,8 +75,7 @@ function databaseFiles({ sharing: { database } }: ServiceConfig): (string | unde
 
 interface Endpoint {
   readonly host: string;
-  /** Absent: every port, as data connections of the daemon need it. */
-  readonly port: number | undefined;
+  readonly port: number | undefined; // absent: every port, as data connections of the daemon need it
 }
 
 function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[] {
@@ -84,7 +83,7 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
   for (const { name, instances } of config.servers) {
     for (const { host, commandHost, commandPort } of instances) {
       endpoints.push({ host: commandHost, port: commandPort });
-      // A session of the service's own: the port comes from the daemon, and data connections have any.
+      // Own sessions use the daemon's port; their data connections use any.
       if (!config.sharing.servers.includes(name)) continue;
       for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
     }
@@ -96,7 +95,7 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
   return endpoints;
 }
 
-/** What has to be reached for an address: itself, or the proxy in between. */
+/** Returns the endpoint for an address: itself or the proxy. */
 function wayTo(address: string, { outgoing: { proxy } }: ServiceConfig): Endpoint {
   const end = urlEndpoint(address);
   const isTunnelled = proxy !== undefined && address.toLowerCase().startsWith("https:") &&

@@ -1,30 +1,26 @@
-/** Pause between two questions, and time for an answer, in milliseconds. */
+/** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
-/** Questions in a row that get no answer before a listener counts as dead. */
+/** Failed probes in a row that mean a dead listener. */
 const MAX_WAIT = 2;
 
-/** Somebody who listens. */
+/** Address of a listener. */
 export interface Listening {
-  /** As it was told to listen; of all addresses one of this host is asked. */
-  readonly address: string;
+  readonly address: string; // as it was told to listen; of all addresses one of this host is asked
   readonly port: number;
 }
 
-/** Who is asked, and who is told of silence. */
 interface PortWatchParts<T extends Listening> {
-  /** Who listens at present. */
-  readonly current: () => T | undefined;
-  /** Told of one that no longer takes connections. */
-  readonly silent: (listener: T) => void;
+  readonly current: () => T | undefined; // who listens at present
+  readonly silent: (listener: T) => void; // told of one that no longer takes connections
   /** Whether a connection is taken; default {@link takesConnections}. */
   readonly ask?: (listener: Listening) => Promise<boolean>;
   readonly everyMs?: number;
 }
 
 /**
- * Asks a port of our own now and then whether somebody is at home. A worker can be alive and its listener dead: the platform
- * gives up one that could not accept a connection, for want of a file descriptor, and tells nobody.
+ * Probes our own ports: after a lack of file descriptors, the platform stops a listener silently while its worker
+ * lives.
  */
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
@@ -57,10 +53,7 @@ export class PortWatch<T extends Listening> {
   }
 }
 
-/**
- * Connects and says nothing more: whoever listens ends the connection, with or without TLS, and logs nothing.
- * @returns `true` also where that cannot be found out, as no connection can be made from here.
- */
+/** Connects and disconnects; listeners log nothing. Returns `true` also if no connection can be made from here. */
 export async function takesConnections(
   { address, port }: Listening,
   withinMs = ANSWER_MS,
@@ -85,7 +78,7 @@ async function answered(connection: Deno.TcpConn): Promise<boolean> {
     await connection.closeWrite();
     await connection.read(new Uint8Array(1));
   } catch {
-    // Cut off is an answer too.
+    // A reset counts as an answer.
   }
   return true;
 }

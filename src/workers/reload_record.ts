@@ -1,15 +1,13 @@
 import type { WorkerReports } from "./worker_reports.ts";
 
-/** How the last attempt to read the configuration ended. */
+/** Outcome of the last reload. */
 interface LastReload {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
+  readonly at: number; // milliseconds since the epoch
   readonly ok: boolean;
-  /** What was wrong, as the log has it. */
-  readonly diagnostics: readonly string[];
+  readonly diagnostics: readonly string[]; // what was wrong, as the log has it
 }
 
-/** Remembers the last reload, counts them all, and leaves audit lines. The start counts as one that went well. */
+/** Remembers the last reload, counts reloads and audits them. The start counts as a success. */
 export class ReloadRecord {
   readonly #reports: WorkerReports;
   #last: LastReload = { at: Date.now(), ok: true, diagnostics: [] };

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 
-/** Addresses of a host, the one to try first at the head; an address stands for itself, an unknown name for none. */
+/** Returns a host's addresses by preference; an address itself; nothing for an unknown name. */
 export async function resolveHost(host: string): Promise<readonly string[]> {
   if (isIP(host) !== 0) return [host];
   try {

@@ -2,30 +2,23 @@ import type { Fields } from "../logging/logger.ts";
 import type { WorkerLifecycle } from "./worker_lifecycle.ts";
 import type { WorkerReports } from "./worker_reports.ts";
 
-/** Longest pause between two attempts, in milliseconds. */
 const LONGEST_PAUSE_MS = 30_000;
 const FIRST_PAUSE_MS = 1000;
-/** Who lived longer than this, in milliseconds, was killed by nothing that kills the next one at once. */
+/** Lifetime in milliseconds after which a death is unrelated to the start. */
 const LONG_LIFE_MS = 60_000;
 
-/** Whose place is kept, and how another takes it. */
 interface RestartPolicyParts {
-  /** The kind of worker, for log and metrics. */
-  readonly what: "edge" | "core";
-  /** Has another take the place; when it is its turn, and nobody has it by then. */
+  readonly what: "edge" | "core"; // the kind of worker, for log and metrics
+  /** Starts a replacement, unless there is one by then. */
   readonly start: () => Promise<void>;
   readonly changes: WorkerLifecycle;
   readonly reports: Pick<WorkerReports, "log"> & {
     readonly counters: Pick<WorkerReports["counters"], "count">;
   };
-  /** Waits for so many milliseconds. */
-  readonly pause?: (ms: number) => Promise<void>;
+  readonly pause?: (ms: number) => Promise<void>; // waits for so many milliseconds
 }
 
-/**
- * Keeps the place of a kind of worker taken: when the one in it dies another is started, until one starts, with pauses that
- * grow, since whatever killed the worker may kill the next one too.
- */
+/** Replaces dead workers of one kind, with growing pauses, since the cause of death may persist. */
 export class RestartPolicy<T extends object> {
   readonly #parts: Required<RestartPolicyParts>;
   #current: T | undefined;
@@ -39,12 +32,12 @@ export class RestartPolicy<T extends object> {
     this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
   }
 
-  /** Who has the place; nobody while the next one starts. */
+  /** Current worker; absent while the next one starts. */
   get current(): T | undefined {
     return this.#current;
   }
 
-  /** @returns Who had the place before. */
+  /** Sets the worker; returns the previous one. */
   put(next: T): T | undefined {
     const before = this.#current;
     this.#current = next;
@@ -52,7 +45,7 @@ export class RestartPolicy<T extends object> {
     return before;
   }
 
-  /** That one is dead; of no effect if it has not, or no longer, the place. */
+  /** Replaces a dead worker, if it is the current one. */
   lost(dead: T, particulars: Fields): void {
     if (this.#current !== dead || this.#closed) return;
     this.#current = undefined;
@@ -61,7 +54,7 @@ export class RestartPolicy<T extends object> {
     void this.#replace();
   }
 
-  /** Nobody is started any more. */
+  /** Stops replacing. */
   close(): void {
     this.#closed = true;
   }

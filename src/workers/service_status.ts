@@ -9,7 +9,7 @@ const CORE_MS = 2000;
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Returns the state of the core, or why it does not answer. */
+/** Returns the core's state, or why it does not answer. */
 export async function coreStatus(
   supervisor: Supervisor,
 ): Promise<CoreStatus | { readonly diagnostic: string }> {
@@ -24,8 +24,7 @@ export async function coreStatus(
 }
 
 /**
- * Returns the state of the whole service, for `status`; times are texts as in `2026-01-05T09:15:00.123Z`. If the core does
- * not answer, `coreDiagnostic` says why, and all that only the core knows is missing.
+ * Returns the service's state for `status`, with ISO 8601 times. Without a core's answer, `coreDiagnostic` says why.
  * @param parts.configuration Absolute path of the main configuration file.
  */
 export async function serviceStatus(

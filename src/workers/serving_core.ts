@@ -10,39 +10,33 @@ import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { FromCore, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
-/** How long a core may take to end what it has with the daemons, in milliseconds. */
+/** Time for a core to finish work with the daemons, in milliseconds. */
 const CLOSE_MS = DRAIN_MS + 10_000;
 
 const MODULE = workerModule(new URL("./core_worker.ts", import.meta.url));
 
-/** Values that a core starts with, and listeners for its messages. */
 interface CoreParts {
   readonly generation: number;
-  /** That clients connect to. */
-  readonly port: number;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
+  readonly port: number; // that clients connect to
+  readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker) => void;
   readonly state: StateUpdate;
-  /** Hears each update, also those that the core published before its death. */
+  /** Called for each update, also those published before the core's death. */
   readonly published: (update: StateUpdate, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
 }
 
-/** A core's worker that is ready, as the supervisor sees it. */
+/** Worker of a ready core, for the supervisor. */
 export class ServingCore {
   readonly generation: number;
   readonly permissions: WorkerPermissions;
-  /** Edges that may have requests with it. */
+  /** Edges that may have requests in it. */
   readonly edges = new Set<ServingEdge>();
   readonly #worker: WorkerThread<ToCoreWorker>;
   readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
-  /**
-   * A port of its own: of what a worker posts to its maker directly, part is lost when it dies. Nothing of what has
-   * gone into a port is, and it closes itself once it is read and its other end is dead.
-   */
+  /** Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
   readonly #port: MessagePort;
 
   private constructor(
@@ -90,17 +84,16 @@ export class ServingCore {
     return this.#calls.call(request, withinMs);
   }
 
-  /** Whether it has ended or died. */
   get ended(): boolean {
     return this.#calls.closed;
   }
 
-  /** Sends it logins at other cores. It adopts them before it serves a later {@link channel}. */
+  /** Sends it logins at other cores, which it adopts before it serves a later {@link channel}. */
   adopt(update: LoginUpdate): void {
     this.#worker.tell({ kind: "adopt", update });
   }
 
-  /** Takes requests of an edge from now on. */
+  /** Accepts requests of an edge. */
   channel(edge: ServingEdge): void {
     const { port1, port2 } = new MessageChannel();
     this.edges.add(edge);
@@ -112,15 +105,12 @@ export class ServingCore {
     this.#worker.tell({ kind: "material", material });
   }
 
-  /** The service stops soon: health checks are told from now on. */
+  /** Makes health checks announce the shutdown. */
   leave(): void {
     this.#worker.tell({ kind: "leave" });
   }
 
-  /**
-   * What is under way with the daemons comes to its end, then the core does.
-   * @param options.last Whether the service ends with it.
-   */
+  /** Waits for running work with the daemons, then ends. @param options.last Whether the service ends with it. */
   async close({ last }: { readonly last: boolean } = { last: false }): Promise<void> {
     this.#worker.tell({ kind: "close", last });
     await this.#worker.closed(CLOSE_MS);

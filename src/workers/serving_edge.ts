@@ -8,34 +8,30 @@ import type { Listening } from "./port_watch.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { FromWorker, ToEdgeWorker } from "./worker_message.ts";
 
-/** Requests under way get so many milliseconds to finish. */
+/** Time for running requests to finish, in milliseconds. */
 export const DRAIN_MS = 20_000;
-/** And the worker as many more to say that they have. */
+/** Further time for the worker to confirm, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-/** Connections of scrapers at a time. */
+/** Most concurrent connections of scrapers. */
 const MAX_SCRAPERS = 32;
 
 const MODULE = workerModule(new URL("./edge_worker.ts", import.meta.url));
 
-/** What an edge is started with, and who is told of it. */
 interface EdgeParts {
-  /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
+  /** Port to use if the configuration leaves it to the system; 0: not chosen yet. */
   readonly port: number;
-  /** The same for the metrics page. */
-  readonly metricsPort: number;
+  readonly metricsPort: number; // the same for the metrics page
   readonly connections: ConnectionLimit;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker, edge: ServingEdge) => void;
   readonly died: (edge: ServingEdge, reason: string) => void;
 }
 
-/** An edge's worker that listens, as the supervisor sees it. */
+/** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
-  /** What it was started with: its address and limits hold for its life. */
-  readonly snapshot: Snapshot;
-  /** It listens on, looked up. */
-  readonly address: string;
+  readonly snapshot: Snapshot; // what it was started with: its address and limits hold for its life
+  readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;
   #port = 0;
   #metrics: Listening | undefined;
@@ -84,55 +80,54 @@ export class ServingEdge {
     return edge;
   }
 
-  /** Port it listens on. */
   get port(): number {
     return this.#port;
   }
 
-  /** Where the metrics page is; absent: there is none. */
+  /** Address of the metrics page; absent: none. */
   get metrics(): Listening | undefined {
     return this.#metrics;
   }
 
-  /** Whether it can serve another setup as it is. */
+  /** Reports whether it can serve another setup. */
   canServe(snapshot: Snapshot): boolean {
     return sameEdge(this.snapshot, snapshot);
   }
 
-  /** Whether an edge for another setup would want the port that this one has. Of two addresses one may hold the other. */
+  /** Reports whether another setup's edge needs its port; one of two addresses may include the other. */
   isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
     return port === 0 || port === this.#port ||
       (this.#metrics !== undefined && (listen?.port === 0 || listen?.port === this.#metrics.port));
   }
 
-  /** Hands over the metrics page for which the edge asked; absent: it could not be made. */
+  /** Passes on the requested metrics page; absent after a failure. */
   showMetrics(page: string | undefined): void {
     this.#worker.tell({ kind: "metrics-page", page });
   }
 
-  /** Requests go to the core behind the port from now on; those under way stay where they are. */
+  /** Directs new requests to the core behind the port; running ones stay. */
   channel(generation: number, port: MessagePort): void {
     this.#worker.tell({ kind: "core", generation, port }, [port]);
   }
 
-  /** The core of that generation is dead. */
+  /** Removes a dead core. */
   unlink(generation: number): void {
     this.#worker.tell({ kind: "core-lost", generation });
   }
 
-  /** Takes over what may change in its life: certificates and the level of its log. */
+  /** Applies new certificates and log level. */
   follow(snapshot: Snapshot): void {
     const tls = edgeTls(snapshot);
     if (tls) this.#worker.tell({ kind: "tls", tls });
     this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
-  /** The service stops soon: connections end with their next answer, so that clients come back elsewhere. */
+  /** Ends connections with their next response, since the service stops soon. */
   leave(): void {
     this.#worker.tell({ kind: "leave" });
   }
 
-  /** Refuses new connections; requests under way finish, then it ends. */
+  /** Refuses new connections, finishes running requests, then ends. */
   async drain(): Promise<void> {
     this.#worker.tell({ kind: "drain", withinMs: DRAIN_MS });
     await this.#worker.closed(DRAIN_MS + CLOSE_MS);

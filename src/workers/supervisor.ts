@@ -12,31 +12,29 @@ import { WorkerLifecycle } from "./worker_lifecycle.ts";
 import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
-/** How often names of hosts are looked up again, in milliseconds. */
+/** Interval of host look-ups, in milliseconds. */
 const RESOLVE_MS = 60_000;
-/** How often lines that could not be written are tried again, in milliseconds. */
+/** Interval of retries of unwritten log lines, in milliseconds. */
 const RETRY_MS = 5000;
 
 interface SupervisorOptions {
   readonly logFile?: LogFile;
   readonly resolve?: Resolve;
-  /** Name of this machine, for people. */
-  readonly hostName?: string;
+  readonly hostName?: string; // name of this machine, for people
   /** Makes the page for scrapers; see `metricsPage()`. */
   readonly metricsPage?: (supervisor: Supervisor) => Promise<string>;
 }
 
 /**
- * Holds the workers together: starts edge and core with exactly the permissions that the configuration needs, exchanges them
- * for another configuration without dropping a connection, writes the log, ends everything in order.
+ * Starts edge and core with exactly the needed permissions, replaces them for a new configuration without dropping a
+ * connection, writes the log, and shuts down in order.
  */
 export class Supervisor {
   readonly reports: WorkerReports;
   readonly reloads: ReloadRecord;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
-  /** What is in use, and what workers that die are started with again. */
-  #snapshot: Snapshot;
+  #snapshot: Snapshot; // what is in use, and what workers that die are started with again
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;
@@ -92,33 +90,27 @@ export class Supervisor {
     return this.reports.log;
   }
 
-  /** Port the edge listens on, or listened on last. */
+  /** Current or last port. */
   get port(): number {
     return this.#edges.port;
   }
 
-  /** Counts the cores: 1 after the start, one more after each reload. */
+  /** Number of the core: 1 after the start, one more after each reload. */
   get generation(): number {
     return this.#cores.generation;
   }
 
-  /**
-   * Whether the service serves: there is an edge, which answers the supervisor. While there is no core the edge says so to
-   * its callers.
-   */
+  /** Whether an edge responds to the supervisor; without a core, it tells callers so. */
   get alive(): boolean {
     return this.#edges.current !== undefined;
   }
 
-  /**
-   * Sends an admin request to the core in use.
-   * @throws {NoAnswer} If there is no core, or it does not answer in time.
-   */
+  /** Sends an admin request to the core in use. @throws {NoAnswer} Without a core or after the timeout. */
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     return this.#cores.call(request, withinMs);
   }
 
-  /** Shows and trusts other certificates from the next connection on. */
+  /** Applies new certificates and trust to new connections. */
   renewTls(material: TlsMaterial): Promise<void> {
     return this.#changes.inTurn(() => {
       this.#snapshot = { ...this.#snapshot, material };
@@ -129,9 +121,8 @@ export class Supervisor {
   }
 
   /**
-   * Takes over another configuration as a whole: everything that can fail comes before anything changes. Connections stay;
-   * only another address or other limits of the HTTPS server need a new edge, and the one before lets its requests finish.
-   * @throws {CannotStart} What serves stays as it is.
+   * Applies a new configuration as a whole: everything that can fail comes first. Connections stay; only another address
+   * or limits need a new edge. @throws {CannotStart} Nothing is changed then.
    */
   reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
@@ -159,10 +150,7 @@ export class Supervisor {
     });
   }
 
-  /**
-   * Announces the end to health checks, and serves on meanwhile, so that a load balancer sends no more clients.
-   * @param seconds Until it may {@link stop}.
-   */
+  /** Announces the shutdown to health checks and serves meanwhile. @param seconds Until it may {@link stop}. */
   async leave(seconds: number): Promise<void> {
     this.log.info("draining, still serving", { seconds });
     this.#changes.announceEnd();
@@ -171,7 +159,7 @@ export class Supervisor {
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 
-  /** Lets requests under way finish (at most 20 s), then ends the workers. */
+  /** Waits at most 20 s for running requests, then ends the workers. */
   async stop(): Promise<void> {
     if (this.#changes.over) return;
     this.#close();
@@ -185,14 +173,14 @@ export class Supervisor {
 
   async #begin(): Promise<void> {
     const edge = this.#edges.start(this.#snapshot).then((started) => this.#edges.use(started));
-    // The core makes channels with the port; where the system chooses it, the edge must have it first.
+    // The core's channels need the port, which the system may choose for the edge.
     if (this.#snapshot.config.site.port === 0) await edge;
     const core = this.#cores.prepare(this.#snapshot);
     await Promise.all([edge, core]);
     this.#cores.use(await core);
   }
 
-  /** Nothing is changed or replaced any more. */
+  /** Stops all changes. */
   #close(): void {
     this.#changes.end();
     this.#edges.close();

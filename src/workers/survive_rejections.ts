@@ -1,10 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 
-/**
- * Has a promise that is rejected while nobody handles it end nothing: what it was about has failed, and everybody else is
- * served as before. It is a defect of ours all the same.
- * @param counted Told of each.
- */
+/** Logs and counts unhandled rejections, which are defects, instead of ending the process. */
 export function surviveRejections(log: Logger, counted: () => void): void {
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();

@@ -1,18 +1,17 @@
 import { type Stopwatch, stopwatch } from "../model/clock.ts";
 
-/** How often a worker is asked for a sign of life, in milliseconds. */
+/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
-/** Pings in a row without any sign of life that mean death. */
+/** Unanswered pings in a row that mean death. */
 const MOST_UNANSWERED = 4;
 
-/** What is said of a worker that is dead so. */
+/** Reason for the log. */
 export const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
 /**
- * Tells whether a worker still lives, from what is heard of it between pings. Not time alone counts but pings that went
- * unanswered while we ourselves were on time: a process that was frozen, or whose host was, finds all its workers silent
- * and none of them dead. The clock is monotonic, so that setting the time of day kills nobody.
+ * Detects dead workers by unanswered pings, counted only while we were on time: after a freeze of process or host, silent
+ * workers may be alive. The clock is monotonic.
  */
 export class Watchdog {
   readonly #elapsed: Stopwatch;
@@ -25,12 +24,12 @@ export class Watchdog {
     this.#tickedAt = elapsed();
   }
 
-  /** The worker said something. */
+  /** Records a sign of life. */
   heard(): void {
     this.#heard = true;
   }
 
-  /** To be called each {@link PING_MS}, before the next ping. @returns Whether the worker is dead. */
+  /** Call it every {@link PING_MS}, before the next ping. Returns whether the worker is dead. */
   tick(): boolean {
     const now = this.#elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;

@@ -1,12 +1,12 @@
 import type { WholeBody } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 
-/** Message about one call, which both ends know by its id. */
+/** Message about one call, identified by its id. */
 export type ChannelMessage = RequestMessage | ResponseMessage | StreamMessage;
 
 /**
- * Request from the edge. The chunks of a streamed body follow; headers are names and values in turn. It is a list because
- * there are many: the platform copies an object with the names of its members, and needs half as long again.
+ * Request from the edge, followed by the chunks of a streamed body; headers alternate names and values. A tuple, since
+ * the platform copies an object's member names too, which takes half as long again.
  */
 export type RequestMessage = readonly [
   kind: "request",
@@ -20,7 +20,7 @@ export type RequestMessage = readonly [
   streamed: boolean,
 ];
 
-/** Response from the core, likewise. */
+/** Response from the core, of the same form. */
 export type ResponseMessage = readonly [
   kind: "response",
   id: number,
@@ -30,39 +30,38 @@ export type ResponseMessage = readonly [
   streamed: boolean,
 ];
 
-/** Message about the streamed body of a call, or the end of its client. */
+/** Message about a call's streamed body or client. */
 export type StreamMessage =
   /** Sent only against credit. */
   | { readonly kind: "chunk"; readonly id: number; readonly bytes: Uint8Array }
-  /** The body is complete. */
   | { readonly kind: "end"; readonly id: number }
-  /** The body broke off: its receiver discards it. */
+  /** The body is incomplete: its receiver discards it. */
   | { readonly kind: "broken"; readonly id: number }
-  /** The reader takes so many more chunks. */
+  /** The reader accepts this many more chunks. */
   | { readonly kind: "credit"; readonly id: number; readonly chunks: number }
   /** The reader wants no more chunks. */
   | { readonly kind: "cancel"; readonly id: number }
-  /** From the edge: the client is gone, nobody needs the response. */
+  /** From the edge: the client has disconnected. */
   | { readonly kind: "gone"; readonly id: number };
 
-/** Chunks of one stream that may be on the way, or wait for their reader, at most. */
+/** Most chunks of one stream in transit or unread. */
 export const MOST_CREDIT = 16;
 
 /**
- * Chunks that all streams into one worker may have on the way, or wait for their readers, without being asked for: 4 MiB. Four
- * times as many are no faster, and 20 archives and 20 uploads at once took 45 MiB more with them.
+ * Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many are no faster and took 45 MiB
+ * more.
  */
 export const MOST_AHEAD = 64;
 
-/** Bytes in one chunk at most. */
+/** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
-/** Messages that travel together at most: the other worker shall begin with the first before the last are made. */
+/** Most messages per batch, so that the receiver starts early. */
 const BATCH_MESSAGES = 8;
 
 /**
- * One end of a channel between two workers. Messages of the same turn of the event loop travel together: posting has a price
- * of its own, whatever is posted. Chunks hand their memory over instead of copying it.
+ * One end of a channel between two workers. Batches the messages of one event loop turn, since each post has a price;
+ * transfers chunks instead of copying them.
  */
 export class ChannelEnd {
   readonly #port: MessagePort;
@@ -95,7 +94,7 @@ export class ChannelEnd {
     const transfer = this.#transfer;
     this.#batch = [];
     this.#transfer = [];
-    // Without a list, even an empty one, the runtime goes a way of half the price.
+    // Without a list, even an empty one, the runtime takes a path of half the cost.
     if (transfer.length === 0) this.#port.postMessage(batch);
     else this.#port.postMessage(batch, transfer);
   }

@@ -1,9 +1,6 @@
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 
-/**
- * Hands audit lines to the supervisor. Those of one turn of the event loop travel together, ahead of the answers to the
- * requests that they are about.
- */
+/** Sends audit lines to the supervisor, batched per event loop turn and ahead of the responses they concern. */
 export class WorkerAudit {
   readonly #post: (lines: readonly string[]) => void;
   #batch: string[] = [];

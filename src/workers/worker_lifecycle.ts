@@ -1,32 +1,31 @@
 import { CannotStart } from "./cannot_start.ts";
 
-/** Changes of workers, one after the other: each begins with what the one before left. */
+/** Serialises changes of workers: each begins with the result of the previous one. */
 export class WorkerLifecycle {
   #last: Promise<unknown> = Promise.resolve();
   #announced = false;
   #over = false;
 
-  /** Whether the service is about to shut down, and serves on meanwhile. */
+  /** Whether the service stops soon. */
   get endAnnounced(): boolean {
     return this.#announced;
   }
 
-  /** Workers that are still replaced say so, too. */
+  /** Makes replaced workers announce the shutdown, too. */
   announceEnd(): void {
     this.#announced = true;
   }
 
-  /** Whether the service is shutting down. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** Nothing is changed any more. */
+  /** Refuses further changes. */
   end(): void {
     this.#over = true;
   }
 
-  /** @throws {CannotStart} If the service is shutting down by then. What the change throws. */
+  /** Runs a change in turn. @throws {CannotStart} If the service is shutting down by then. */
   inTurn<T>(change: () => Promise<T> | T): Promise<T> {
     const done = this.#last.then(() => {
       this.throwIfOver();

@@ -1,19 +1,19 @@
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 
-/** How long `info` and `debug` lines may wait for company, in milliseconds. */
+/** Longest delay of `info` and `debug` lines, in milliseconds. */
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
-/** The log of a worker. */
+/** Log of a worker. */
 export interface WorkerLog {
   readonly log: Logger;
-  /** Sends what still waits for company; a worker that ends does so last. */
+  /** Sends pending lines; the last act of a worker. */
   flush(): void;
 }
 
 /**
- * A logger whose lines the supervisor writes, so that a worker needs no right to write files. Lines travel in batches;
- * a warning or error takes everything before it along at once.
+ * Returns a logger that sends batches to the supervisor, so that workers need no right to write files; warnings and
+ * errors go at once.
  */
 export function workerLog(
   post: (text: string) => void,

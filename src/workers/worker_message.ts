@@ -7,59 +7,56 @@ import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
 import type { AdminReply } from "./admin_calls.ts";
 import type { Report } from "./measurements.ts";
 
-/** What the supervisor tells the edge's worker. */
+/** Message of the supervisor to the edge's worker. */
 export type ToEdgeWorker =
   | {
     readonly kind: "start";
     readonly options: EdgeOptions;
-    /** Where scrapers connect; absent: there is no metrics page. */
-    readonly metrics: EdgeOptions | undefined;
+    readonly metrics: EdgeOptions | undefined; // where scrapers connect; absent: there is no metrics page
     readonly logLevel: Level;
   }
-  /** The metrics page that the edge asked for; absent: it could not be made. */
+  /** Requested metrics page; absent after a failure. */
   | { readonly kind: "metrics-page"; readonly page: string | undefined }
-  /** Requests go to this core from now on. */
+  /** Directs new requests to this core. */
   | { readonly kind: "core"; readonly generation: number; readonly port: MessagePort }
-  /** That core is dead. */
   | { readonly kind: "core-lost"; readonly generation: number }
   | { readonly kind: "tls"; readonly tls: EdgeTls }
   | { readonly kind: "log-level"; readonly level: Level }
-  /** The service stops soon: clients are sent away, and served. */
+  /** The service stops soon: connections end after their response. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
   | { readonly kind: "drain"; readonly withinMs: number };
 
-/** What the supervisor tells a core's worker. */
+/** Message of the supervisor to a core's worker. */
 export type ToCoreWorker =
-  /** The core posts each {@link FromCore} to the port. */
+  /** The core posts {@link FromCore} messages to the port. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
   | { readonly kind: "channel"; readonly port: MessagePort }
   | { readonly kind: "admin"; readonly id: number; readonly request: AdminRequest }
-  /** Logins at other cores, now or before. */
+  /** Logins at other cores. */
   | { readonly kind: "adopt"; readonly update: LoginUpdate }
   | { readonly kind: "material"; readonly material: TlsMaterial }
-  /** The service stops soon: health checks are told. */
+  /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
-  /** Last: the service ends. */
+  /** Whether the service ends. */
   | { readonly kind: "close"; readonly last: boolean };
 
-/** Message of a core that outlives it: it goes to a port of its own. */
+/** Message of a core that survives its death, through its own port. */
 export type FromCore = { readonly update: StateUpdate } | AdminReply;
 
-/** What a worker tells the supervisor. */
+/** Message of a worker to the supervisor. */
 export type FromWorker =
   | { readonly kind: "ready"; readonly port: number; readonly metricsPort?: number }
-  /** From the edge: a scraper wants the metrics page. */
+  /** From the edge: a scraper requested the metrics page. */
   | { readonly kind: "metrics-page" }
-  /** It cannot start; the texts are for the operator. */
-  /** `permanent`: another attempt with the same files fails, too. */
+  /** It cannot start. `permanent`: another attempt with the same files fails, too. */
   | { readonly kind: "failed"; readonly diagnostics: readonly string[]; readonly permanent?: boolean }
-  /** Whole lines, with their ends. */
+  /** Whole lines with line ends. */
   | { readonly kind: "log"; readonly text: string }
   | { readonly kind: "audit"; readonly lines: readonly string[] }
   | { readonly kind: "measured"; readonly report: Report }
   | { readonly kind: "pong" }
-  /** From the edge: nothing waits for that core any more. */
+  /** From the edge: the core has no pending requests. */
   | { readonly kind: "core-idle"; readonly generation: number }
   | { readonly kind: "closed" };

@@ -13,20 +13,19 @@ import { AuditJournal } from "../logging/audit_journal.ts";
 
 const WORKERS = ["supervisor", "edge", "core"];
 
-/** Where reports are written. */
 interface ReportsConfig {
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
 }
 
-/** What workers report: log lines, audit lines, counts and how late their timers are. The files are written here. */
+/** Receives workers' log lines, audit lines, counts and delays, and writes the files. */
 export class WorkerReports {
   readonly log: Logger;
-  /** Sums over all workers since the start of the process. */
+  /** Sums over all workers since the start. */
   readonly counters = new Counters();
-  /** Longest delay of a timer, by worker, as last reported; milliseconds. */
+  /** Longest last reported timer delay by worker, in milliseconds. */
   readonly lagMs = new Map<string, number>();
-  /** How much of that, at most, was because of work of the worker itself. */
+  /** Part of it that the worker's own work caused, at most. */
   readonly ownLagMs = new Map<string, number>();
   readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
@@ -43,7 +42,7 @@ export class WorkerReports {
     for (const worker of WORKERS) this.rejected(worker, 0); // to be seen to grow, a count must have been there
   }
 
-  /** Writes to other places from now on; lines that could not be written before go there too. */
+  /** Changes the files; unwritten lines go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
     this.#level = logging.level;
     this.#logFile.moveTo(logging.file, logging.format);
@@ -70,17 +69,17 @@ export class WorkerReports {
     }
   }
 
-  /** In a worker, or in the supervisor itself, a promise was rejected and nobody handled it. */
+  /** Counts and logs unhandled rejections. */
   rejected(worker: string, times = 1): void {
     this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
   }
 
-  /** An act of the operator, or of the supervisor itself. */
+  /** Records an act of the operator or supervisor. */
   audit(record: AuditRecord): void {
     this.#audit.write([formatAuditLine(Date.now(), record)]);
   }
 
-  /** Writes what could not be written before. */
+  /** Retries unwritten lines. */
   retry(): void {
     this.#audit.retry();
   }
@@ -107,7 +106,7 @@ export class WorkerReports {
   }
 }
 
-/** Audit lines go where the configuration says. */
+/** Opens the configured audit log. */
 function openAudit(
   config: AuditConfig,
   { log, console }: { readonly log: Logger; readonly console: (line: string) => void },

@@ -1,6 +1,6 @@
 import type { FromWorker } from "./worker_message.ts";
 
-/** The part of a dedicated worker's global scope that workers use; its own library would clash with the main thread's. */
+/** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
 interface WorkerScope<In> {
   onmessage: ((event: MessageEvent<In>) => void) | null;
   postMessage(message: FromWorker): void;
@@ -8,12 +8,12 @@ interface WorkerScope<In> {
 
 declare const self: WorkerScope<never>;
 
-/** What a worker hears from the supervisor; called once, while the worker's module is loaded. */
+/** Receives messages of the supervisor; call it once, while the worker's module loads. */
 export function hear<In>(receive: (message: In) => void): void {
   self.onmessage = ({ data }: MessageEvent<In>) => receive(data);
 }
 
-/** Tells the supervisor. */
+/** Sends a message to the supervisor. */
 export function tell(message: FromWorker): void {
   self.postMessage(message);
 }

@@ -4,42 +4,36 @@ import { PING_MS, SILENT, Watchdog } from "./watchdog.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
 
-/** What a worker does without being asked. */
 interface WorkerEvents {
-  /** Says something. */
-  readonly said: (message: FromWorker) => void;
-  /** Ends without being told to, or gives no sign of life any more. */
-  readonly died: (reason: string) => void;
-  /** How often it is asked for a sign of life, in milliseconds; default {@link PING_MS}. */
-  readonly pingMs?: number;
+  readonly said: (message: FromWorker) => void; // says something
+  readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
+  readonly pingMs?: number; // how often it is asked for a sign of life, in milliseconds; default `PING_MS`
 }
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
 
-/** How long a worker may take to start, in milliseconds: systemd gives the whole start 90 s, and a first start compiles. */
+/** Start timeout in milliseconds: systemd allows 90 s in all, and a first start compiles. */
 const START_MS = 80_000;
 
 /**
- * Where the code of a worker is, past symbolic links: a worker may read little, and Deno 2.9.6 lets it import a text (as the
- * scripts of pages are) only if the text's path is that of the worker's other modules. Called when the program loads: later
- * it may read little itself.
+ * Resolves links in a worker module's path: Deno 2.9.6 lets a worker import texts only beside its other modules.
+ * Call it while the program loads; later it may lack the read permission.
  */
 export function workerModule(module: URL): URL {
   return pathToFileURL(Deno.realPathSync(module));
 }
 
-/** A worker with a permission list, as the supervisor sees it. Once ready it is asked for signs of life to its end. */
+/** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
   readonly name: string;
   readonly #worker: Worker;
   readonly #died: WorkerEvents["died"];
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
-  /** Whether it has said anything, so that its program runs. */
+  /** Whether it has sent a message. */
   #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
-  /** @param module Of the workers, with the worker's code. */
   constructor(
     module: URL,
     name: string,
@@ -67,11 +61,7 @@ export class WorkerThread<In> {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
-  /**
-   * Waits until it is ready.
-   * @returns What it said then.
-   * @throws {CannotStart} If it says that it cannot start, dies, or takes too long.
-   */
+  /** Waits for its first message. @throws {CannotStart} If it reports a failure, dies or times out. */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
     const first = await this.#next(
@@ -84,12 +74,12 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} did not start within ${START_MS / 1000} s: still ${awaited}`]);
   }
 
-  /** Waits until it has closed, but not for longer than that. */
+  /** Waits for its end, up to a timeout. */
   async closed(withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
   }
 
-  /** Ends it; that is no death. */
+  /** Ends it on purpose. */
   end(): void {
     this.#over = true;
     clearInterval(this.#pings);
@@ -111,7 +101,7 @@ export class WorkerThread<In> {
     this.#died(reason);
   }
 
-  /** The next message that is wanted; `undefined` if none comes in time, or none can come any more. */
+  /** Returns the next wanted message; `undefined` after a timeout or its end. */
   #next(withinMs: number, wanted: (message: FromWorker) => boolean): Promise<FromWorker | undefined> {
     if (this.#over) return Promise.resolve(undefined);
     return new Promise((resolve) => {

@@ -7,8 +7,7 @@ import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.t
 /** Certificate with chain and private key. */
 export interface Credential {
   readonly key: KeyObject;
-  /** Leaf first. */
-  readonly certificates: readonly X509Certificate[];
+  readonly certificates: readonly X509Certificate[]; // leaf first
 }
 
 const PASSWORD_KEY = "container.security.credential.password";

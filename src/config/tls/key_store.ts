@@ -6,8 +6,7 @@ import { UnusableStore } from "./certificates.ts";
 /** PKCS#12 content with a key. */
 interface KeyStoreContent {
   readonly key: KeyObject;
-  /** Leaf first. */
-  readonly certificates: readonly X509Certificate[];
+  readonly certificates: readonly X509Certificate[]; // leaf first
 }
 
 /** Reports whether bytes are a Java key store (JKS or JCEKS). */

@@ -12,13 +12,10 @@ import { readRegularFile } from "../../model/regular_file.ts";
 
 /** Loaded material with diagnostics. */
 interface LoadedTlsMaterial {
-  /** Absent after errors or without a credential. */
-  readonly material?: TlsMaterial;
+  readonly material?: TlsMaterial; // absent after errors or without a credential
   readonly diagnostics: readonly Diagnostic[];
-  /** Watch these, absolute. */
-  readonly credentialFiles: readonly string[];
-  /** Watch these files and searched folders. */
-  readonly truststoreFiles: readonly string[];
+  readonly credentialFiles: readonly string[]; // watch these, absolute
+  readonly truststoreFiles: readonly string[]; // watch these files and searched folders
 }
 
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */

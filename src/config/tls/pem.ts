@@ -1,9 +1,7 @@
 /** PEM block (RFC 7468). */
 interface PemBlock {
-  /** Such as `CERTIFICATE`. */
-  readonly label: string;
-  /** With first and last line. */
-  readonly text: string;
+  readonly label: string; // such as `CERTIFICATE`
+  readonly text: string; // with first and last line
 }
 
 const BEGIN = "-----BEGIN ";

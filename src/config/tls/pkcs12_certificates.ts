@@ -57,8 +57,7 @@ export class WrongPassword extends UnusableStore {
 /** Content of a PKCS#12 store. */
 export interface Pkcs12Content {
   readonly certificates: readonly X509Certificate[];
-  /** PKCS#8 in DER. */
-  readonly keys: readonly Uint8Array[];
+  readonly keys: readonly Uint8Array[]; // PKCS#8 in DER
 }
 
 /** Parses any PKCS#12 store (RFC 7292); the TLS library supports few of them. @throws {UnusableStore} */

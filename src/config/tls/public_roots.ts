@@ -13,8 +13,7 @@ const BUNDLES = [
 interface LoadedRoots {
   readonly roots: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Watch this. */
-  readonly files: readonly string[];
+  readonly files: readonly string[]; // watch this
 }
 
 /** Loads the system's public authorities from the first existing bundle. @param origin Setting for messages. */

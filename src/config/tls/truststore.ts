@@ -13,13 +13,10 @@ import { loadRevocation } from "./revocation_lists.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
 interface LoadedTruststore {
-  /** PEM, distinct and in date. */
-  readonly anchors: readonly string[];
-  /** Absent: no revocation check. */
-  readonly revocation?: Revocation;
+  readonly anchors: readonly string[]; // PEM, distinct and in date
+  readonly revocation?: Revocation; // absent: no revocation check
   readonly diagnostics: readonly Diagnostic[];
-  /** Watch these files and searched folders. */
-  readonly files: readonly string[];
+  readonly files: readonly string[]; // watch these files and searched folders
 }
 
 /** File to read; `named` explicitly, or found by a pattern. */

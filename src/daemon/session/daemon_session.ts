@@ -16,10 +16,8 @@ import type { SessionTimes } from "./session_times.ts";
 interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
-  /** Opens another connection with the same rights. */
-  readonly logInAgain: () => Promise<ControlConnection>;
-  /** Called once at the end. */
-  readonly onClose: () => void;
+  readonly logInAgain: () => Promise<ControlConnection>; // opens another connection with the same rights
+  readonly onClose: () => void; // called once at the end
 }
 
 /** Session for one HTTP request (daemon-protocol.md 5). Any failure ends it: ranges would persist in the daemon. */

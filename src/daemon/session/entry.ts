@@ -5,12 +5,9 @@ export interface Entry {
   readonly name: string;
   /** `special`: device, pipe or socket, which must not be opened. */
   readonly kind: "file" | "directory" | "special";
-  /** Bytes; meaningless for directories. */
-  readonly size: number;
-  /** `YYYYMMDDhhmmss` in the daemon's unknown local time. */
-  readonly modified?: string;
-  /** Permissions: `r w x`, for directories `l w e`. */
-  readonly permissions: string;
+  readonly size: number; // bytes; meaningless for directories
+  readonly modified?: string; // `YYYYMMDDhhmmss` in the daemon's unknown local time
+  readonly permissions: string; // permissions: `r w x`, for directories `l w e`
 }
 
 /** Reports whether the account may read a file or enter a directory. */

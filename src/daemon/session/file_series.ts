@@ -6,8 +6,7 @@ import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 interface WantedFile {
-  /** As sent to the daemon. */
-  readonly path: string;
+  readonly path: string; // as sent to the daemon
   readonly length: number;
 }
 

@@ -13,10 +13,8 @@ const MOST_IN_NAME = 1024;
 
 /** Remainder of a listing. */
 export interface ListingRest {
-  /** False if truncated. */
-  readonly complete: boolean;
-  /** Invalid lines, such as names with control characters. */
-  readonly unreadable: number;
+  readonly complete: boolean; // false if truncated
+  readonly unreadable: number; // invalid lines, such as names with control characters
 }
 
 /**

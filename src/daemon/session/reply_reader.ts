@@ -5,10 +5,8 @@ import { SessionEnded } from "./session_errors.ts";
 /** Reply on the control connection (daemon-protocol.md 5.1). */
 export interface Reply {
   readonly code: number;
-  /** Last line, for the log. */
-  readonly text: string;
-  /** Inner lines without the leading space. */
-  readonly inner: readonly string[];
+  readonly text: string; // last line, for the log
+  readonly inner: readonly string[]; // inner lines without the leading space
 }
 
 /** Bytes; longer lines and replies end the session. */

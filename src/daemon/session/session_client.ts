@@ -26,10 +26,8 @@ export interface OwnSession {
   readonly group?: string;
   readonly scope: SessionScope;
   readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
-  /** Bytes per second; 0: no limit. */
-  readonly rateLimit: number;
-  /** Only this instance, from 1. */
-  readonly instance?: number;
+  readonly rateLimit: number; // bytes per second; 0: no limit
+  readonly instance?: number; // only this instance, from 1
 }
 
 /** Used part of a logical server. */
@@ -68,10 +66,8 @@ interface SessionClientOptions {
 }
 
 interface Candidate {
-  /** From 1. */
-  readonly instance: number;
-  /** `host:port`, or `host` while the port is unknown. */
-  readonly address: string;
+  readonly instance: number; // from 1
+  readonly address: string; // `host:port`, or `host` while the port is unknown
 }
 
 /** Physical daemon with a known port. */

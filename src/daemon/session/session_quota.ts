@@ -4,8 +4,7 @@ import { httpError } from "../../model/http_error.ts";
 
 /** Session's slot in the quota. */
 export interface Slot {
-  /** From 1. */
-  readonly instance: number;
+  readonly instance: number; // from 1
   /** Frees the slot. @param used Whether the daemon may have counted the session, so that it frees late. */
   release(used: boolean): void;
 }
@@ -14,13 +13,11 @@ export interface Slot {
 export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
-  /** Per account and instance. */
-  readonly limit: () => number;
+  readonly limit: () => number; // per account and instance
   /** Time a daemon counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
   readonly holdMs?: number;
   readonly maxWaitMs?: number;
-  /** Queue length per account. */
-  readonly maxWaiting?: number;
+  readonly maxWaiting?: number; // queue length per account
 }
 
 interface Waiter {

@@ -1,12 +1,9 @@
 /** Timeouts of a session in milliseconds. */
 export interface SessionTimes {
   readonly connectMs: number;
-  /** Per reply. */
-  readonly replyMs: number;
-  /** Without traffic of the daemon while data flows. */
-  readonly dataIdleMs: number;
-  /** Without traffic of the client while data flows. */
-  readonly clientIdleMs: number;
+  readonly replyMs: number; // per reply
+  readonly dataIdleMs: number; // without traffic of the daemon while data flows
+  readonly clientIdleMs: number; // without traffic of the client while data flows
 }
 
 /** Default timeouts. */

@@ -3,16 +3,11 @@ import { type DerElement, readElement } from "../der_element.ts";
 
 /** Statements of a certificate about its use (RFC 5280, 4.2.1). */
 export interface CertificateFacts {
-  /** 1, 2 or 3; only 3 has extensions. */
-  readonly version: number;
-  /** Basic constraints; absent: no statement. */
-  readonly authority?: boolean;
-  /** Path length constraint; absent: unlimited. */
-  readonly pathLength?: number;
-  /** Key usage `keyCertSign`; absent: no key usage. */
-  readonly signsCertificates?: boolean;
-  /** Extended key usages as hexadecimal DER; absent: all. */
-  readonly purposes?: readonly string[];
+  readonly version: number; // 1, 2 or 3; only 3 has extensions
+  readonly authority?: boolean; // basic constraints; absent: no statement
+  readonly pathLength?: number; // path length constraint; absent: unlimited
+  readonly signsCertificates?: boolean; // key usage `keyCertSign`; absent: no key usage
+  readonly purposes?: readonly string[]; // extended key usages as hexadecimal DER; absent: all
   /** Has an unknown critical extension, name constraints, or a repeated extension. */
   readonly hasUnknownDemands: boolean;
   /** Whether the public key's encoding is valid, as far as TLS libraries check it. */

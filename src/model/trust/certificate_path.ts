@@ -7,13 +7,10 @@ import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
 /** Requirements on a path. */
 interface PathDemands {
-  /** PEM; {@link sortTrust} decides which may issue. */
-  readonly anchors: readonly string[];
+  readonly anchors: readonly string[]; // PEM; `sortTrust` decides which may issue
   readonly purpose: Purpose;
-  /** Absent: no revocation check. */
-  readonly revocation?: Revocation;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
+  readonly revocation?: Revocation; // absent: no revocation check
+  readonly at: number; // milliseconds since the epoch
 }
 
 /** Certificate of a path with its validity. */

@@ -8,17 +8,14 @@ import { isListSignedBy } from "./signed_by.ts";
 export interface Revocation {
   /** `REQUIRE`: certificates need a current list signed by their issuer; `IF_VALID`: such lists apply if present. */
   readonly mode: "IF_VALID" | "REQUIRE";
-  /** RFC 5280, 5; DER as base64. */
-  readonly lists: readonly string[];
+  readonly lists: readonly string[]; // RFC 5280, 5; DER as base64
 }
 
 /** Parsed but unverified revocation list. */
 interface RevocationList {
-  /** Validity in milliseconds since the epoch; `Infinity` without `nextUpdate`. */
-  readonly from: number;
+  readonly from: number; // validity in milliseconds since the epoch; `Infinity` without `nextUpdate`
   readonly to: number;
-  /** Digest of the issuer's name. */
-  readonly issuer: string;
+  readonly issuer: string; // digest of the issuer's name
   readonly serials: RevokedSerials;
   readonly der: Buffer;
 }
@@ -62,10 +59,8 @@ export function findRevoked(
 
 /** Identifies a certificate in revocation lists. */
 interface CertificateReference {
-  /** Digest of the encoded issuer name. */
-  readonly issuer: string;
-  /** Hexadecimal, without leading zeros. */
-  readonly serial: string;
+  readonly issuer: string; // digest of the encoded issuer name
+  readonly serial: string; // hexadecimal, without leading zeros
 }
 
 /** Returns what {@link isRevoked} needs to check a certificate later. */

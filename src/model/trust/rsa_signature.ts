@@ -4,8 +4,7 @@ import { hash as digest } from "node:crypto";
 /** RSA public key. */
 export interface RsaPublicKey {
   readonly modulus: bigint;
-  /** Bytes of the modulus. */
-  readonly length: number;
+  readonly length: number; // bytes of the modulus
   readonly exponent: number;
 }
 

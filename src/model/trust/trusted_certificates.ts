@@ -11,10 +11,8 @@ export interface Trusted {
 
 /** Truststore sorted by permission. */
 interface SortedTrust {
-  /** Certificates that may issue. */
-  readonly issuers: readonly Trusted[];
-  /** Certificates trusted for themselves only. */
-  readonly entities: readonly Trusted[];
+  readonly issuers: readonly Trusted[]; // certificates that may issue
+  readonly entities: readonly Trusted[]; // certificates trusted for themselves only
 }
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();

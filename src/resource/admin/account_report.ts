@@ -4,23 +4,20 @@ import { isAccountName } from "../../model/account_name.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
-/** What the daemons of a logical server say about an account. */
+/** Daemons' replies about an account. */
 export interface AccountReport {
   readonly server: string;
   readonly state: "known" | "unknown" | "failed";
   readonly home?: string;
   readonly keys?: readonly KeyReport[];
-  /** Why the daemons could not be asked. */
-  readonly reason?: string;
+  readonly reason?: string; // why the daemons could not be asked
 }
 
-/** A line of the account's `authorized_keys`; the key itself is not repeated. */
+/** Line of `authorized_keys` without the key. */
 interface KeyReport {
   readonly type?: string;
-  /** As `ssh-keygen -l` shows it. */
-  readonly fingerprint?: string;
-  /** Reason why the key is unusable. */
-  readonly reason?: string;
+  readonly fingerprint?: string; // as `ssh-keygen -l` shows it
+  readonly reason?: string; // reason why the key is unusable
 }
 
 /** Asks the daemons of a logical server about an account. @param uid As the operator typed it. */

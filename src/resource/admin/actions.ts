@@ -11,7 +11,7 @@ import type { ServerFacts } from "../server_facts.ts";
 import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
-/** Parts that the actions use. */
+/** Dependencies of the actions. */
 export interface ActionParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
@@ -21,19 +21,15 @@ export interface ActionParts {
   readonly shareAdministration: ShareAdministration | undefined;
 }
 
-/** What came of an action. */
 interface ActionResult {
   readonly success: boolean;
-  /** For people. */
-  readonly message: string;
+  readonly message: string; // for people
   readonly results?: Readonly<Record<string, unknown>>;
 }
 
-/** Something that an administrator can have done. */
 interface Action {
   readonly description: string;
-  /** Names of parameters. */
-  readonly required: readonly string[];
+  readonly required: readonly string[]; // names of parameters
   readonly optional: readonly string[];
   readonly run: (
     parameter: (name: string) => string | undefined,
@@ -41,7 +37,7 @@ interface Action {
   ) => Promise<ActionResult>;
 }
 
-/** Every action by its name, as the reference has them (rest-api.md 1.14). */
+/** Actions by name (rest-api.md 1.14). */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   ShowUserInfo: {
     description: "parameters: uid, [serverName]",
@@ -81,7 +77,7 @@ async function showUserInfo(
   };
 }
 
-/** Other terms of a share, whoever owns it; `authserver share chown` does the most of it. */
+/** Changes the terms of any user's share, mostly as `authserver share chown` does. */
 async function modifyShare(
   ...[parameter, { call, parts: { shareAdministration } }]: Parameters<Action["run"]>
 ): Promise<ActionResult> {
@@ -115,8 +111,8 @@ function inWords({ id, owner, target, path, access, uid, gid }: Share): string {
 }
 
 /**
- * A token for another user. Not for whoever shows a token: with one that ends, or cannot be renewed, a longer one could be
- * had.
+ * Issues a token for another user; not to callers with an expiring or final token, who could extend theirs this
+ * way.
  */
 async function issueApiToken(
   ...[parameter, { call, parts: { tokens } }]: Parameters<Action["run"]>
@@ -145,7 +141,7 @@ async function issueApiToken(
     const wanted = { by, lifetime, renewable, preferences };
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
-    // What is wrong with the parameters, and what the server's certificate does not allow.
+    // Wrong parameters, and limits of the server's certificate.
     if (error instanceof HttpError) return refused(error.publicMessage);
     throw error;
   }

@@ -23,12 +23,9 @@ import {
 } from "./admin_request.ts";
 import { knownNames } from "./known_names.ts";
 
-/** Most bans in a list. */
 const MOST_BANS = 1000;
-/** Most failed logins in a list. */
 const MOST_FAILURES = 50;
 
-/** Parts of a core that the admin API reads and changes. */
 interface AdminApiParts {
   readonly clock: Clock;
   readonly groups: readonly DaemonGroup[];
@@ -37,11 +34,9 @@ interface AdminApiParts {
   readonly throttle: LoginThrottle;
   readonly signIns: SignIns;
   readonly certificate: () => CoreStatus["certificate"];
-  /** Absent without data sharing. */
-  readonly sharing: Pick<SharingParts, "store"> | undefined;
-  /** Absent: the service keeps no list of its tokens. */
-  readonly registry: TokenRegistry | undefined;
-  /** Absent: this instance is alone. */
+  readonly sharing: Pick<SharingParts, "store"> | undefined; // absent without data sharing
+  readonly registry: TokenRegistry | undefined; // absent: the service keeps no list of its tokens
+  /** Absent: no other instances. */
   readonly cluster: {
     readonly throttling: SharedThrottling;
     readonly register: InstanceRegister;
@@ -51,11 +46,11 @@ interface AdminApiParts {
   readonly publish: (
     update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
   ) => void;
-  /** Returns a user name that somebody typed, or a digest if it is not a user's: it may be a password. */
+  /** Returns a typed user name, or a digest if no user has it: it may be a password. */
   readonly shown: (user: string) => string;
 }
 
-/** Answers the requests of operators and administrators: from the control socket, the page and `/rest/admin`. */
+/** Answers admin requests from the control socket, the page and `/rest/admin`. */
 export class AdminApi {
   readonly shown: AdminApiParts["shown"];
 
@@ -110,19 +105,21 @@ export class AdminApi {
     };
   }
 
-  /** Lists bans; the total counts also those beyond the list. */
+  /** Lists bans; the total includes those beyond the list. */
   bans(): { readonly bans: readonly Ban[]; readonly total: number } {
     const { memory } = this.parts.throttle;
     const { passwords, tokens, operator } = memory.banCounts();
     return { bans: memory.bans(MOST_BANS), total: passwords + tokens + operator };
   }
 
-  /** Lists the latest failed logins. */
   failures(): readonly Failure[] {
     return this.parts.throttle.memory.failures(MOST_FAILURES);
   }
 
-  /** Bans a user, an address, or a user at an address, in all cores and instances, and signs out a banned user's browsers. */
+  /**
+   * Bans a user, an address, or a user at an address, in all cores and instances, and signs out a banned user's
+   * browsers.
+   */
   async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
     const { clock, throttle: { memory }, cluster, signIns, publish } = this.parts;
     const { user, address } = whom;
@@ -167,7 +164,6 @@ export class AdminApi {
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
-  /** Returns the canonical DNs of the user with this login, account or distinguished name. */
   async namesOf(user: string): Promise<readonly string[]> {
     return [...new Set((await knownNames(user, this.parts)).names)];
   }

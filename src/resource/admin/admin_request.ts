@@ -6,8 +6,8 @@ import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import { type Ban, type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
 
 /**
- * Name of the operator as the caller states it. Only the service's account and root can open the control socket, and the
- * runtime does not report which of them did: the name is for the record and proves nothing.
+ * Operator's name as claimed, for the record only: the socket admits the service's account and root,
+ * indistinguishably.
  */
 interface Claimed {
   readonly operator?: string;
@@ -22,7 +22,6 @@ export type AdminRequest =
   | { readonly command: "ban remove"; readonly subject: BanSubject } & Claimed
   | { readonly command: "user show"; readonly uid: string }
   | { readonly command: "token list"; readonly user: string }
-  /** Without an id: all tokens of the user. */
   | { readonly command: "token revoke"; readonly user: string; readonly id?: string } & Claimed;
 
 /** Answer of a core to a request. */
@@ -30,20 +29,16 @@ export type AdminAnswer = { readonly status: CoreStatus } | AdminResult;
 
 /** Answer to a request other than `status`. */
 export interface AdminResult {
-  /** Plain data. */
-  readonly result: unknown;
-  /** Absent if the request changed nothing. */
-  readonly change?: AdminChange;
+  readonly result: unknown; // plain data
+  readonly change?: AdminChange; // absent if the request changed nothing
 }
 
 /** Change that an admin request made, for log and audit. */
 interface AdminChange {
   readonly event: "ban" | "lift" | "revoke";
   readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
-  /** Duration of a ban, for the log alone. */
-  readonly seconds?: number;
-  /** Bans and counts of failed logins that were removed, for the log alone. */
-  readonly lifted?: number;
+  readonly seconds?: number; // duration of a ban, for the log alone
+  readonly lifted?: number; // bans and counts of failed logins that were removed, for the log alone
 }
 
 /** State of a core, for administrators only: it contains addresses and reasons. */
@@ -55,14 +50,11 @@ export interface CoreStatus {
     readonly version?: string;
     readonly sessionLimit?: number;
   }[];
-  /** Systems that authenticators ask. */
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
-  /** Number of shares; absent without data sharing and while the store is away. */
-  readonly shares?: number;
-  /** Absent: this instance is alone. */
+  readonly shares?: number; // number of shares; absent without data sharing and while the store is away
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];
     /** Whether serving instances of the same version have different configurations. */
@@ -84,17 +76,17 @@ const MAX_USER = 256;
 /** Longest distinguished name, in characters. */
 const MAX_NAME = 1024;
 
-/** The service could not carry out a request; the message is for the operator. */
+/** Error of a failed request; the message is for the operator. */
 export class AdminRequestFailed extends Error {
   override readonly name: string = "AdminRequestFailed";
 }
 
-/** A request has the wrong form; the message is for the operator. */
+/** Error of a malformed request; the message is for the operator. */
 export class InvalidAdminRequest extends AdminRequestFailed {
   override readonly name = "InvalidAdminRequest";
 }
 
-/** Returns a request as its line, without the line end. */
+/** Formats a request as a line without line end. */
 export function formatAdminRequest(request: AdminRequest): string {
   if (!("subject" in request)) return JSON.stringify(request);
   const { subject, ...rest } = request;

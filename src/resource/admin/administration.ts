@@ -11,13 +11,13 @@ import { membersOf, text } from "../share/share_fields.ts";
 import { jsonResponse } from "../text_response.ts";
 import { type ActionParts, ACTIONS } from "./actions.ts";
 
-/** What the resource is made of. */
+/** Dependencies of the resource. */
 export interface AdminParts extends ActionParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
 }
 
-/** `GET /rest/admin`: how the service is, and which actions there are (rest-api.md 1.14). */
+/** `GET /rest/admin`: describes state and actions (rest-api.md 1.14). */
 export function describeAdministration(call: Call, { servers, facts }: AdminParts): HttpResponse {
   checkAdministrator(call, servers);
   const here = `${call.base}/rest/admin`;
@@ -41,16 +41,15 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
   return jsonResponse(Object.fromEntries(members.filter(([name]) => wanted?.includes(name) ?? true)));
 }
 
-/** Returns a time as the Java service writes a `Date`: `Mon Nov 23 22:03:24 UTC 2026`. */
+/** Formats a time as Java's `Date`: `Mon Nov 23 22:03:24 UTC 2026`. */
 function javaDate(at: number): string {
   const [weekday = "", day, month, year, time] = new Date(at).toUTCString().split(" ");
   return `${weekday.slice(0, 3)} ${month} ${day} ${time} UTC ${year}`;
 }
 
 /**
- * `POST /rest/admin/actions/<action>`: parameters are members of a JSON object; what an action cannot do is an answer with
- * `success: false`, as the reference has it (rest-api.md 1.14).
- * @throws {ServiceError} 403, 404, 400 for what is no object of texts, and what the action throws.
+ * `POST /rest/admin/actions/<action>` with parameters as a JSON object; a failed action responds `success: false`
+ * (rest-api.md 1.14). @throws {ServiceError} 400, 403, 404, and what the action throws.
  */
 export async function carryOut(call: Call, parts: AdminParts): Promise<HttpResponse> {
   checkAdministrator(call, parts.servers);
@@ -87,10 +86,8 @@ function outcome(
 }
 
 /**
- * Without access control everybody may everything else, but not this. Nor may those whom only some daemons vouch for: on
- * other servers their name may be somebody else's, and what administrators do concerns all servers. So it takes a login
- * that is good enough for all of them.
- * @throws {ERR_FORBIDDEN | ERR_STRONGER_LOGIN_NEEDED}
+ * Requires an administrator whose login counts on all servers: a name that some daemons vouch for may be another user's
+ * elsewhere. Also without access control. @throws {ERR_FORBIDDEN | ERR_STRONGER_LOGIN_NEEDED}
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;
@@ -105,7 +102,7 @@ export function checkAdministrator(call: Call, servers: ReadonlyMap<string, Serv
   for (const server of servers.values()) checkLogin(call, server);
 }
 
-/** Browsers send no preferences: whoever is signed in with one, and may be an administrator, is one on pages for that. */
+/** Reports whether a browser's user may act as administrator on pages, since browsers send no preferences. */
 export function administers(
   { user: { role, availableRoles }, signIn }: Pick<Call, "user" | "signIn">,
 ): boolean {

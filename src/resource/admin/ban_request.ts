@@ -8,10 +8,10 @@ import { invalidRequest } from "../invalid_request.ts";
 import type { AdminApi } from "./admin_api.ts";
 import { InvalidAdminRequest, subjectOf } from "./admin_request.ts";
 
-/** Longest ban by page, in seconds; the operator can make longer ones. */
+/** Longest ban on the page, in seconds; commands allow longer ones. */
 const LONGEST = 366 * 86_400;
 
-/** Bans or unbans as the form of an administrator says. @throws {ERR_INVALID_REQUEST} */
+/** Bans or unbans by an administrator's form. @throws {ERR_INVALID_REQUEST} */
 export async function changeBansByForm(call: Call, form: Form, admin: AdminApi): Promise<void> {
   const lifts = form.get("do") === "lift";
   const subject = subjectIn(form);

@@ -42,12 +42,10 @@ export class DatabaseState {
     return { kind: isFailing && this.#working === 0 ? "away" : "degraded", reason };
   }
 
-  /** Whether notifications of other instances arrive. */
   get hears(): boolean {
     return this.#deaf === "";
   }
 
-  /** Milliseconds of the current outage; 0 if up. */
   get awayMs(): number {
     return this.#awaySince === undefined ? 0 : Math.max(1, this.options.elapsed() - this.#awaySince);
   }
@@ -62,12 +60,10 @@ export class DatabaseState {
     if (this.refusesWork) throw this.#leftAlone();
   }
 
-  /** Whether connections failed and a trial is due. */
   get isTrialDue(): boolean {
     return this.#opening.isFailing && this.#opening.admits;
   }
 
-  /** Milliseconds until the next trial. */
   get waitMs(): number {
     return this.#opening.waitMs;
   }
@@ -100,13 +96,11 @@ export class DatabaseState {
     });
   }
 
-  /** @param deaf Why notifications do not arrive; absent: they do. */
   listens(deaf?: string): void {
     this.#deaf = deaf ?? "";
     this.#tell();
   }
 
-  /** Stops notifying. */
   close(): void {
     this.#closed = true;
   }

@@ -7,8 +7,7 @@ import { PostgresError } from "./postgres_failure.ts";
 export interface PostgresLogin {
   readonly database: string;
   readonly user: string;
-  /** Empty if the server requires none. */
-  readonly password: string;
+  readonly password: string; // empty if the server requires none
 }
 
 /** Schema of our tables. */
@@ -34,8 +33,7 @@ export class PostgresConnection {
   readonly #driver: Driver;
   readonly #socket: Duplex;
   #alive = true;
-  /** Resolves when the connection is unusable. */
-  readonly closed: Promise<void>;
+  readonly closed: Promise<void>; // resolves when the connection is unusable
   /** Cancels running statements: the driver does not report all that fail with the connection. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 
@@ -106,7 +104,7 @@ export class PostgresConnection {
     return this.#told(() => this.#driver.unsafe(text, values, { prepare: true }));
   }
 
-  /** Runs statements without parameters; only a single statement returns rows. @throws {PostgresError} */
+  /** Runs statements without parameters; only single ones return rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
     return this.#told(() => this.#driver.unsafe(text));
   }
@@ -122,7 +120,6 @@ export class PostgresConnection {
     });
   }
 
-  /** Closes at once; running statements fail. */
   destroy(): void {
     this.#alive = false;
     this.#socket.destroy();

@@ -26,24 +26,18 @@ import { PostgresWatch, SHARED_SESSIONS } from "./postgres_watch.ts";
 
 /** Options of a PostgreSQL database. */
 export interface PostgresOptions {
-  /** Primary and standbys, in any order. */
-  readonly servers: readonly PostgresServer[];
+  readonly servers: readonly PostgresServer[]; // primary and standbys, in any order
   readonly login: PostgresLogin;
-  /** Default: TCP without TLS. */
-  readonly reach?: Reach;
-  /** Most connections; one of them listens for notifications. */
-  readonly connections: number;
-  /** Deadline for one piece of work, in milliseconds. */
-  readonly timeoutMs: number;
-  /** Called when the condition changes. */
-  readonly changed?: (condition: DatabaseCondition) => void;
+  readonly reach?: Reach; // default: TCP without TLS
+  readonly connections: number; // most connections; one of them listens for notifications
+  readonly timeoutMs: number; // deadline for one piece of work, in milliseconds
+  readonly changed?: (condition: DatabaseCondition) => void; // called when the condition changes
   /** Called for a statement that fails because of a defect of the service. */
   readonly defective?: (statement: string, error: PostgresError) => void;
   readonly elapsed?: Stopwatch;
   /** Checks the tables; default: ours. @throws {DatabaseFailure} */
   readonly checkSchema?: (connection: PostgresConnection) => Promise<void>;
-  /** Replaces the database's clock in tests. */
-  readonly clock?: Clock;
+  readonly clock?: Clock; // replaces the database's clock in tests
 }
 
 /** First pause between retries, in milliseconds; doubles each time. */
@@ -57,13 +51,10 @@ const CLEAR_IDS = `DELETE FROM change_made WHERE id IN (
 
 /** Status for health and metrics. */
 export type DatabaseStatus = DatabaseCondition & {
-  /** Milliseconds of the current outage; 0 if up. */
-  readonly awayMs: number;
-  /** Statements that failed because of a defect of the service. */
-  readonly defects: number;
+  readonly awayMs: number; // milliseconds of the current outage; 0 if up
+  readonly defects: number; // statements that failed because of a defect of the service
 };
 
-/** Change with its earlier attempts. */
 interface Change<T> {
   readonly id: string;
   readonly work: () => Work<T>;
@@ -73,9 +64,8 @@ interface Change<T> {
 }
 
 /**
- * PostgreSQL database for several instances. Work has a deadline, also on the server; attempts without effect are
- * retried until then. Each change stores an id, so that after a lost connection a retry can see whether it was
- * committed: never twice.
+ * PostgreSQL database for several instances. Retries attempts without effect until the deadline. Each change stores an
+ * id, so that a retry after a lost connection sees whether it was committed: never twice.
  */
 export class PostgresDatabase implements Database {
   readonly #options: PostgresOptions;
@@ -117,7 +107,6 @@ export class PostgresDatabase implements Database {
     return this.#isOpen;
   }
 
-  /** Whether notifications of other instances arrive. */
   get isReachable(): boolean {
     return this.#watch.isListening;
   }
@@ -151,7 +140,8 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares sessions.
+   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares
+   * sessions.
    */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
@@ -261,10 +251,8 @@ function nameOf(sql: string): string {
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();
 }
 
-/** Payload of a self-notification. */
 const CHECKED = "connection_check";
 
-/** Primary key of the change ids. */
 const ID_KEY = "change_made_pkey";
 
 /** Begins a transaction, with its lock if any, and inserts its id, which fails if the change was committed already. */

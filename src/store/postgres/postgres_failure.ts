@@ -3,8 +3,7 @@ import { DatabaseAway, DatabaseFailure } from "../database.ts";
 /** Error of driver, server or system. */
 export class PostgresError extends Error {
   override readonly name = "PostgresError";
-  /** SQLSTATE, or code of driver or system; may be empty. */
-  readonly code: string;
+  readonly code: string; // SQLSTATE, or code of driver or system; may be empty
 
   constructor(error: unknown) {
     super(error instanceof Error ? error.message : String(error), { cause: error });
@@ -13,8 +12,8 @@ export class PostgresError extends Error {
 }
 
 /**
- * Consequence of a failed statement. `again`: no effect, retry; `lost`: the connection is unusable, a commit may have
- * happened; `refused`: permanent.
+ * Consequence of a failure. `again`: no effect, retry; `lost`: connection gone, maybe committed; `refused`:
+ * permanent.
  */
 type Meaning = "again" | "lost" | "refused";
 

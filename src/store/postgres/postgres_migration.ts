@@ -9,10 +9,8 @@ import { PostgresServers } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 
 /**
- * Migrates the tables to the newest version, and grants a user access who cannot change the schema.
- * @param options.login Owner of the tables.
- * @returns Versions before and after.
- * @throws {DatabaseFailure} Nothing is changed then.
+ * Migrates the tables to the newest version; grants access to a user without rights to the schema. Returns the versions
+ * before and after. @param options.login Owner of the tables. @throws {DatabaseFailure} Nothing is changed then.
  */
 export async function migrateDatabase(
   { servers, login, reach = reachPlain, timeoutMs }: PostgresOptions,

@@ -10,8 +10,7 @@ const WAITING = 1000;
 
 /** Deadline of a piece of work. */
 export interface Deadline {
-  /** Aborted at the deadline. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal; // aborted at the deadline
   /** Milliseconds left, at least 1. */
   left(): number;
 }
@@ -33,8 +32,8 @@ export class PostgresPool {
   }
 
   /**
-   * Runs work on a connection, which is closed at the deadline.
-   * @throws {DatabaseAway} If no connection is available in time; what the work throws.
+   * Runs work, until the deadline closes the connection. @throws {DatabaseAway} If none is free in time; the
+   * work's errors.
    */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.#state.checkWork();

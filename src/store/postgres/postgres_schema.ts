@@ -9,22 +9,18 @@ import {
   UPLOAD_TABLES,
 } from "./shared_tables.ts";
 
-/** Migration step. */
 interface Step {
   readonly sql: string;
   /**
-   * Oldest schema version whose services still work after this step. Additions keep it; removals come one version after
-   * the last use. At most one version back: older services would ignore new rules, such as bans.
+   * Oldest schema version whose services still work after this step, at most one back: older services would ignore new
+   * rules, such as bans. Removals come one version after the last use.
    */
   readonly worksWith: number;
 }
 
-/** Schema version of a database. */
 interface TableVersions {
-  /** Steps taken. */
-  readonly version: number;
-  /** From the last step. */
-  readonly worksWith: number;
+  readonly version: number; // steps taken
+  readonly worksWith: number; // from the last step
 }
 
 /** Trigger that notifies all instances of a change at commit. */
@@ -190,7 +186,6 @@ export async function migrate(connection: PostgresConnection): Promise<{ from: n
   return { from: version, to: Math.max(version, STEPS.length) };
 }
 
-/** Empty database. */
 const NO_TABLES: TableVersions = {
   version: 0,
   worksWith: 0,

@@ -25,8 +25,7 @@ interface ServersOptions {
   readonly reach: Reach;
   /** Checks the tables. @throws {DatabaseFailure} */
   readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
-  /** Timeout of each operation, in milliseconds. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: number; // timeout of each operation, in milliseconds
   readonly state: DatabaseState;
 }
 
@@ -39,8 +38,7 @@ export class PostgresServers {
   }
 
   /**
-   * Tries all servers at once and takes the first that accepts changes, so that a silent one delays no failover.
-   * @param heard Listens for notifications; absent: a connection for work.
+   * Tries all servers at once and takes the first that accepts changes. @param heard Absent: no notifications needed.
    * @throws {DatabaseAway} If no server accepts changes, or no trial is due.
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */

@@ -28,13 +28,11 @@ interface Servers {
 }
 
 interface WatchParts {
-  /** Timeout of connecting and of each response. */
-  readonly timeoutMs: number;
+  readonly timeoutMs: number; // timeout of connecting and of each response
   readonly state: Pick<DatabaseState, "listens" | "hears" | "waitMs">;
   /** Called when the server stopped responding or became read-only, so that its other connections are closed too. */
   readonly unusable?: () => void;
-  /** Called after each ping. */
-  readonly tried?: () => void;
+  readonly tried?: () => void; // called after each ping
   readonly schedule?: Schedule;
 }
 
@@ -50,7 +48,6 @@ export class PostgresWatch {
   readonly #schedule: Schedule;
   #wake: (() => void) | undefined;
   readonly #listening = Promise.withResolvers<void>();
-  /** Listeners for table changes. */
   readonly #heard = new Set<Heard>();
 
   constructor(servers: Servers, parts: WatchParts) {
@@ -104,7 +101,6 @@ export class PostgresWatch {
     }
   }
 
-  /** Listens until the connection fails. */
   async #listen(): Promise<void> {
     const connection = await this.#inTime((signal) =>
       this.#servers.open(signal, (table) => {

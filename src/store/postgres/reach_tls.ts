@@ -13,10 +13,8 @@ import { reachPlain } from "./reach_plain.ts";
 
 /** Trust anchors and client certificate for the database. */
 export interface PostgresTrust {
-  /** PEM; replaces the system's anchors. */
-  readonly anchors: readonly string[];
-  /** PEM, with chain. */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  readonly anchors: readonly string[]; // PEM; replaces the system's anchors
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string }; // PEM, with chain
 }
 
 /** SSLRequest of PostgreSQL's protocol. */

@@ -1,7 +1,4 @@
-/**
- * Bans and failed logins. Unlogged tables lose their rows in a crash. Names and addresses are digests: people type
- * passwords into the wrong field.
- */
+/** Bans and failed logins, unlogged. Names and addresses are digests: people type passwords into the wrong field. */
 export const THROTTLING_TABLES = `
   CREATE TABLE operator_ban (
     who_user TEXT NOT NULL,

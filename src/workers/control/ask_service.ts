@@ -1,7 +1,7 @@
 import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
 import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
-/** No service listens where it was looked for. */
+/** Error: no service listens on the paths. */
 export class NotRunning extends Error {
   override readonly name = "NotRunning";
 
@@ -14,18 +14,12 @@ export class NotRunning extends Error {
   }
 }
 
-/** The service could not be asked, or refused; the message is for the operator. */
+/** Error of a request that failed or was refused; the message is for the operator. */
 export class ServiceRefused extends Error {
   override readonly name = "ServiceRefused";
 }
 
-/**
- * Asks the running service.
- * @param paths Where its socket may be; the first that answers is it.
- * @param withinMs Longest wait for the answer, in milliseconds.
- * @returns The result, whatever it may be.
- * @throws {NotRunning | ServiceRefused}
- */
+/** Asks the running service. @param paths Possible sockets, in order. @throws {NotRunning | ServiceRefused} */
 export async function askService(
   paths: readonly string[],
   request: AdminRequest,

@@ -13,34 +13,29 @@ import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
-/** Another service answers on the socket. */
+/** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
     super([`control socket ${path}: another service answers there, is it running already?`]);
   }
 }
 
-/** What a control socket is made with. */
 interface ControlParts {
   readonly answer: Answer;
   readonly log: Logger;
-  /** How long a caller may take to send a line, in milliseconds; default 5 s. */
-  readonly requestMs?: number;
+  readonly requestMs?: number; // how long a caller may take to send a line, in milliseconds; default 5 s
 }
 
-/** How long a caller may take to send a line, in milliseconds. */
+/** Timeout for a caller's line, in milliseconds. */
 const REQUEST_MS = 5000;
-/** Pause after a caller could not be taken, in milliseconds. */
+/** Pause after a failed accept, in milliseconds. */
 const RETRY_MS = 1000;
-/** Connections at a time; further ones are closed. */
+/** Most concurrent connections; further ones are closed. */
 const MOST_CONNECTIONS = 16;
-/** Longest path, in bytes: a Unix socket can have 107 on Linux, and in its making it has a longer one for a moment. */
+/** Longest path in bytes: Linux allows 107, and its creation needs a longer one temporarily. */
 export const LONGEST_PATH = 92;
 
-/**
- * A Unix socket on which the operator's commands reach the service. Only its owner (and root) may connect. A caller sends
- * one line of JSON and gets one.
- */
+/** Unix socket for the operator's commands, open to its owner and root only. One line of JSON each way. */
 export class ControlSocket {
   readonly path: string;
   readonly #listener: Deno.UnixListener;
@@ -49,10 +44,8 @@ export class ControlSocket {
   readonly #requestMs: number;
   readonly #accepting: Promise<void>;
   #closed = false;
-  /** Ends the pause before callers are taken again. */
-  #retry: (() => void) | undefined;
+  #retry: (() => void) | undefined; // ends the pause before callers are taken again
   readonly #open = new Set<Deno.UnixConn>();
-  /** Those of them whose request is being carried out. */
   readonly #asked = new Set<Deno.UnixConn>();
 
   private constructor(
@@ -69,8 +62,8 @@ export class ControlSocket {
   }
 
   /**
-   * Begins to listen. A socket that a dead process left behind is replaced.
-   * @throws {AnotherService} @throws {CannotStart} If something else is there, or it cannot be made.
+   * Listens; replaces a dead process's socket. @throws {AnotherService | CannotStart} If the path is taken or
+   * unusable.
    */
   static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
@@ -89,7 +82,7 @@ export class ControlSocket {
     }
   }
 
-  /** Ends listening and removes the socket. A request that is being carried out gets its reply: it may be the reason. */
+  /** Stops listening and removes the socket. Running requests still get their replies. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#listener.close();
@@ -109,7 +102,7 @@ export class ControlSocket {
         else void this.#serve(connection);
       } catch (error) {
         if (this.#closed) return;
-        // Such as too many open files: that passes.
+        // For example too many open files, which is temporary.
         this.#log.error("control socket could not take a caller, trying again", { error });
         const timer = setTimeout(() => this.#retry?.(), RETRY_MS);
         await new Promise<void>((resolve) => this.#retry = resolve);
@@ -130,7 +123,7 @@ export class ControlSocket {
       });
       await writeLine(connection, JSON.stringify(reply));
     } catch {
-      // The caller has gone, or took too long: there is nobody to tell.
+      // The caller has disconnected or timed out.
     } finally {
       clearTimeout(timer);
       this.#open.delete(connection);
@@ -157,7 +150,7 @@ export class ControlSocket {
   }
 }
 
-/** Mode 0600 from its first moment on. */
+/** Creates the socket with mode 0600 from its first moment. */
 async function open(path: string): Promise<Deno.UnixListener> {
   try {
     return listen(path);
@@ -173,10 +166,7 @@ async function open(path: string): Promise<Deno.UnixListener> {
   return listen(path);
 }
 
-/**
- * Opens the socket in a folder that nobody else may enter, closes it to others, and only then puts it in its place.
- * @throws {Deno.errors.AddrInUse} If there is something in its place.
- */
+/** Opens the socket in a private folder, restricts it, then moves it to its path. @throws {Deno.errors.AddrInUse} */
 function listen(path: string): Deno.UnixListener {
   if (isTaken(path)) throw new Deno.errors.AddrInUse(path);
   const folder = Deno.makeTempDirSync({ dir: dirname(path), prefix: "." });

@@ -1,10 +1,9 @@
 import { dirname, join } from "node:path";
 import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 
-/** Name of the socket in whatever folder it is. */
 const NAME = "control.sock";
 
-/** Where systemd puts it (`RuntimeDirectory=authserver`), for commands that are not run by systemd. */
+/** Folder that systemd creates (`RuntimeDirectory=authserver`), for commands outside of systemd. */
 const SYSTEM_FOLDER = "/run/authserver";
 
 interface Place {
@@ -13,21 +12,21 @@ interface Place {
   readonly environment: (name: string) => string | undefined;
 }
 
-/** Where the service listens for its operator's commands; `undefined` if nowhere. */
+/** Returns the path of the service's own socket; `undefined` if it has none. */
 export function ownControlSocket({ control, logging, environment }: Place): string | undefined {
   if (!control.enabled || control.socket !== undefined) return control.socket;
   const [folder = besideLog(logging)] = runtimeFolders(environment);
   return folder && join(folder, NAME);
 }
 
-/** Where commands look for the service, the likeliest place first. */
+/** Returns the paths where commands look for the service, the likeliest first. */
 export function controlSockets(place: Place): readonly string[] {
   const { control } = place;
   if (!control.enabled) return [];
   return control.socket === undefined ? usualSockets(place) : [control.socket];
 }
 
-/** As {@link controlSockets}, and the usual places: a service that has not read the configuration yet may be there. */
+/** Returns also the usual paths, for a service with an earlier configuration. */
 export function formerControlSockets(place: Place): readonly string[] {
   return [...new Set([...controlSockets(place), ...usualSockets(place)])];
 }
@@ -38,7 +37,7 @@ function usualSockets({ logging, environment }: Place): readonly string[] {
   return [...new Set(folders)].map((folder) => join(folder, NAME));
 }
 
-/** `RUNTIME_DIRECTORY` as systemd sets it: paths with colons between them. */
+/** Splits `RUNTIME_DIRECTORY`, which systemd separates by colons. */
 function runtimeFolders(environment: Place["environment"]): string[] {
   return (environment("RUNTIME_DIRECTORY") ?? "").split(":").filter((folder) => folder.startsWith("/"))
     .slice(0, 1);

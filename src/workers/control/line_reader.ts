@@ -1,15 +1,11 @@
 import { writeAll } from "../../model/write_all.ts";
 
-/** The other side sent no complete line: too long, cut off, or not UTF-8. */
+/** Error for a line that is too long, cut off, or not UTF-8. */
 export class InvalidLine extends Error {
   override readonly name = "InvalidLine";
 }
 
-/**
- * Reads one line of UTF-8, without its end.
- * @param maxBytes The longest that is read.
- * @throws {InvalidLine} If there is none, or it is longer.
- */
+/** Reads one line of UTF-8 without its end, of at most `maxBytes`. @throws {InvalidLine} */
 export async function readLine(connection: Pick<Deno.Conn, "read">, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   const buffer = new Uint8Array(64 * 1024);
@@ -34,7 +30,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
-/** Writes a line, all of it. */
+/** Writes a whole line. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }
