@@ -235,7 +235,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
-  "pages/preview_page.ts": "a page",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
   "service/http/admin_routes.ts": "routes, by what they are for",

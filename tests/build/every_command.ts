@@ -53,7 +53,7 @@ interface Trial {
 const TRIALS: readonly Trial[] = [
   { args: ["version"], says: /^authserver \d/ },
   { args: ["init", "--directory", "fresh-{pass}"], says: /fresh-text\/conf\/container\.properties/ },
-  { args: ["migrate", ".", "--directory", "moved-{pass}"], says: /files copied .*[^]* usable: 0 errors/ },
+  { args: ["migrate", ".", "--directory", "moved-{pass}"], says: /files copied .*[^]* valid: 0 errors/ },
   { args: ["status"], says: /^Servers:\n {2}HPC {2}up/m },
   { args: ["reload"], says: /generation 2/ },
   { args: ["check"], says: /usable/ },

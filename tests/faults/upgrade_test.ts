@@ -123,7 +123,7 @@ async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promis
   await assert.rejects(upgrade.start(newer), /this service needs \d+: run `authserver database migrate`/);
   assert.match(
     await upgrade.command(newer, ["database", "migrate"]),
-    /The tables have version \d+, before: \d+/,
+    /Migrated the tables from version \d+ to \d+/,
   );
   await client.rounds(ROUNDS);
   for (const instance of old) {

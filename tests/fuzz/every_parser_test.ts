@@ -44,6 +44,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
   ["model/inspect_file.ts: inspectFile", "reads a file for others"],
+  ["command/diagnosis/inspect.ts: inspectStart", "inspect(), and the places that a start uses"],
   ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
 ]);
 
