@@ -15,6 +15,14 @@ const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
     "attributes/file/pattern_syntax.ts",
     "one class or escape, of a pattern of the operator, tried on one character",
   ],
+  [
+    "command/files/migration/converted_text.ts",
+    "a constant at the beginning of a line, with blanks around it",
+  ],
+  [
+    "sharing/import/sql_dump.ts",
+    "one of two constant forms of a quoted text, whose repetitions exclude each other",
+  ],
 ]);
 
 /** Expressions about which `recheck` thinks for long: it is asked in the long tests only. */
@@ -25,6 +33,12 @@ const SLOW: ReadonlySet<string> = new Set([
   String.raw`/^(?:[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\\)?[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\$?$/`,
   String
     .raw`/\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy`,
+]);
+
+/** Files whose expressions meet texts of this program alone, with the texts. */
+const OWN_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["command/diagnosis/fix.ts", "what a diagnostic of this program expected, on a terminal"],
+  ["store/postgres/postgres_sql.ts", "statements of this program"],
 ]);
 
 interface Expression {
@@ -93,7 +107,7 @@ Deno.test("regular expressions in src take linear time", async () => {
   const wrong: string[] = [];
   for (const { place, pattern, flags } of literals) {
     const text = `/${pattern}/${flags}`;
-    if (SLOW.has(text) && !LONG) continue;
+    if ((SLOW.has(text) && !LONG) || OWN_TEXTS.has(place.replace(/:\d+$/, ""))) continue;
     const status = known.get(text) ?? judge({ pattern, flags }).status;
     known.set(text, status);
     if (status !== "safe") wrong.push(`${place}: ${text} is ${status}`);

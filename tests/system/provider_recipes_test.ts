@@ -169,7 +169,7 @@ Deno.test("the recipe for Unity leads from a password to a session", async () =>
 const MEMBERS = { sub: "9b7c", email: "ann@example.org", preferred_username: "ann" };
 
 async function byAddress(which: number, provider: OidcProvider): Promise<SystemUnderTest> {
-  const { settings } = await recipeOf("By address alone", {
+  const { settings } = await recipeOf("Endpoint without issuer", {
     "https://idp.example.org/oauth2/userinfo": provider.userinfo,
     "https://idp.example.org/oauth2/introspect": provider.introspection,
     "uftp-auth": CLIENT.clientId,

@@ -30,7 +30,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     assert.deepEqual(told.database, { state: "up", awaySeconds: 0, defects: 0 });
     assert.equal(told.instances.filter(({ own }: { own: boolean }) => own).length, 1);
     const page = await one.ask("/", { as: ALICE, headers: { Accept: "text/html" } });
-    assert.match(page.text, /3 instances serve\./);
+    assert.match(page.text, /3 instances are running\./);
   });
 
   await t.step("a share that one makes, another serves, and one that another removes is gone", async () => {

@@ -77,7 +77,7 @@ Deno.test("a wrong password is told, counted and audited like any other, and rig
   const wrong = await one.signIn([STRANGER[0], "guess"]);
   assert.equal(wrong.status, 403);
   assert.equal(wrong.headers["www-authenticate"], undefined);
-  assert.match(wrong.text, /role="alert"[^>]*>This is not right/);
+  assert.match(wrong.text, /role="alert"[^>]*>Wrong user name or password/);
   assert.doesNotMatch(wrong.text, /guess|stranger/);
   await one.signIn([STRANGER[0], "guess again"]);
   const basic = await system.ask("/rest/auth", { as: [STRANGER[0], "and again"] });
@@ -221,7 +221,7 @@ Deno.test("a certificate signs a browser in when its owner says so", async () =>
   const certificate = system.authority.issue({ subject: ALICE_DN, extendedKeyUsage: ["clientAuth"] });
   const one = new Visitor(system);
   const page = await one.get("/login", { certificate });
-  assert.match(page.text, /certificate of <bdi>CN=Alice,O=Demo,C=EU</);
+  assert.match(page.text, /certificate for <bdi>CN=Alice,O=Demo,C=EU</);
   const fields = { token: formToken(page), way: "certificate" };
   assert.equal((await one.post("/login", fields)).status, 403, "without it");
   assert.equal((await one.post("/login", fields, { certificate })).status, 303);

@@ -19,7 +19,7 @@ export interface Converted {
  */
 export function convertProperties(text: string, conf: string): Converted {
   const changes: ChangedLine[] = [];
-  const isPlaced = /^\s*persistence\.directory\s*[=:]/m.test(text);
+  const isPlaced = /^[ \t]*persistence\.directory[ \t]*[=:]/m.test(text);
   const lines = text.split("\n").map((before, index) => {
     if (/^\s*[#!]/.test(before)) return before;
     const after = ownPlaces(before.replaceAll(`${conf}/`, "conf/")).replace(
@@ -37,7 +37,7 @@ const GATEWAY = "container.security.gateway.enable";
 
 /** Makes the Java default of the gateway key explicit in the main file. */
 export function withGateway({ text, changes }: Converted): Converted {
-  if (new RegExp(`^\\s*${RegExp.escape(GATEWAY)}\\s*[=:]`, "m").test(text)) return { text, changes };
+  if (new RegExp(`^[ \\t]*${RegExp.escape(GATEWAY)}[ \\t]*[=:]`, "m").test(text)) return { text, changes };
   const after = `${GATEWAY}=true`;
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
   const before = "(left out, which is true to the Java service; say false if there is no gateway)";

@@ -84,7 +84,7 @@ function tableOf(entries: readonly PropertyEntry[]): ShareTable | undefined {
 /** Exists while the Java service runs. */
 async function pidFile(installation: JavaInstallation): Promise<string | undefined> {
   const startup = await readText(join(installation.conf, "startup.properties")) ?? "";
-  const named = /^\s*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
+  const named = /^[ \t]*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
   const path = named === undefined ? undefined : resolve(installation.root, named);
   return path !== undefined && await isThere(path) ? path : undefined;
 }
