@@ -48,7 +48,7 @@ export const migrate = defineCommand({
     "byHand[].topic?": "Topic of a manual step",
     "byHand[].what[]?": "Findings and steps, one per line",
     "shares.from?": "Table of the shares; missing if there are none",
-    "shares.imported.*": "What authserver share import --json prints",
+    "shares.imported.*?": "What authserver share import --json prints",
     "shares.left[]": "Why they were not imported, and what to type, a line each",
     "scripts[]?": "Written scripts and script settings",
     "check.*": "Output of authserver check --json",
