@@ -23,8 +23,8 @@ export class Notified implements AsyncDisposable {
     return new Notified(`@${name}`, `\0${name}`, undefined);
   }
 
-  async next(): Promise<string> {
-    const [bytes] = await inTime(this.#socket.receive(), "a message to the service manager");
+  async next(withinMs?: number): Promise<string> {
+    const [bytes] = await inTime(this.#socket.receive(), "a message to the service manager", withinMs);
     return new TextDecoder().decode(bytes);
   }
 
