@@ -80,14 +80,7 @@ export const TEXTS = {
         : counted(total, "instance is running.", "instances are running."),
     differ: "Their configurations differ.",
     degraded: "Shares and new certificates are not available: the database does not answer.",
-    knownBy: {
-      PASSWORD_FILE: "user name and password",
-      SSHKEY: "SSH key",
-      OAUTH: "an identity provider",
-      "UNITY-SAML": "Unity",
-      X509: "certificate",
-      ETD: "a token of this service",
-    },
+    knownBy: { ETD: "a token of this service" },
     until: "Signed in until",
     unlessIdle: (minutes: number) =>
       `or until the browser is idle for ${counted(minutes, "minute", "minutes")}`,

@@ -391,7 +391,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A worker that is taken over"],
     broken: "the core may read everything",
     file: "src/workers/permissions.ts",
-    change: instead("read: orNone([...dataFiles(config, kinds), ...write]),", 'read: ["/"],'),
+    change: instead("read: orNone([...dataFiles(config, ofKinds), ...write]),", 'read: ["/"],'),
     tests: ["tests/system/least_privilege_test.ts"],
   },
   {
