@@ -104,7 +104,7 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
     linkSection(call, share, parts),
     changeSection(call, share, parts),
     markup`<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
-${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(share, uses, parts.clock())}
+${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses, parts.clock())}
 </section>`,
   ], copyScript);
 }
@@ -174,16 +174,17 @@ ${
 `;
 }
 
-function useList({ path: shared }: Share, uses: readonly Use[], now: number): Markup {
+function useList(call: Call, { server, path: shared }: Share, uses: readonly Use[], now: number): Markup {
+  const you = nameOnServer(call, server);
+  const whose = (who: string) =>
+    who === EVERYBODY ? SAYS.somebody : who === you ? SAYS.you : isolated(personName(who));
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
   return markup`${uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest(MOST_USES)}</p>`}
 <ul class="entries">
 ${
     uses.map(({ at, who, address, kind, path, bytes, complete }) =>
-      markup`<li>${who === EVERYBODY ? SAYS.somebody : isolated(personName(who))}, ${address}, ${
-        SAYS.useKinds[kind]
-      } ${isolated(named(path))}
+      markup`<li>${whose(who)}, ${address}, ${SAYS.useKinds[kind]} ${isolated(named(path))}
 <p class="quiet">${moment(at)} (${distance(at, now)})${bytes !== undefined && [" · ", size(bytes)]}${
         complete === false && [", ", SAYS.incomplete]
       }</p></li>
