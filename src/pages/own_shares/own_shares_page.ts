@@ -11,7 +11,7 @@ import { sharedServer } from "../../resource/share/shared_server.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
-import type { Share, Use } from "../../sharing/share.ts";
+import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
 import { EVERYBODY, groupOf } from "../../sharing/target.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
@@ -111,7 +111,10 @@ ${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses,
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
   const { target, access, usesLeft, password, note, sources } = share;
-  const { http } = ownersView(share, call.base, clock());
+  // A browser reads a share for some people by the page for signed-in browsers.
+  const http = target === EVERYBODY
+    ? ownersView(share, call.base, clock()).http
+    : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
   const facts: readonly (readonly [string, Content])[] = [
     [SAYS.path, isolated(share.path)],
     [SAYS.whom, whom(share)],

@@ -20,7 +20,7 @@ import type { ShareViews } from "./listing.ts";
 import { checkUsesLeft, granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
 import { shareVisitor } from "./share_visitor.ts";
-import { type UseOfShare, useShare } from "./use_of_share.ts";
+import { type Begin, type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
   formatHttpDate,
@@ -110,9 +110,6 @@ async function openedDownload(
     throw error;
   }
 }
-
-/** Begins the use of a share; sets the cookie by which a browser continues it. */
-export type Begin = (headers: HeaderList, ranged: boolean) => Promise<UseOfShare>;
 
 /** Limited shares alone need to recognise retries and ranges. */
 function continuation(

@@ -7,7 +7,7 @@ import type { Call } from "../call.ts";
 const REMEMBERED = 3600;
 
 /** Browser that uses a limited share, known by a cookie of its own for each share. */
-export interface ShareVisitor {
+interface ShareVisitor {
   /** Digest of the cookie: the store holds no cookies. */
   readonly digest: string;
   /** Value of `Set-Cookie`. */

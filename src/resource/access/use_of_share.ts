@@ -1,5 +1,6 @@
 import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
+import type { HeaderList } from "../../model/header_list.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
@@ -14,11 +15,14 @@ export interface UseOfShare {
   finish(result: TransferResult): Promise<void>;
 }
 
+/** Begins the use of a share; sets the cookie by which a browser continues it. */
+export type Begin = (headers: HeaderList, ranged: boolean) => Promise<UseOfShare>;
+
 interface UseFacts {
   readonly kind: Exclude<UseKind, "HTTP-look">;
   readonly path: string;
   /** For downloads of limited shares. */
-  readonly continues?: Continuation | undefined;
+  readonly continues?: Continuation;
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
 }
@@ -35,8 +39,7 @@ export async function useShare(
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
   const { who, address } = facts;
-  const use = { who, address, kind, path, ...(continues && { continues }) };
-  const claim = await store.claim(share.server, share.id, use);
+  const claim = await store.claim(share.server, share.id, { who, address, kind, path, continues });
   if (claim === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   call.audit(facts);
   call.log.info(claim.continued ? "share use continued" : "share used", facts);

@@ -5,7 +5,7 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";
 import { contentDisposition } from "../content_disposition.ts";
 import type { OpenedShare } from "../opened_share.ts";
-import type { Begin } from "../download.ts";
+import type { Begin } from "../use_of_share.ts";
 import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
