@@ -1,9 +1,10 @@
+import { readTokenRequest } from "../authentication/issued_token/issue.ts";
 import type { OpenRequest } from "../authentication/sign_in/device_logins.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { Call } from "../resource/call.ts";
-import { DEVICE_PATHS, type DeviceParts, deviceTokenRequest, scriptText } from "../resource/device_login.ts";
+import { DEVICE_PATHS, type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
 import { FORM_TOKEN, ownBrowser, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
@@ -59,7 +60,7 @@ export async function decideDeviceLogin(
   const { identity } = caller;
   if (isAllowed && identity.bound) throw httpError("ERR_LOGIN_BOUND");
   if (!await parts.logins.decide(code, { identity, role }, isAllowed)) return wrongCode(call, parts);
-  const { lifetime } = deviceTokenRequest(found.query, parts.tokens);
+  const { lifetime } = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
   call.audit({ address: found.address, lifetime });
   return pageResponse({
     title: SAYS.title,
@@ -117,7 +118,7 @@ function decisionPage(
   { client, address, query, made }: OpenRequest,
   { tokens, facts: { clock } }: DevicePageParts,
 ): HttpResponse {
-  const { lifetime = 0, renewable, restrictions } = deviceTokenRequest(query, tokens);
+  const { lifetime = 0, renewable, restrictions } = readTokenRequest(deviceTokenQuery(query, tokens));
   const from = address === call.clientAddress ? SAYS.sameAddress : SAYS.otherAddress;
   const rows: readonly (readonly [string, Content])[] = [
     [SAYS.code, markup`<strong>${code.toUpperCase()}</strong>`],

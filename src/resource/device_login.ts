@@ -1,9 +1,5 @@
 import { whatIsLeft } from "../authentication/account_status.ts";
-import {
-  readTokenRequest,
-  type TokenIssuer,
-  type TokenRequest,
-} from "../authentication/issued_token/issue.ts";
+import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import { CODE_SECONDS, type DeviceLogins, POLL_SECONDS } from "../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
@@ -37,7 +33,6 @@ export const DEVICE_PATHS = {
   begin: "/oauth/device",
   token: "/oauth/token",
   script: "/login.sh",
-  metadata: "/.well-known/oauth-authorization-server",
 } as const;
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -121,9 +116,9 @@ async function tokenFor(
     ...call,
     caller: { kind: "authenticated", identity: left },
     user: { ...call.user, role },
-    query: new URLSearchParams(query),
+    query: deviceTokenQuery(query, tokens),
   } as const;
-  const token = String((await issueToken(asking, tokens, USUAL_SECONDS)).body);
+  const token = String((await issueToken(asking, tokens)).body);
   call.log.info("token issued to a program after a login in a browser", { dn });
   const headers = { "Cache-Control": "no-store" };
   if (wantsText(call)) return textResponse(`${token}\n`, PLAIN, { headers });
@@ -131,22 +126,12 @@ async function tokenFor(
   return jsonResponse({ access_token: token, token_type: "Bearer", expires_in }, { headers });
 }
 
-/** Returns what a program asks for, for the page that approves it. */
-export function deviceTokenRequest(query: string, { options: { limits } }: TokenIssuer): TokenRequest {
-  const request = readTokenRequest(new URLSearchParams(query));
-  return { ...request, lifetime: request.lifetime ?? Math.min(USUAL_SECONDS, limits.maxLifetime) };
-}
-
-/** Serves the metadata of the authorization server (RFC 8414, 2). */
-export function deviceMetadata({ base }: Pick<Call, "base">): HttpResponse {
-  return jsonResponse({
-    issuer: base,
-    device_authorization_endpoint: base + DEVICE_PATHS.begin,
-    token_endpoint: base + DEVICE_PATHS.token,
-    grant_types_supported: [GRANT],
-    response_types_supported: [],
-    token_endpoint_auth_methods_supported: ["none"],
-  });
+/** Returns the query of a token request, with the lifetime if the program named none. */
+export function deviceTokenQuery(query: string, { longestLifetime }: TokenIssuer): URLSearchParams {
+  const usual = String(Math.min(USUAL_SECONDS, longestLifetime));
+  return new URLSearchParams(
+    new URLSearchParams(query).has("lifetime") ? query : `${query}&lifetime=${usual}`,
+  );
 }
 
 /** Serves `GET /login.sh`: a script that logs in and stores the token. It needs a POSIX shell and curl. */

@@ -113,21 +113,13 @@ function moment(seconds: number): string {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/**
- * Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11).
- * @param usualLifetime Seconds, if the request names none and as much is permitted; default: the configured one.
- */
-export async function issueToken(
-  call: Call,
-  tokens: TokenIssuer | undefined,
-  usualLifetime?: number,
-): Promise<HttpResponse> {
+/** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
+export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
   const request = readTokenRequest(call.query);
   const { preferences, clientAddress, user: { role } } = call;
-  const maker = { role, preferences, clientAddress, usualLifetime };
-  const token = await tokens.issue(call.caller, request, maker);
+  const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   const { renewable, limited, lifetime, restrictions } = request;
   call.audit({
     renewable,

@@ -202,10 +202,6 @@ Deno.test("programs hear the errors of RFC 6749 and 8628, and invalid requests b
   }
   assert.equal((await poll("x", { grant_type: "password" })).json().error, "unsupported_grant_type");
   assert.equal((await poll("x")).json().error, "invalid_grant");
-  const metadata = (await new Visitor(system).get("/.well-known/oauth-authorization-server", {
-    headers: { Accept: "application/json" },
-  })).json();
-  assert.equal(metadata.device_authorization_endpoint, `${metadata.issuer}/oauth/device`);
 });
 
 Deno.test("an approval is in the audit stream, with both addresses", async () => {
