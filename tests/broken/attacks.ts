@@ -771,6 +771,27 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sign_in_test.ts", "tests/system/admin_page_test.ts"],
   },
   {
+    rows: ["Having somebody approve the device login"],
+    broken: "a device code yields a token twice",
+    file: "src/authentication/sign_in/device_logins.ts",
+    change: instead('if (!isFirst) return { kind: "unknown" };', ""),
+    tests: ["tests/system/device_login_test.ts", "tests/authentication/sign_in/device_logins_test.ts"],
+  },
+  {
+    rows: ["Having somebody approve the device login"],
+    broken: "a user code is decided twice",
+    file: "src/authentication/sign_in/device_logins.ts",
+    change: instead("key === undefined || !await records.remove(USER_CODE, found.key)", "key === undefined"),
+    tests: ["tests/system/device_login_test.ts", "tests/authentication/sign_in/device_logins_test.ts"],
+  },
+  {
+    rows: ["Having somebody approve the device login"],
+    broken: "user codes can be guessed without bound",
+    file: "src/authentication/sign_in/device_logins.ts",
+    change: instead("take(this.#guesses, canonicalDn(by.dn));", ""),
+    tests: ["tests/system/device_login_test.ts", "tests/authentication/sign_in/device_logins_test.ts"],
+  },
+  {
     rows: ["Having somebody use a sign-in that the attacker has begun"],
     broken: "the sign-in of before goes on beside the new one",
     file: "src/pages/sign_in_page.ts",

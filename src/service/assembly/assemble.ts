@@ -1,6 +1,9 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
+import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
+import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
@@ -129,7 +132,7 @@ async function open(
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
   const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
-  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns });
+  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
     config,
@@ -205,8 +208,13 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 
 /** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
-  chain: AuthenticationChain,
-  { throttle, signIns }: { readonly throttle: LoginThrottle; readonly signIns: SignIns },
+  { chain, signIns, tokens, registry }: {
+    readonly chain: AuthenticationChain;
+    readonly signIns: SignIns;
+    readonly tokens: TokenIssuer | undefined;
+    readonly registry: TokenRegistry | undefined;
+  },
+  { throttle, config }: { readonly throttle: LoginThrottle; readonly config: ServiceConfig },
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
@@ -225,6 +233,10 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
     unauthenticated: parts.unauthenticated,
+    /** Absent if disabled, or without tokens. */
+    devices: config.browsers.deviceLogin && tokens !== undefined
+      ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }
+      : undefined,
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };
