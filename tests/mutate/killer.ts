@@ -93,7 +93,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "system/token_pages",
     "system/admin_page",
     "system/sharing/share_pages",
-    "resource/access/file_preview",
+    "resource/access/file_page",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),
   workers: [
