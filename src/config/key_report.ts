@@ -96,7 +96,7 @@ export class KeyReport {
   async checkFiles(): Promise<readonly string[]> {
     const unreadable: string[] = [];
     for (const [file, key] of this.#secrets) {
-      const { mode } = await Deno.stat(resolve(this.workingDirectory, file));
+      const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
       if (mode === null || (mode & 0o004) === 0) continue;
       this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
     }
@@ -142,7 +142,7 @@ export class KeyReport {
     return isElsewhere && !isMistyped ? "warning" : nearest?.unknown ?? "error";
   }
 
-  protected noteSecret({ key, file }: ResolvedEntry): void {
+  protected noteSecret({ key, file }: Pick<ResolvedEntry, "key" | "file">): void {
     if (!this.#secrets.has(file)) this.#secrets.set(file, key);
   }
 
