@@ -15,6 +15,8 @@ from the folder the service was started in. \`authserver check\` says what is wr
 A secret can be in a file of its own, which \`<key>File\` names: one line, readable only for the service. The
 [security page](security.md#secrets-in-the-configuration) shows it with credentials of systemd.
 
+\`authserver config schema\` prints a JSON Schema of all keys, for editors and for tools that write configurations.
+
 Keys marked + are known to this service only, not to the Java one. A list has blanks, \`|\` or \`,\` between its parts.
 
 ${titles.join("\n")}
