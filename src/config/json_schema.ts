@@ -15,7 +15,7 @@ const ANY_NAME = "[^.]+";
  * Returns the JSON Schema (draft 2020-12) of a configuration as one object: keys to values, as text or, where JSON has
  * the type, as number or boolean. Requires no key, since included files may set it.
  */
-export function configurationSchema(kinds: Kinds): Schema {
+export async function configurationSchema(kinds: Kinds): Promise<Schema> {
   const properties = new Map<string, Schema[]>();
   const patternProperties = new Map<string, Schema[]>();
   const add = (section: Section, name: string, rest: string, schema: Schema) => {
@@ -25,7 +25,7 @@ export function configurationSchema(kinds: Kinds): Schema {
       : [patternProperties, `^${prefixPattern(section.prefix)}${namePattern(name, section)}${rest}$`];
     map.set(key, [...map.get(key) ?? [], schema]);
   };
-  for (const section of [...sections(kinds).flatMap(withDynamic), NO_POSTGRES]) {
+  for (const section of [...(await sections(kinds)).flatMap(withDynamic), NO_POSTGRES]) {
     for (const [full, key] of writtenKeys(section)) {
       const schema = key.shape === "many" ? valueSchema(key.item) : valueSchema(key);
       add(section, full.slice(section.prefix.length), key.shape === "many" ? "\\..+" : "", schema);

@@ -11,8 +11,9 @@ import { recordedIo } from "../command/recorded_io.ts";
 import { MINIMAL } from "./load_fixture.ts";
 
 const SCHEMA: Readonly<Record<string, unknown>> = JSON.parse(
-  JSON.stringify(configurationSchema(KINDS)),
+  JSON.stringify(await configurationSchema(KINDS)),
 );
+const SECTIONS = await sections(KINDS);
 const validate = new Ajv2020({ strictTypes: false, allowMatchingProperties: true, allErrors: true })
   .compile(SCHEMA);
 
@@ -59,7 +60,7 @@ Deno.test("a configuration of the Java service, whose keys are all known, follow
 Deno.test("every key has a schema with its description and default, under each of its names", () => {
   const patterns = Object.keys(Object(SCHEMA.patternProperties)).map((pattern) => new RegExp(pattern, "u"));
   const fixed = new Set(Object.keys(Object(SCHEMA.properties)));
-  for (const section of sections(KINDS)) {
+  for (const section of SECTIONS) {
     for (const [name, key] of writtenKeys(section)) {
       const written = name.replace("<number>", "12").replace(/<\w+>/g, "MY-ONE") +
         (key.shape === "many" ? ".1" : "");
@@ -78,7 +79,7 @@ Deno.test("every key has a schema with its description and default, under each o
 });
 
 Deno.test("the schema accepts each default of the keys, as text and as a value", () => {
-  for (const section of sections(KINDS)) {
+  for (const section of SECTIONS) {
     for (const [name, key] of writtenKeys(section)) {
       if (key.shape === "many" || key.absent?.value === undefined || name.includes("<")) continue;
       const { value } = key.absent;

@@ -62,10 +62,10 @@ const schema = defineCommand({
     "patternProperties.*": "Schema of keys with names or numbers that you choose; pattern of the whole key",
     "additionalProperties": "false: other keys of this service are unknown",
   },
-}, (given, io) => {
-  const value = configurationSchema(KINDS);
+}, async (given, io) => {
+  const value = await configurationSchema(KINDS);
   tell(given, io, { value, text: `${JSON.stringify(value, undefined, 2)}\n` });
-  return Promise.resolve(0);
+  return 0;
 });
 
 /** Command `authserver config`. */
