@@ -55,7 +55,7 @@ async function read(
     const reader = new KeyReader(properties, folder, diagnostics);
     const values = reader.read(section);
     await reader.checkFiles();
-    reader.reportUnknown("error");
+    await reader.reportUnknown("error");
     const [field = ""] = Object.keys(section.keys);
     return {
       value: values?.[field],
