@@ -350,6 +350,20 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/canary_test.ts", "tests/logging/log_line_test.ts"],
   },
   {
+    rows: ["Secrets in logs and errors"],
+    broken: "a secret from a file of its own counts as an ordinary value",
+    file: "src/config/key_reader.ts",
+    change: instead("value, secret: true, file });", "value, secret: false, file });"),
+    tests: ["tests/command/diagnosis/config_test.ts", "tests/config/secret_file_test.ts"],
+  },
+  {
+    rows: ["Another user of the host, who asks"],
+    broken: "a secret in a file that every user can read is not reported",
+    file: "src/config/key_reader.ts",
+    change: instead("this.noteSecret({ key: named.key, file });", ""),
+    tests: ["tests/config/secret_file_test.ts"],
+  },
+  {
     rows: ["A daemon or provider that lies, hangs, floods", "a daemon sends 200 kB"],
     broken: "a reply of a daemon is believed if it merely begins well",
     file: "src/daemon/parse_reply.ts",
