@@ -144,7 +144,10 @@ const STEPS: readonly Step[] = [{
    ${TOLD.map(notifies).join("\n   ")}`,
 }, {
   worksWith: 4,
-  sql: `${MARK_TABLES}
+  sql: `ALTER TABLE share_use ADD COLUMN looked smallint CHECK (looked IN (0, 1));
+   ALTER TABLE share_use ADD COLUMN version text;
+   ALTER TABLE share_use ADD COLUMN visitor text;
+   ${MARK_TABLES}
    ${ORDERS_BY_END}
    ${REVOCATION_ORDER}`,
 }];
