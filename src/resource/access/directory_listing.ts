@@ -65,13 +65,7 @@ export async function directoryListing(
       pieces: form.pieces(listing),
       type: form.type,
       bytes: entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
-      done: async (result) => {
-        try {
-          await use.finish(result);
-        } catch (error) {
-          call.log.error("share use not recorded", { error });
-        }
-      },
+      done: (result) => use.finish(result),
     },
     unread,
     { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },

@@ -44,9 +44,7 @@ export async function filePreview(
   const body = await session.download(path, {
     first: 0,
     length,
-    done: (result) => {
-      use.finish(result).catch((error) => call.log.error("share use not recorded", { error }));
-    },
+    done: (result) => void use.finish(result),
   });
   const text = textOf(new Uint8Array(await new Response(body).arrayBuffer()));
   return preview({

@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** Counted use of a share; can be given back while nothing was sent. */
+/** Counted use of a share; can be given back while nothing was sent. If its end cannot be recorded, the request goes on. */
 export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
@@ -19,7 +19,7 @@ export async function useShare(
   call: Call,
   share: Share,
   { kind, path }: { readonly kind: UseKind; readonly path: string },
-  { store, transferred, watch, running }: SharingParts,
+  { store, transferred, uses, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
@@ -46,7 +46,7 @@ export async function useShare(
   const unwatch = () => watches.forEach((end) => end());
   const giveBack = async () => {
     unwatch();
-    await store.giveBack(claim);
+    await uses.attempt(() => store.giveBack(claim));
     call.log.info("share use given back", facts);
   };
   return {
@@ -56,7 +56,7 @@ export async function useShare(
       unwatch();
       if (result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
-      await store.finish(claim, result);
+      await uses.attempt(() => store.finish(claim, result));
       call.log.info("share use ended", { ...facts, ...result });
     },
   };

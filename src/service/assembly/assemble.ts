@@ -6,6 +6,7 @@ import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
+import { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -116,7 +117,8 @@ async function open(
   const { database, sharedClock, cluster, daemons } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
-  const here = { observer, log, clock, keep, database };
+  const sinks = new Sinks(log);
+  const here = { observer, log, clock, keep, database, sinks };
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
@@ -127,7 +129,7 @@ async function open(
   const sharing = openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
-  const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
+  const admin = new AdminApi({ ...parts, sinks, certificate: own.facts, publish, shown });
   const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns });
   const about = { own, groups, authenticators, kinds, clock, externalUrl, cluster: cluster?.health };
   return {

@@ -4,6 +4,7 @@ import { type AuthenticationChain, unauthenticated } from "../../authentication/
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { throttleLogin } from "../../throttling/throttle_login.ts";
@@ -16,7 +17,7 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Opens data sharing if some server has it; creates a missing database. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, accountStatus, chain, observer, log, clock, keep }: {
+  { servers, attributes, throttle, database, accountStatus, chain, observer, sinks, log, clock, keep }: {
     readonly database: Database | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
@@ -24,6 +25,7 @@ export function openDataSharing(
     readonly throttle: LoginThrottle;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
+    readonly sinks: Sinks;
     readonly log: Logger;
     readonly clock: Clock;
     readonly keep: <T extends { close(): void }>(part: T) => T;
@@ -50,6 +52,7 @@ export function openDataSharing(
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
+    sinks,
     log,
     clock,
   }));
