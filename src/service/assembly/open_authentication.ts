@@ -134,7 +134,7 @@ async function openAuthenticators(
     proofs,
     serverName: () => own.name() ?? "",
     revocation: () => revocationOfClients(own),
-    outgoing: outgoing.client,
+    outgoing,
     assertions: {
       url,
       additionalIdentifiers,

@@ -34,6 +34,8 @@ import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider, logoutByProvider } from "../../pages/sign_in_by_provider.ts";
 import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
+import { deviceRoutes } from "./device_routes.ts";
 import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
@@ -69,13 +71,15 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly servers: AdminPageParts["servers"];
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  /** Absent without device logins. */
+  readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing } = parts;
+  const { features, signIn, sharing, devices, servers, facts } = parts;
   const links = features.access && sharing !== undefined
     ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
     : [];
@@ -84,6 +88,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...links,
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
+    ...(devices === undefined ? [] : deviceRoutes({ ...devices, servers, facts })),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
     ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
