@@ -38,7 +38,8 @@ export function attributesOnServer(
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const groups = groupsOf(configured("group"), server);
   const availableGroups = [...new Set([...local.availableGroups, ...groups])];
-  if (requestedGroup !== undefined && !availableGroups.includes(requestedGroup)) {
+  const requested = requestedGroup === undefined ? [] : groupNames(requestedGroup);
+  if (!requested.every((group) => availableGroups.includes(group))) {
     throw httpError("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
   }
 
@@ -46,7 +47,7 @@ export function attributesOnServer(
   if (uid === undefined) throw httpError("ERR_NO_ACCOUNT", `No account on ${server}`);
   const others = requestedGroup === undefined || requestedGroup === local.group
     ? [local.group ?? [], local.furtherGroups ?? []].flat()
-    : [requestedGroup];
+    : requested;
   const [gid, ...furtherGroups] = groups.length > 0 ? groups : others;
   if (isPrivilegedAccount(uid)) {
     throw httpError(

@@ -121,13 +121,13 @@ export class KeyReport {
   }
 
   /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
-  reportUnknown(worst: Diagnostic["severity"]): void {
+  async reportUnknown(worst: Diagnostic["severity"]): Promise<void> {
     for (const { key } of this.properties.entries.values()) {
       if (this.claimed.has(key)) continue;
       const guess = didYouMean(key, this.known);
       const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
-        const severity = worst === "error" ? this.#severityOf(key, guess !== undefined) : worst;
+        const severity = worst === "error" ? await this.#severityOf(key, guess !== undefined) : worst;
         this.#report(severity, key, `unknown key${hint}`);
       } else if (guess !== undefined) {
         this.warn(key, `not a key of this service${hint}`);
@@ -135,11 +135,13 @@ export class KeyReport {
     }
   }
 
-  #severityOf(key: string, isMistyped: boolean): "error" | "warning" {
+  async #severityOf(key: string, isMistyped: boolean): Promise<"error" | "warning"> {
     const [nearest] = this.sections.filter(({ prefix }) => key.startsWith(prefix))
       .sort((a, b) => b.prefix.length - a.prefix.length);
-    const isElsewhere = nearest?.elsewhere?.has(key.slice(nearest.prefix.length).toLowerCase());
-    return isElsewhere && !isMistyped ? "warning" : nearest?.unknown ?? "error";
+    const severity = nearest?.unknown ?? "error";
+    if (isMistyped || nearest?.elsewhere === undefined) return severity;
+    const names = await nearest.elsewhere();
+    return names.has(key.slice(nearest.prefix.length).toLowerCase()) ? "warning" : severity;
   }
 
   protected noteSecret({ key, file }: ResolvedEntry): void {

@@ -8,7 +8,8 @@ export interface Section<T extends Table = Table> {
   /** Keys of the Java service without effect, with the reason after `ignored: `. A final `*` matches any rest. */
   readonly ignored?: Readonly<Record<string, string>>;
   readonly unknown: "error" | "warning"; // severity of unknown keys
-  readonly elsewhere?: ReadonlySet<string>; // Java key names for which an unknown key is only a warning
+  /** Returns Java key names, in lower case, for which an unknown key is only a warning. */
+  readonly elsewhere?: () => Promise<ReadonlySet<string>>;
   readonly anyCase?: boolean; // whether keys are case-insensitive
 }
 

@@ -205,6 +205,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/share/group_share_test.ts"],
   },
   {
+    rows: ["Being taken for a member of a group that a share is for"],
+    broken: "a provider's group `mine:hpc` puts its users into the group `hpc`",
+    file: "src/authentication/unix_groups.ts",
+    change: instead("(foreign ? [name] : groupNames(name))", "groupNames(name)"),
+    tests: ["tests/attributes/attribute_places_test.ts", "tests/authentication/oauth/oauth_test.ts"],
+  },
+  {
     rows: ["Using a share for what its owner may not"],
     broken: "a form brings files to where the owner may not reach",
     file: "src/resource/access/drop/drop_upload.ts",
@@ -391,7 +398,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A worker that is taken over"],
     broken: "the core may read everything",
     file: "src/workers/permissions.ts",
-    change: instead("read: orNone([...dataFiles(config, kinds), ...write]),", 'read: ["/"],'),
+    change: instead("read: orNone([...dataFiles(config, ofKinds), ...write]),", 'read: ["/"],'),
     tests: ["tests/system/least_privilege_test.ts"],
   },
   {

@@ -3,7 +3,7 @@ import type { Key } from "../../src/config/key.ts";
 import { sections } from "../../src/config/sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 
-const SECTIONS = sections(KINDS);
+const SECTIONS = await sections(KINDS);
 
 /** Every key of every section, by its name in the file. */
 function* allKeys(): Generator<[name: string, key: Key<unknown>]> {

@@ -88,7 +88,8 @@ export class SharingSite implements AsyncDisposable {
       watch: () => () => {},
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      unauthenticated: (reason) =>
+        httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
@@ -199,7 +200,7 @@ export class SharingSite implements AsyncDisposable {
 
   /** Made anew each time, since tests exchange the parts. */
   #routes(): PublishedRoute[] {
-    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true });
+    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true }, false);
   }
 
   #call(

@@ -118,7 +118,8 @@ async function open(
   const shared = await openShared(options, { own, log, clock, keep, publish });
   const { database, sharedClock, cluster, daemons } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
-  const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
+  const sourceParts = { outgoing, log, clock, onAnswer };
+  const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
   const here = { observer, log, clock, keep, database };
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
@@ -132,7 +133,7 @@ async function open(
   const shown = (user: string) => claimedName(user, authenticators);
   const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
-  const about = { own, groups, authenticators, kinds, clock, externalUrl, cluster: cluster?.health };
+  const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
     config,
     externalUrl,
@@ -147,7 +148,7 @@ async function open(
     cluster,
     routes: routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: serviceFacts(options, about),
+      facts: await serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -198,15 +199,6 @@ async function openShared(
     clusterMembers: cluster?.clusterMembers,
   });
   return { database, sharedClock, cluster, daemons };
-}
-
-async function openAttributes(
-  { attributes, dynamicAttributes, outgoing: { showCertificate } }: ServiceConfig,
-  { sources }: ServiceKinds,
-  { outgoing, ...parts }: { readonly outgoing: OutgoingClients } & Omit<SourceParts, "outgoing">,
-) {
-  const asking = { ...parts, outgoing: () => outgoing.client(showCertificate) };
-  return await createAttributes(attributes, dynamicAttributes, sources, asking);
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {

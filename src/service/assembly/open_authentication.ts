@@ -131,7 +131,7 @@ async function openAuthenticators(
     proofs,
     serverName: () => own.name() ?? "",
     revocation: () => revocationOfClients(own),
-    outgoing: outgoing.client,
+    outgoing,
     assertions: {
       url,
       additionalIdentifiers,
@@ -265,6 +265,7 @@ function observed(authenticator: Authenticator, observer: RequestObserver): Auth
     challenges,
     browserLogin: authenticator.browserLogin,
     looksAtCertificates: authenticator.looksAtCertificates,
+    takesKeys: authenticator.takesKeys,
     issuer,
     status,
     derivedLifetime: authenticator.derivedLifetime,

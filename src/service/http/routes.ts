@@ -25,7 +25,9 @@ export function routesOf(parts: ResourceParts): Route[] {
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
     ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
-    ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
+    ...(sharing === undefined
+      ? []
+      : shareRoutes(sharing, features, features.auth && parts.signIn !== undefined)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {

@@ -36,7 +36,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
-      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
+      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
       log: SILENT,
       clock: Date.now,
     });
