@@ -3,6 +3,7 @@ import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
+import { acceptedLogins } from "./accepted_logins.ts";
 import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Configuration of authentication. */
@@ -158,22 +159,8 @@ export function unauthenticated(
   diagnostic?: TokenDiagnostic,
 ): HttpError {
   const challenge = challengeOf(chain, diagnostic);
-  const accepted = acceptedLogins(chain);
+  const accepted = acceptedLogins(chain).map(({ words }) => words).join(", ");
   return httpError("ERR_UNAUTHENTICATED", { challenge, accepted, reason: `Not authenticated: ${reason}` });
-}
-
-/** Returns in words what the service accepts, whoever asks. */
-function acceptedLogins({ authenticators, issuedTokens }: AuthenticationChain): string {
-  const words = authenticators.flatMap(({ challenges, takesKeys, issuer, looksAtCertificates }) => [
-    ...(challenges.includes("Basic") ? ["a user name with password"] : []),
-    ...(takesKeys ? ["an SSH key"] : []),
-    ...(looksAtCertificates ? ["a client certificate"] : []),
-    ...(issuer !== undefined ? [`an access token of ${issuer.url}`] : []),
-    ...(issuer === undefined && !takesKeys && challenges.includes("Bearer") ? ["an access token"] : []),
-  ]);
-  return [...new Set([...words, ...(issuedTokens === undefined ? [] : ["a token of this service"])])].join(
-    ", ",
-  );
 }
 
 function diagnosticOf(
