@@ -2,7 +2,7 @@ import { hash, X509Certificate } from "node:crypto";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameSecret } from "../../model/same_secret.ts";
-import type { ReplayCache } from "../../model/replay_cache.ts";
+import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { verifyProof } from "./dpop_proof.ts";
@@ -45,7 +45,7 @@ function thumbprintOf(value: unknown): string {
 /** Verifies possession of a bound token's key. */
 export class PossessionCheck {
   /** @param proofs Per user, since keys are free to make. */
-  constructor(readonly clock: Clock, readonly proofs: ReplayCache) {}
+  constructor(readonly clock: Clock, readonly proofs: ReplayRecord) {}
 
   /** Checks a request against the token's binding (RFC 9449, 7; RFC 8705, 3). @throws {InvalidToken} */
   async check(user: string, { jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
@@ -71,7 +71,7 @@ export class PossessionCheck {
       throw unproved("it is bound to another key than the proof shows");
     }
     const mark = hash("sha256", `${jkt} ${id}`, "base64");
-    if (!this.proofs.note({ owner: user, mark, endsAt })) {
+    if (!await this.proofs.note({ owner: user, mark, endsAt })) {
       throw unproved("the proof was shown before");
     }
   }

@@ -3,7 +3,7 @@ import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
+import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
@@ -37,7 +37,6 @@ import { InvalidReply, parseReply } from "./reply_variables.ts";
 import { secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
-const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
@@ -90,7 +89,7 @@ export class OAuth implements Authenticator {
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
-      readonly proofs?: ReplayCache; // shared by all authenticators, also across reloads
+      readonly proofs?: ReplayRecord; // shared by all authenticators, also across reloads
       readonly log: Logger;
     },
   ) {
@@ -109,8 +108,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const logouts = new ReplayCache({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
-      const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
+      const parts = { provider: this.#provider, keys: this.#keys, clock, shown: proofs };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);

@@ -83,7 +83,7 @@ export class AdminApi {
   }
 
   async status(): Promise<CoreStatus> {
-    const { groups, authenticators, throttle, certificate, sharing, cluster } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, cluster, registry } = this.parts;
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
@@ -101,6 +101,7 @@ export class AdminApi {
         instances: cluster.register.known,
         configurationsDiffer: cluster.register.differ,
         database: cluster.database(),
+        knowsRevoked: registry?.knowsRevoked ?? true,
       },
     };
   }

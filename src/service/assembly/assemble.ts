@@ -15,6 +15,7 @@ import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
+import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -117,14 +118,14 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const shared = await openShared(options, { own, log, clock, keep, publish });
-  const { database, sharedClock, cluster, daemons } = shared;
+  const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const sourceParts = { outgoing, log, clock, onAnswer };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const here = { observer, log, clock, keep, database };
-  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
-  const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
+  const here = { observer, log, clock, keep, database, marks: cluster?.marks };
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
+  const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
+  const who = await openAuthentication(config, { ...used, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
@@ -199,7 +200,11 @@ async function openShared(
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
     clusterMembers: cluster?.clusterMembers,
   });
-  return { database, sharedClock, cluster, daemons };
+  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
+  const shown = cluster === undefined
+    ? proofs
+    : new SharedReplayCache(proofs, { marks: cluster.marks, clock, log });
+  return { database, sharedClock, cluster, daemons, proofs, shown };
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {

@@ -16,7 +16,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { ReplayCache } from "../../model/replay_cache.ts";
+import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
@@ -41,7 +41,7 @@ interface AuthenticationParts {
   readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
-  readonly proofs: ReplayCache;
+  readonly proofs: ReplayRecord;
   readonly log: Logger;
   /** Local clock, for foreign signatures. */
   readonly clock: Clock;
@@ -236,10 +236,13 @@ async function rememberRevoked(
   database: PostgresDatabase,
   { log, keep }: Pick<AuthenticationParts, "log" | "keep">,
 ): Promise<RememberedRecords> {
+  const { readRevocations } = await import("../../store/postgres/changed_records.ts");
   const remembered = keep(
     new RememberedRecords(new DatabaseRecordStore(database), {
       kinds: KINDS_OF_REVOKED,
       version: () => database.version("revocation"),
+      session: () => database.sessions,
+      read: (since) => readRevocations(database, KINDS_OF_REVOKED, since),
       isReachable: () => database.isReachable,
       elapsed: stopwatch,
       log,

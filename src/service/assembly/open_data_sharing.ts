@@ -11,13 +11,15 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
 /** Opens data sharing if some server has it; creates a missing database. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, accountStatus, chain, observer, log, clock, keep }: {
+  { servers, attributes, throttle, database, marks, accountStatus, chain, observer, log, clock, keep }: {
     readonly database: Database | undefined;
+    readonly marks: SharedMarks | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly accountStatus: AskAccountStatus;
@@ -36,6 +38,7 @@ export function openDataSharing(
   return keep(openSharing({
     servers,
     place,
+    marks,
     clientAddresses,
     allowWriteAccess,
     maxLifetimeSeconds,
