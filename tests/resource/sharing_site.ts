@@ -1,6 +1,7 @@
 import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
+import { Sink } from "../../src/logging/sink.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
@@ -89,8 +90,13 @@ export class SharingSite implements AsyncDisposable {
       watch: () => () => {},
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
+<<<<<<< HEAD
       unauthenticated: (reason) =>
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
+=======
+      uses: new Sink("share-uses", SILENT),
+      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+>>>>>>> main
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
