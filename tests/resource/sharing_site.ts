@@ -90,13 +90,9 @@ export class SharingSite implements AsyncDisposable {
       watch: () => () => {},
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
-<<<<<<< HEAD
+      uses: new Sink("share-uses", SILENT),
       unauthenticated: (reason) =>
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
-=======
-      uses: new Sink("share-uses", SILENT),
-      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
->>>>>>> main
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));

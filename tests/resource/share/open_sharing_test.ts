@@ -37,12 +37,9 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
-<<<<<<< HEAD
       unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
-=======
-      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
+
       sinks: new Sinks(SILENT),
->>>>>>> main
       log: SILENT,
       clock: Date.now,
     });
