@@ -1040,7 +1040,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A refresh token that introspection reports as active"],
     broken: "active tokens count, whatever they are for",
     file: "src/authentication/oauth/oauth.ts",
-    change: instead("if (!isMarked) throw new InvalidToken(UNMARKED);", ""),
+    change: instead('if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });', ""),
     tests: ["tests/authentication/oauth/oauth_test.ts"],
   },
   {

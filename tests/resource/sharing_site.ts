@@ -91,7 +91,8 @@ export class SharingSite implements AsyncDisposable {
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       uses: new Sink("share-uses", SILENT),
-      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      unauthenticated: (reason) =>
+        httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));

@@ -1,5 +1,6 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
+import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -240,6 +241,7 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
     unauthenticated: parts.unauthenticated,
+    accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */
     devices: config.browsers.deviceLogin && tokens !== undefined
       ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }

@@ -274,6 +274,7 @@ function observed(authenticator: Authenticator, observer: RequestObserver): Auth
     challenges,
     browserLogin: authenticator.browserLogin,
     looksAtCertificates: authenticator.looksAtCertificates,
+    takesKeys: authenticator.takesKeys,
     issuer,
     status,
     derivedLifetime: authenticator.derivedLifetime,
