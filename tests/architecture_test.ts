@@ -203,7 +203,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
-  "authentication/unauthenticated.ts": "members are printed one by one",
+  "authentication/chain.ts": "members are printed one by one",
   "command/arguments.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
@@ -225,14 +225,8 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
-  "attributes/xuudb/json_form.ts": "one of two forms on the wire",
-  "authentication/password/verified_passwords.ts": "a cache with a state of its own",
-  "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",
-  "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
   "command/completion/fish.ts": "one of several shells",
   "command/version.ts": "a command, which their list names",
-  "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",

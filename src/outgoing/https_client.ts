@@ -1,15 +1,21 @@
 import { Buffer } from "node:buffer";
-import { type IncomingMessage, request as startPlainRequest } from "node:http";
-import { request as startRequest } from "node:https";
+import {
+  Agent as HttpAgent,
+  type AgentOptions,
+  type IncomingMessage,
+  request as startPlainRequest,
+} from "node:http";
+import { Agent as HttpsAgent, request as startRequest } from "node:https";
 import { gunzipSync } from "node:zlib";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { printable } from "../model/printable.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
-import { PlainAgent, VerifiedAgent } from "./agents.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
+import type { Duplex } from "node:stream";
+import { connectionOver, openTls, type TlsRules } from "./open_tls.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Received bytes, encoded: bounds chunk extensions, which would otherwise keep the core busy unseen. */
@@ -223,4 +229,43 @@ function plainHeaders(response: IncomingMessage): Record<string, string> {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return headers;
+}
+
+interface Wanted {
+  readonly host?: string | null;
+  readonly port?: string | number | null;
+}
+
+/** Agent for systems without TLS, see `requireHttps()`. */
+class PlainAgent extends HttpAgent {
+  readonly #connectTimeoutMs: number;
+
+  constructor(options: AgentOptions, connectTimeoutMs: number) {
+    super(options);
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  override createConnection({ host, port }: Wanted): Duplex {
+    const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };
+    return new TlsStream(async () => connectionOver(await Deno.connect(target)), this.#connectTimeoutMs);
+  }
+}
+
+/** Agent whose connections {@link openTls} opens and verifies. */
+class VerifiedAgent extends HttpsAgent {
+  readonly #rules: TlsRules;
+
+  constructor(options: AgentOptions, rules: TlsRules) {
+    super(options);
+    this.#rules = rules;
+  }
+
+  override createConnection({ host, port }: Wanted): Duplex {
+    const target = { host: withoutBrackets(host), port: Number(port ?? 443) };
+    return new TlsStream(() => openTls(target, this.#rules), this.#rules.connectTimeoutMs);
+  }
+}
+
+function withoutBrackets(host: string | null = ""): string {
+  return (host ?? "").replace(/^\[|\]$/g, "");
 }

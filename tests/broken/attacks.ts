@@ -1106,7 +1106,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Bringing more than a share for uploads has room for"],
     broken: "an upload that goes on brings as much as it likes",
-    file: "src/daemon/session/send_body.ts",
+    file: "src/daemon/session/daemon_session.ts",
     change: instead("if (sent + chunk.length > most)", "if (false)"),
     tests: ["tests/resource/access/drop/upload_faults_test.ts"],
   },
