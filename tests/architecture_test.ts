@@ -203,7 +203,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
-  "authentication/chain.ts": "members are printed one by one",
+  "authentication/unauthenticated.ts": "members are printed one by one",
   "command/arguments.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
@@ -225,6 +225,7 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
+  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "command/completion/fish.ts": "one of several shells",
   "command/version.ts": "a command, which their list names",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",

@@ -3,7 +3,7 @@ import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
-import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
+import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Configuration of authentication. */
 export interface AuthenticationChain {
@@ -185,52 +185,4 @@ function completed(identity: Identity, { authorization }: Credentials): Identity
   const typed = authorization.kind === "basic" ? authorization.user : undefined;
   const isOfBefore = authorization.kind === "bearer";
   return { ...identity, login: identity.login ?? typed, authTime: isOfBefore ? identity.authTime : "now" };
-}
-
-type Challenge = Authenticator["challenges"][number];
-
-/** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */
-interface TokenDiagnostic {
-  readonly scheme: "Bearer" | "DPoP";
-  readonly stepUp?: StepUp; // present if a new or stronger login is required
-}
-
-interface ChallengeFacts {
-  readonly realm: string;
-  readonly metadata?: string; // protected resource metadata (RFC 9728, 5.1)
-  readonly diagnostic?: TokenDiagnostic;
-}
-
-/** Formats `WWW-Authenticate`, with `Bearer` as the fallback. */
-function challengeHeader(facts: ChallengeFacts, challenges: readonly Challenge[]): string {
-  const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
-  return offered.map((challenge) => format(challenge, facts)).join(", ");
-}
-
-/** RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
-function format(challenge: Challenge, { realm, metadata, diagnostic }: ChallengeFacts): string {
-  if (challenge === "Basic") return `Basic realm=${quoted(realm)}, charset="UTF-8"`;
-  const parameters = {
-    realm,
-    ...(challenge === "DPoP" && { algs: SIGNATURE_ALGORITHMS.join(" ") }),
-    ...(diagnostic?.scheme === challenge && diagnosticParameters(diagnostic)),
-    ...(metadata !== undefined && { resource_metadata: metadata }),
-  };
-  return `${challenge} ${
-    Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`).join(", ")
-  }`;
-}
-
-function diagnosticParameters({ stepUp }: TokenDiagnostic): Readonly<Record<string, string>> {
-  if (stepUp === undefined) return { error: "invalid_token" };
-  const { acrValues, maxAge } = stepUp;
-  return {
-    error: "insufficient_user_authentication",
-    ...(acrValues && { acr_values: acrValues.join(" ") }),
-    ...(maxAge !== undefined && { max_age: String(maxAge) }),
-  };
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/[^ -~]/g, "?").replace(/["\\]/g, "\\$&")}"`;
 }

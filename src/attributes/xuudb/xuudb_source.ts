@@ -1,11 +1,7 @@
-import {
-  type AttributeSet,
-  type AttributeValues,
-  attributeValues,
-  type StandardAttribute,
-} from "../../model/attributes.ts";
+import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
+import type { StandardAttribute } from "../../model/attributes.ts";
 import { confusable } from "../../model/confusables.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -14,9 +10,8 @@ import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
+import { AnswerCache } from "./answer_cache.ts";
 import { InvalidAnswer, JSON_FORM, SOAP_FORM, type WireForm, type XuudbRecord } from "./wire_form.ts";
-import { BoundedMap } from "../../model/bounded_map.ts";
-import { SingleFlight } from "../../model/single_flight.ts";
 
 /** Options of {@link XuudbSource}. */
 export interface XuudbOptions {
@@ -117,38 +112,4 @@ function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeS
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }
   return { standard, extra: new Map() };
-}
-
-/** Short-lived cache that merges concurrent lookups; failures are not cached. */
-class AnswerCache<T> {
-  readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
-  readonly #asked = new SingleFlight<T>();
-  readonly #lifetimeMs: number;
-  readonly #elapsed: Stopwatch;
-
-  /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
-  constructor(
-    { lifetimeMs, size, elapsed = stopwatch }: {
-      readonly lifetimeMs: number;
-      readonly size: number;
-      readonly elapsed?: Stopwatch;
-    },
-  ) {
-    this.#answers = new BoundedMap(size);
-    this.#lifetimeMs = lifetimeMs;
-    this.#elapsed = elapsed;
-  }
-
-  /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
-  async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const kept = this.#answers.get(question);
-    if (kept !== undefined && this.#elapsed() < kept.until) return kept.answer;
-    return await this.#asked.join(question, async (signal) => {
-      const answer = await ask(signal);
-      if (this.#lifetimeMs > 0) {
-        this.#answers.set(question, { answer, until: this.#elapsed() + this.#lifetimeMs });
-      }
-      return answer;
-    }, signal);
-  }
 }
