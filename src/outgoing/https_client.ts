@@ -26,15 +26,11 @@ const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
  * configured (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
-  readonly #config: OutgoingConfig;
-  readonly #log: Logger;
   #agent: VerifiedAgent;
   #plainAgent: PlainAgent | undefined;
   #trustsNobody = true;
 
-  constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger) {
-    this.#config = config;
-    this.#log = log;
+  constructor(readonly config: OutgoingConfig, trust: HttpsTrust, readonly log: Logger) {
     if (config.hostnameChecking === "NONE") {
       log.warn(
         "HOST NAMES OF OUTGOING CONNECTIONS ARE NOT CHECKED: any trusted certificate may pose as any host",
@@ -44,7 +40,7 @@ export class HttpsClient implements OutgoingHttp {
   }
 
   get connectionsPerHost(): number {
-    return Math.min(this.#config.maxConnectionsPerHost, this.#config.maxConnections);
+    return Math.min(this.config.maxConnectionsPerHost, this.config.maxConnections);
   }
 
   /** Uses new certificates; kept connections close when idle. */
@@ -54,20 +50,20 @@ export class HttpsClient implements OutgoingHttp {
 
   #createAgent(trust: HttpsTrust): VerifiedAgent {
     this.#trustsNobody = trustsNobody(trust);
-    const { hostnameChecking, connectTimeoutMs, proxy } = this.#config;
+    const { hostnameChecking, connectTimeoutMs, proxy } = this.config;
     return new VerifiedAgent(
       this.#connections(),
-      { hostnameChecking, trust, log: this.#log, proxy, connectTimeoutMs },
+      { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs },
     );
   }
 
   #connections() {
     return {
       keepAlive: true,
-      maxSockets: this.#config.maxConnectionsPerHost,
-      maxTotalSockets: this.#config.maxConnections,
+      maxSockets: this.config.maxConnectionsPerHost,
+      maxTotalSockets: this.config.maxConnections,
       maxFreeSockets: 2,
-      timeout: this.#config.idleTimeoutMs,
+      timeout: this.config.idleTimeoutMs,
     };
   }
 
@@ -77,7 +73,7 @@ export class HttpsClient implements OutgoingHttp {
     if (secure && this.#trustsNobody) {
       throw new RemoteUnavailable(url.host, "no trust anchors are configured");
     }
-    const limit = AbortSignal.timeout(this.#config.timeoutMs);
+    const limit = AbortSignal.timeout(this.config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     let stream: TlsStream | undefined;
     try {
@@ -87,7 +83,7 @@ export class HttpsClient implements OutgoingHttp {
       const reason = signal.aborted
         ? "given up by the caller"
         : limit.aborted
-        ? `no complete answer within ${this.#config.timeoutMs} ms`
+        ? `no complete answer within ${this.config.timeoutMs} ms`
         : stream !== undefined && !stream.opened && error instanceof Error
         ? `no connection: ${error.message}`
         : "no answer";
@@ -117,7 +113,7 @@ export class HttpsClient implements OutgoingHttp {
       const secure = url.protocol === "https:";
       const agent = secure
         ? this.#agent
-        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.#config.connectTimeoutMs);
+        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.config.connectTimeoutMs);
       const call = (secure ? startRequest : startPlainRequest)(url, {
         method: request.method,
         agent,
@@ -238,31 +234,25 @@ interface Wanted {
 
 /** Agent for systems without TLS, see `requireHttps()`. */
 class PlainAgent extends HttpAgent {
-  readonly #connectTimeoutMs: number;
-
-  constructor(options: AgentOptions, connectTimeoutMs: number) {
+  constructor(options: AgentOptions, readonly connectTimeoutMs: number) {
     super(options);
-    this.#connectTimeoutMs = connectTimeoutMs;
   }
 
   override createConnection({ host, port }: Wanted): Duplex {
     const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };
-    return new TlsStream(async () => connectionOver(await Deno.connect(target)), this.#connectTimeoutMs);
+    return new TlsStream(async () => connectionOver(await Deno.connect(target)), this.connectTimeoutMs);
   }
 }
 
 /** Agent whose connections {@link openTls} opens and verifies. */
 class VerifiedAgent extends HttpsAgent {
-  readonly #rules: TlsRules;
-
-  constructor(options: AgentOptions, rules: TlsRules) {
+  constructor(options: AgentOptions, readonly rules: TlsRules) {
     super(options);
-    this.#rules = rules;
   }
 
   override createConnection({ host, port }: Wanted): Duplex {
     const target = { host: withoutBrackets(host), port: Number(port ?? 443) };
-    return new TlsStream(() => openTls(target, this.#rules), this.#rules.connectTimeoutMs);
+    return new TlsStream(() => openTls(target, this.rules), this.rules.connectTimeoutMs);
   }
 }
 

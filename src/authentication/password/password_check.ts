@@ -97,18 +97,16 @@ const LIFETIME_MS = 5 * 60_000; // cache time after the slow check
  * line at most, and a reread file clears all. Only right passwords become faster.
  */
 class VerifiedPasswords {
-  readonly #elapsed: Stopwatch;
   readonly #key = crypto.getRandomValues(new Uint8Array(32)).toHex();
   readonly #digests = new WeakMap<ScryptHash, { readonly digest: Uint8Array; readonly until: number }>();
 
-  constructor(elapsed: Stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch) {
   }
 
   has(stored: ScryptHash, password: string): boolean {
     const verified = this.#digests.get(stored);
     if (verified === undefined) return false;
-    if (verified.until <= this.#elapsed()) {
+    if (verified.until <= this.elapsed()) {
       this.#digests.delete(stored);
       return false;
     }
@@ -117,7 +115,7 @@ class VerifiedPasswords {
 
   /** Call only after the slow check, so that a cached entry never renews itself. */
   add(stored: ScryptHash, password: string): void {
-    this.#digests.set(stored, { digest: this.digest(password), until: this.#elapsed() + LIFETIME_MS });
+    this.#digests.set(stored, { digest: this.digest(password), until: this.elapsed() + LIFETIME_MS });
   }
 
   /** Returns the digest, valid in this process only. */

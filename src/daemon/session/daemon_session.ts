@@ -22,15 +22,13 @@ interface SessionParts {
 /** Session for one HTTP request (daemon-protocol.md 5). Any failure ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
-  readonly #parts: SessionParts;
   #closed = false;
   /** Whether the daemon keeps data connections open. */
   #keepsData = false;
 
   /** @param control Logged-in connection. */
-  constructor(control: ControlConnection, parts: SessionParts) {
+  constructor(control: ControlConnection, readonly parts: SessionParts) {
     this.#control = control;
-    this.#parts = parts;
   }
 
   /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or invisible. */
@@ -61,7 +59,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`MLSD ${argument(path)}`);
       if (reply.code === 550) throw nothingThere(`MLSD refused: ${reply.text}`);
       if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.#parts.times.dataIdleMs, take);
+      const listing = await readListing(data, this.parts.times.dataIdleMs, take);
       data.close();
       if (listing.complete) expect226("MLSD", await this.#control.readReply());
       return listing;
@@ -92,7 +90,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`RETR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("RETR", reply);
       return downloadStream(data, length, {
-        times: this.#parts.times,
+        times: this.parts.times,
         confirm: async () => expect226("RETR", await this.#control.readReply()),
         done: (result, error) => {
           if (!stays || !result.complete) this.close();
@@ -118,7 +116,7 @@ export class DaemonSession {
       this.#keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
       if (this.#keepsData) {
         const late = () => this.close();
-        return new FileSeries(wanted, { control: this.#control, data, times: this.#parts.times, late });
+        return new FileSeries(wanted, { control: this.#control, data, times: this.parts.times, late });
       }
       data.close();
     }
@@ -165,7 +163,7 @@ export class DaemonSession {
         throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
       }
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, { most, progress }).catch((error) =>
+      const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
         this.#whyEnded(error)
       );
       if (length !== undefined && sent !== length) {
@@ -214,7 +212,7 @@ export class DaemonSession {
     this.#closed = true;
     // `QUIT` has no reply, and closing means the same.
     this.#control.socket.close();
-    this.#parts.onClose();
+    this.parts.onClose();
   }
 
   [Symbol.dispose](): void {
@@ -222,7 +220,7 @@ export class DaemonSession {
   }
 
   async #openData(): Promise<GuardedSocket> {
-    const { ports, logInAgain } = this.#parts;
+    const { ports, logInAgain } = this.parts;
     if (this.#keepsData) {
       const reply = await this.#control.command("KEEP-ALIVE false");
       if (reply.code !== 200) throw refusal("KEEP-ALIVE", reply);
