@@ -688,7 +688,7 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the database fails, and a standby takes its place"],
     broken: "only the first of several servers is asked",
     file: "src/store/postgres/postgres_servers.ts",
-    change: instead("this.#options.servers.map((server)", "this.#options.servers.slice(0, 1).map((server)"),
+    change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),
     tests: ["tests/faults/database_test.ts"],
     only: "instances go to the standby",
   },
