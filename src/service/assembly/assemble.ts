@@ -32,7 +32,7 @@ import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
-import { type Cluster, joinOthers, openClock } from "./open_cluster.ts";
+import { type Cluster, joinOthers, openClock, openOwnBans } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -128,12 +128,20 @@ async function open(
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
-  const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
+  const ownBans = readOnly ? undefined : openOwnBans(options, { ...here, publish });
+  const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster, ownBans });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
   const sharing = openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
-  const admin = new AdminApi({ ...parts, sinks, certificate: own.facts, publish, shown });
+  const admin = new AdminApi({
+    ...parts,
+    sinks,
+    storedBans: cluster?.throttling ?? ownBans,
+    certificate: own.facts,
+    publish,
+    shown,
+  });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
