@@ -656,7 +656,7 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the operator bans an address while the database is down"],
     broken: "instances that cannot hear of a ban are not named to the operator",
     file: "src/resource/admin/admin_api.ts",
-    change: instead("!notified || !alive", "false"),
+    change: instead("stored === false || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
     only: "a ban that other instances cannot hear of",
   },

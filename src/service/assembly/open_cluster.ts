@@ -10,7 +10,6 @@ import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
-import type { ServiceOptions } from "./service_options.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
@@ -80,7 +79,9 @@ export async function openClock(
 
 /** Opens the bans that a single instance keeps over restarts, if it has a database. */
 export function openOwnBans(
-  { config: { sharing: { database, directory } }, generation }: ServiceOptions,
+  { config: { sharing: { database, directory } }, generation }: Pick<JoiningParts, "config"> & {
+    generation: number;
+  },
   { log, clock, keep, publish, sinks }: Omit<ClockParts, "known"> & { readonly sinks: Sinks },
 ): SharedThrottling | undefined {
   if (database !== undefined || directory === undefined) return undefined;

@@ -12,12 +12,12 @@ import type { Cluster } from "./open_cluster.ts";
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   authenticators: readonly Authenticator[],
-  { log, clock, publish, cluster, ownBans }: {
+  { log, clock, publish, cluster, storedBans }: {
     readonly log: Logger;
     readonly clock: Clock;
     readonly publish: Publish;
     readonly cluster: Cluster | undefined;
-    readonly ownBans: SharedThrottling | undefined;
+    readonly storedBans: SharedThrottling | undefined;
   },
 ): Promise<LoginThrottle> {
   const throttle = new LoginThrottle({
@@ -31,7 +31,7 @@ export async function openLoginThrottle(
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });
-  await (cluster ?? ownBans)?.follow(throttle.memory);
+  await (cluster ?? storedBans)?.follow(throttle.memory);
   return throttle;
 }
 
