@@ -593,7 +593,7 @@ export const ERRORS = {
   },
   ERR_UNAUTHENTICATED: {
     status: 401,
-    text: "Authentication failed",
+    text: "Authentication failed. This service accepts: {accepted}",
     headers: { "WWW-Authenticate": "{challenge}" },
     meaning:
       "Authentication failed: missing or wrong credentials, an unknown user, or an invalid header. The answer is the same in all cases; the log has the reason.",

@@ -80,7 +80,7 @@ function knownToCore({ servers, providers, certificate, shares, bans, cluster }:
 }
 
 function ofInstances(
-  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["cluster"]>,
+  { instances, configurationsDiffer, database, knowsRevoked }: NonNullable<CoreStatus["cluster"]>,
 ) {
   return {
     database: {
@@ -88,6 +88,7 @@ function ofInstances(
       reason: database.kind === "up" ? undefined : database.reason,
       awaySeconds: Math.round(database.awayMs / 1000),
       defects: database.defects,
+      knowsRevoked,
     },
     instances: instances.map((each) => ({
       name: each.name,

@@ -84,6 +84,11 @@ export class TokenRegistry {
 
   constructor(readonly parts: TokenRegistryParts) {}
 
+  /** Whether revocations were ever read; else each token is refused with 503 while the store is away. */
+  get knowsRevoked(): boolean {
+    return (this.parts.outage?.staleMs() ?? 0) < Infinity;
+  }
+
   /** Registers a new token and its signing certificate. @throws {ERR_RECORD_STORE} */
   async enter(
     shown: ShownToken,
@@ -183,9 +188,11 @@ export class TokenRegistry {
     id: string,
     { root, since, latest }: Pick<RegisteredToken, "root" | "since" | "latest">,
   ): Promise<void> {
-    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
-      return await this.#revokeSoFar(owner);
-    }
+    const { before = -Infinity } = await this.#readRevoked(owner);
+    // Copies in memory may still hold records that have expired, or were deleted by another instance.
+    const counting = (await this.#records.list(REVOKED, owner))
+      .filter((record) => record.ends > this.#now() && sinceOf(record) > before);
+    if (counting.length >= MOST_REVOKED) return await this.#revokeSoFar(owner);
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED);

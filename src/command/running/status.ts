@@ -45,6 +45,7 @@ const STATUS_MEMBERS = {
   "database.reason?": "Reason why the database is not up",
   "database.awaySeconds?": "Seconds since the database went down",
   "database.defects?": "Statements that it refused as wrong since the start, which the log names",
+  "database.knowsRevoked?": "Whether this instance knows the revoked tokens; until then it refuses all",
   "instances[].name?": "Instance of the service, host:port",
   "instances[].state?": "serving or silent",
   "instances[].own?": "Whether this instance gave the answer",

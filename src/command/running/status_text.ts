@@ -41,6 +41,9 @@ export function clusterTroubles(status: unknown): string[] {
     ...(defects > 0
       ? [`the database refused ${counted(defects, "statement", "statements")}, see the log`]
       : []),
+    ...(member(status, "database", "knowsRevoked") === false
+      ? ["tokens of the service are refused until the revoked ones can be read"]
+      : []),
     ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
     ...silent.map((each) => `instance ${textAt(each, "name")} is silent`),
   ];

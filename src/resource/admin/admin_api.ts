@@ -86,7 +86,7 @@ export class AdminApi {
   }
 
   async status(): Promise<CoreStatus> {
-    const { groups, authenticators, throttle, certificate, sharing, sinks, cluster } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
@@ -105,6 +105,7 @@ export class AdminApi {
         instances: cluster.register.known,
         configurationsDiffer: cluster.register.differ,
         database: cluster.database(),
+        knowsRevoked: registry?.knowsRevoked ?? true,
       },
     };
   }

@@ -62,6 +62,8 @@ export interface CoreStatus {
     /** Whether serving instances of the same version have different configurations. */
     readonly configurationsDiffer: boolean;
     readonly database: DatabaseStatus;
+    /** Whether this instance knows which tokens are revoked; if not, it refuses all. */
+    readonly knowsRevoked: boolean;
   };
 }
 

@@ -11,7 +11,9 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import { PathLocks, type SharingParts } from "./sharing_parts.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
+import { PathLocks } from "./path_locks.ts";
+import type { SharingParts } from "./sharing_parts.ts";
 import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
@@ -32,6 +34,8 @@ interface SharingOptions extends
   > {
   /** Shared database, or an existing folder (`persistence.directory`). */
   readonly place: Database | string;
+  /** Marks of all instances; absent for a single one. */
+  readonly marks?: SharedMarks | undefined;
   /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
@@ -71,7 +75,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.accountStatus, log),
-    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
+    uploads: { locks: new PathLocks(options.marks), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,
     hashing: new ScryptSemaphore(),
     watch: options.watch,

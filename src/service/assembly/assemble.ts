@@ -1,5 +1,6 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
+import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -15,6 +16,7 @@ import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
+import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -118,14 +120,14 @@ async function open(
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const sinks = new Sinks(log);
   const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
-  const { database, sharedClock, cluster, daemons } = shared;
+  const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const sourceParts = { outgoing, log, clock, onAnswer };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const here = { observer, log, clock, keep, database, sinks };
-  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
-  const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
+  const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
+  const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
+  const who = await openAuthentication(config, { ...used, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
@@ -204,7 +206,11 @@ async function openShared(
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
     clusterMembers: cluster?.clusterMembers,
   });
-  return { database, sharedClock, cluster, daemons, storedBans };
+  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
+  const shown = cluster === undefined
+    ? proofs
+    : new SharedReplayCache(proofs, { marks: cluster.marks, clock, log });
+  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown };
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {
@@ -239,6 +245,7 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
     unauthenticated: parts.unauthenticated,
+    accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */
     devices: config.browsers.deviceLogin && tokens !== undefined
       ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }

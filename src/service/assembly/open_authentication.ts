@@ -17,7 +17,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { ReplayCache } from "../../model/replay_cache.ts";
+import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
@@ -42,7 +42,7 @@ interface AuthenticationParts {
   readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
-  readonly proofs: ReplayCache;
+  readonly proofs: ReplayRecord;
   readonly log: Logger;
   /** Local clock, for foreign signatures. */
   readonly clock: Clock;
@@ -242,10 +242,13 @@ async function rememberRevoked(
   database: PostgresDatabase,
   { log, keep }: Pick<AuthenticationParts, "log" | "keep">,
 ): Promise<RememberedRecords> {
+  const { readRevocations } = await import("../../store/postgres/changed_records.ts");
   const remembered = keep(
     new RememberedRecords(new DatabaseRecordStore(database), {
       kinds: KINDS_OF_REVOKED,
       version: () => database.version("revocation"),
+      session: () => database.sessions,
+      read: (since) => readRevocations(database, KINDS_OF_REVOKED, since),
       isReachable: () => database.isReachable,
       elapsed: stopwatch,
       log,
@@ -271,6 +274,7 @@ function observed(authenticator: Authenticator, observer: RequestObserver): Auth
     challenges,
     browserLogin: authenticator.browserLogin,
     looksAtCertificates: authenticator.looksAtCertificates,
+    takesKeys: authenticator.takesKeys,
     issuer,
     status,
     derivedLifetime: authenticator.derivedLifetime,

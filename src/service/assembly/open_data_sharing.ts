@@ -12,24 +12,27 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
 /** Opens data sharing if some server has it; creates a missing database. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, accountStatus, chain, observer, sinks, log, clock, keep }: {
-    readonly database: Database | undefined;
-    readonly servers: ReadonlyMap<string, ServerFacts>;
-    readonly attributes: AttributeSource;
-    readonly accountStatus: AskAccountStatus;
-    readonly throttle: LoginThrottle;
-    readonly chain: AuthenticationChain;
-    readonly observer: RequestObserver;
-    readonly sinks: Sinks;
-    readonly log: Logger;
-    readonly clock: Clock;
-    readonly keep: <T extends { close(): void }>(part: T) => T;
-  },
+  { servers, attributes, throttle, database, marks, accountStatus, chain, observer, sinks, log, clock, keep }:
+    {
+      readonly database: Database | undefined;
+      readonly marks: SharedMarks | undefined;
+      readonly servers: ReadonlyMap<string, ServerFacts>;
+      readonly attributes: AttributeSource;
+      readonly accountStatus: AskAccountStatus;
+      readonly throttle: LoginThrottle;
+      readonly chain: AuthenticationChain;
+      readonly observer: RequestObserver;
+      readonly sinks: Sinks;
+      readonly log: Logger;
+      readonly clock: Clock;
+      readonly keep: <T extends { close(): void }>(part: T) => T;
+    },
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
@@ -38,6 +41,7 @@ export function openDataSharing(
   return keep(openSharing({
     servers,
     place,
+    marks,
     clientAddresses,
     allowWriteAccess,
     maxLifetimeSeconds,

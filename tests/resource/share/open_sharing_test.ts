@@ -37,7 +37,8 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
-      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
+      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
+
       sinks: new Sinks(SILENT),
       log: SILENT,
       clock: Date.now,

@@ -162,7 +162,8 @@ async function bring(
     let result: DroppedFile | { readonly received: number } = { received: 0 };
     let received = 0;
     try {
-      const signal = AbortSignal.any([use.signal, held.signal]);
+      const stop = new AbortController();
+      const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
       using session = await openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal);
       // Fails before the transfer instead of at the rename.
       if (known === undefined && place !== "free") await replaced(session, path, place, parts);
@@ -175,7 +176,7 @@ async function bring(
       received = await write(session, upload, { share, ...brought }, known !== undefined);
       const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
       if (!isWhole) return { received };
-      result = await giveName(session, held, { share, place, keyed, signal }, parts);
+      result = await giveName(session, held, { share, place, keyed, signal, stop }, parts);
       return result;
     } finally {
       await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
@@ -248,10 +249,10 @@ async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
   { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
-  { uploads: { semaphore, unfinished: { store } } }: SharingParts,
+  { uploads: { locks, unfinished: { store } } }: SharingParts,
 ): Promise<void> {
   if (upload === undefined) return;
-  const endTurn = await semaphore.take(share.server, share.path, signal);
+  const endTurn = await locks.takeHere(share.server, share.path, signal);
   try {
     const { directory, missing } = await deepestDirectory(session, share, upload.name);
     const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
@@ -317,15 +318,16 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { share, place, keyed, signal }: {
+  { share, place, keyed, signal, stop }: {
     readonly share: Share;
     readonly place: Place;
     readonly keyed: boolean;
     readonly signal: AbortSignal;
+    readonly stop: AbortController;
   },
   parts: SharingParts,
 ): Promise<DroppedFile> {
-  const { uploads: { semaphore, unfinished: { store } } } = parts;
+  const { uploads: { locks, unfinished: { store } } } = parts;
   const { id, holder, upload } = held;
   if (upload === undefined) throw new TypeError("nothing was brought");
   const taken = new Set<number>();
@@ -334,7 +336,7 @@ async function giveName(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = place === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await semaphore.take(share.server, pathOf(n), signal);
+    const endTurn = await locks.take(share.server, pathOf(n), signal, (reason) => stop.abort(reason));
     let isRenaming = false;
     try {
       const isNoted = await store.name(id, holder, pathOf(n));
