@@ -1,7 +1,8 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import { authenticate, unauthenticated } from "../../authentication/chain.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { authenticate, concerned, unauthenticated } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -84,6 +85,14 @@ async function explainWith(
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
   );
+  const { authorization } = parseCredentials(headers, { clientAddress: caller.clientAddress });
+  const token = authorization.kind === "bearer" && authorization.route === "provider"
+    ? await tokenChecks(
+      concerned(parts.chain.authenticators, { authorization }),
+      authorization.token.reveal(),
+      signal,
+    )
+    : [];
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
@@ -98,6 +107,7 @@ async function explainWith(
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
     return {
       authenticators,
+      token,
       caller: identity,
       sources,
       servers: [],
@@ -117,6 +127,7 @@ async function explainWith(
       : servers[0]?.refusal ?? "No transfer server is configured");
   return {
     authenticators,
+    token,
     caller: identity,
     sources,
     user,
@@ -125,6 +136,14 @@ async function explainWith(
     bans: found,
     refusal,
   };
+}
+
+async function tokenChecks(authenticators: readonly Authenticator[], text: string, signal: AbortSignal) {
+  const checks = await Promise.all(authenticators.map(async (authenticator) => {
+    const found = await authenticator.explainToken?.(text, signal) ?? [];
+    return found.map((check) => ({ ...check, authenticator: authenticator.name }));
+  }));
+  return checks.flat();
 }
 
 /** Returns the caller's bans, matched as the service does. */
