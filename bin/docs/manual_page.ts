@@ -1,4 +1,4 @@
-import { type CommandSpec, operandWord, type OptionSpec } from "../command_spec.ts";
+import { type CommandSpec, operandWord, type OptionSpec } from "../../src/command/command_spec.ts";
 
 /** Manual page in man(7) format. */
 interface ManualPage {
