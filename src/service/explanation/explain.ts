@@ -92,14 +92,7 @@ async function explainWith(
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
   );
-  const { authorization } = parseCredentials(headers, { clientAddress: caller.clientAddress });
-  const token = authorization.kind === "bearer" && authorization.route === "provider"
-    ? await tokenChecks(
-      concerned(parts.chain.authenticators, { authorization }),
-      authorization.token.reveal(),
-      signal,
-    )
-    : [];
+  const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
@@ -145,8 +138,13 @@ async function explainWith(
   };
 }
 
-async function tokenChecks(authenticators: readonly Authenticator[], text: string, signal: AbortSignal) {
-  const checks = await Promise.all(authenticators.map(async (authenticator) => {
+/** Returns the checks of a provider's token, by each authenticator that would see it. */
+async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, signal: AbortSignal) {
+  const { authorization } = parseCredentials(headers, { clientAddress: "" });
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
+  const text = authorization.token.reveal();
+  const asked = concerned(chain.authenticators, { authorization });
+  const checks = await Promise.all(asked.map(async (authenticator) => {
     const found = await authenticator.explainToken?.(text, signal) ?? [];
     return found.map((check) => ({ ...check, authenticator: authenticator.name }));
   }));
