@@ -660,7 +660,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
-      "sessions a second at one UFTPD, which takes one command at a time, by three instances cluster",
+      "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/crowd.ts",

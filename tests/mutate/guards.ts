@@ -9,10 +9,13 @@ import { TreeCopy } from "./tree_copy.ts";
 
 const CHECK_MS = 120_000;
 /** Of tests that stand elsewhere, the nearest are asked about what those near a file miss. */
-const FARTHER = 40;
+const FARTHER = 20;
 /** These run the program in workers and other processes, where guards stay, or are not about the source alone. */
 const NOT_ASKED =
   /^tests\/(?:attack|bench|broken|browser|build|campaign|demo|docs|faults|instances|long|mutate|real|system)\//;
+
+/** Tests of the whole program, or of large parts of it. */
+const WHOLE = /^tests\/(?:attack|service|system|workers)\/.*_test\.ts$/;
 
 /** Options of `deno task mutate --guards`. */
 export interface GuardOptions {
@@ -22,6 +25,8 @@ export interface GuardOptions {
   readonly changed?: string | undefined;
   /** Whether files are left out that have a result for their present text and that of the tests near them. */
   readonly onlyNew: boolean;
+  /** Whether instead tests of the whole program are asked about what other tests did not notice according to the results. */
+  readonly whole: boolean;
   /** How many copies work at once. */
   readonly jobs: number;
 }
@@ -33,7 +38,9 @@ export interface GuardOptions {
  */
 export async function tryGuards(root: string, imports: Imports, options: GuardOptions): Promise<boolean> {
   const results = new GuardFiles(root);
-  const files = await chosenFiles(root, imports, options, await results.read());
+  const before = await results.read();
+  const files = await chosenFiles(root, imports, options, before);
+  if (options.whole) return await askWholeProgram(root, imports, files, before, results);
   const folders = [...new Set(files.map((file) => dirname(file)))];
   let good = true;
   await Promise.all(Array.from({ length: Math.min(options.jobs, folders.length) }, async () => {
@@ -108,7 +115,7 @@ class GuardFolder {
     const restore: (() => Promise<void>)[] = [];
     for (const file of this.files) {
       const text = await Deno.readTextFile(this.root + file);
-      restore.push(await tree.change(file, withSwitches(text, (at) => `${file}#${at}`)));
+      restore.push(await putSwitches(tree, file, text));
       for (const [at, mutant] of guardsOf(text).entries()) {
         this.#guards.set(`${file}#${at}`, { file, mutant, known: knownSurvivor(file, mutant) });
       }
@@ -163,6 +170,60 @@ class GuardFolder {
     }
     return results;
   }
+}
+
+/** Files of tests that are loaded into one process: each starts the whole program. */
+const AT_ONCE = 12;
+
+/**
+ * Has tests of the whole program notice the guards that survive without reason according to the results.
+ * @returns Whether none is left.
+ */
+async function askWholeProgram(
+  root: string,
+  imports: Imports,
+  files: readonly string[],
+  before: GuardResults,
+  results: GuardFiles,
+): Promise<boolean> {
+  await using tree = await TreeCopy.make();
+  const guards = new Map<string, Guard>();
+  for (const file of files) {
+    const text = await Deno.readTextFile(root + file);
+    await putSwitches(tree, file, text);
+    for (const [at, mutant] of guardsOf(text).entries()) {
+      const guard = { file, mutant, known: knownSurvivor(file, mutant) };
+      if (guard.known === undefined && before[file]?.survivors.includes(lineOf(guard))) {
+        guards.set(`${file}#${at}`, guard);
+      }
+    }
+  }
+  const tests = imports.files.filter((path) => WHOLE.test(path)).sort();
+  for (let at = 0; at < tests.length && guards.size > 0; at += AT_ONCE) {
+    const removal = new GuardRemoval(tests.slice(at, at + AT_ONCE), [...guards.keys()]);
+    const now: GuardResults = {};
+    for (const [name, { noticedBy, reachedBy }] of await removal.run(tree)) {
+      const guard = guards.get(name);
+      const kept = guard && (now[guard.file] ?? before[guard.file]);
+      if (guard === undefined || kept === undefined || reachedBy === 0) continue;
+      console.log(`${noticedBy ?? "-"} <= ${guard.file}:${guard.mutant.line} (true in ${reachedBy} tests)`);
+      if (noticedBy === undefined) continue;
+      guards.delete(name);
+      const survivors = kept.survivors.filter((line) => line !== lineOf(guard));
+      now[guard.file] = { ...kept, byTests: kept.byTests + 1, survivors };
+    }
+    Object.assign(before, now);
+    await results.keep(now);
+    console.log(`${guards.size} left after ${at + AT_ONCE} of ${tests.length} files of tests`);
+  }
+  return guards.size === 0;
+}
+
+/** Puts switches into a file of the copy, which workers of the program take part in. @returns What puts it back. */
+async function putSwitches(tree: TreeCopy, file: string, text: string): Promise<() => Promise<void>> {
+  const top = "../".repeat(file.split("/").length - 1);
+  const switched = withSwitches(text, (at) => `${file}#${at}`);
+  return await tree.change(file, `import "${top}tests/mutate/guard_switch.ts"; ${switched}`);
 }
 
 function knownSurvivor(file: string, { at, change }: Mutant): KnownSurvivor | undefined {
