@@ -14,9 +14,6 @@ const FARTHER = 20;
 const NOT_ASKED =
   /^tests\/(?:attack|bench|broken|browser|build|campaign|demo|docs|faults|instances|long|mutate|real|system)\//;
 
-/** Tests of the whole program, or of large parts of it. */
-const WHOLE = /^tests\/(?:attack|service|system|workers)\/.*_test\.ts$/;
-
 /** Options of `deno task mutate --guards`. */
 export interface GuardOptions {
   /** Folders and files below `src/`; without any, all that protect somebody. */
@@ -25,8 +22,8 @@ export interface GuardOptions {
   readonly changed?: string | undefined;
   /** Whether files are left out that have a result for their present text and that of the tests near them. */
   readonly onlyNew: boolean;
-  /** Whether instead tests of the whole program are asked about what other tests did not notice according to the results. */
-  readonly whole: boolean;
+  /** If any, these tests of the whole program, or those in these folders, are asked about what others did not notice. */
+  readonly whole: readonly string[];
   /** How many copies work at once. */
   readonly jobs: number;
 }
@@ -40,7 +37,11 @@ export async function tryGuards(root: string, imports: Imports, options: GuardOp
   const results = new GuardFiles(root);
   const before = await results.read();
   const files = await chosenFiles(root, imports, options, before);
-  if (options.whole) return await askWholeProgram(root, imports, files, before, results);
+  if (options.whole.length > 0) {
+    const isAsked = (path: string) =>
+      path.endsWith("_test.ts") && options.whole.some((part) => path.startsWith(part));
+    return await askWholeProgram(root, imports.files.filter(isAsked).sort(), files, before, results);
+  }
   const folders = [...new Set(files.map((file) => dirname(file)))];
   let good = true;
   await Promise.all(Array.from({ length: Math.min(options.jobs, folders.length) }, async () => {
@@ -181,12 +182,19 @@ const AT_ONCE = 12;
  */
 async function askWholeProgram(
   root: string,
-  imports: Imports,
+  tests: readonly string[],
   files: readonly string[],
   before: GuardResults,
   results: GuardFiles,
 ): Promise<boolean> {
   await using tree = await TreeCopy.make();
+  // Services run in the process of the tests, whose workers take part.
+  const services = "tests/system/running_service.ts";
+  const inProcess = (await Deno.readTextFile(root + services)).replaceAll(
+    /(runWith\(|site, )startProcess/g,
+    "$1startHere",
+  );
+  await tree.change(services, inProcess);
   const guards = new Map<string, Guard>();
   for (const file of files) {
     const text = await Deno.readTextFile(root + file);
@@ -198,7 +206,6 @@ async function askWholeProgram(
       }
     }
   }
-  const tests = imports.files.filter((path) => WHOLE.test(path)).sort();
   for (let at = 0; at < tests.length && guards.size > 0; at += AT_ONCE) {
     const removal = new GuardRemoval(tests.slice(at, at + AT_ONCE), [...guards.keys()]);
     const now: GuardResults = {};
