@@ -9,7 +9,7 @@ import { TreeCopy } from "./tree_copy.ts";
 
 const CHECK_MS = 120_000;
 /** Of tests that stand elsewhere, the nearest are asked about what those near a file miss. */
-const FARTHER = 20;
+const FARTHER = 8;
 /** These run the program in workers and other processes, where guards stay, or are not about the source alone. */
 const NOT_ASKED =
   /^tests\/(?:attack|bench|broken|browser|build|campaign|demo|docs|faults|instances|long|mutate|real|system)\//;
@@ -20,7 +20,7 @@ export interface GuardOptions {
   readonly names: readonly string[];
   /** A commit: only files that have changed since are tried. */
   readonly changed?: string | undefined;
-  /** Whether files are left out that have a result for their present text and that of the tests near them. */
+  /** Whether files are left out that have a good result for their present text and that of the tests near them. */
   readonly onlyNew: boolean;
   /** If any, these tests of the whole program, or those in these folders, are asked about what others did not notice. */
   readonly whole: readonly string[];
@@ -72,7 +72,9 @@ export async function chosenFiles(
     if (found.length === 0) throw new Error(`found ${part}, expected a folder or a file of src`);
     for (const file of found) {
       if (since?.has(file) === false) continue;
-      if (onlyNew && results[file]?.digest === await digestOf(root, imports, file)) continue;
+      const result = onlyNew ? results[file] : undefined;
+      const isDone = result?.survivors.every((line) => line.includes(" — ")) === true;
+      if (isDone && result?.digest === await digestOf(root, imports, file)) continue;
       chosen.add(file);
     }
   }
@@ -311,6 +313,20 @@ export async function digestOf(root: string, imports: Imports, file: string): Pr
   return new Uint8Array(digest).toHex().slice(0, 32);
 }
 
+/** Gives survivors of earlier runs the reasons that are known by now. */
+async function explained(root: string, results: GuardResults): Promise<GuardResults> {
+  for (const [file, result] of Object.entries(results)) {
+    if (result.survivors.every((line) => line.includes(" — "))) continue;
+    const guards = guardsOf(await Deno.readTextFile(root + file));
+    const survivors = result.survivors.map((line) => {
+      const mutant = guards.find((mutant) => lineOf({ file, mutant, known: undefined }) === line);
+      return mutant === undefined ? line : lineOf({ file, mutant, known: knownSurvivor(file, mutant) });
+    });
+    results[file] = { ...result, survivors };
+  }
+  return results;
+}
+
 /** The results in `tests/reports/guards.json`, and their page. */
 class GuardFiles {
   readonly #data: string;
@@ -331,7 +347,7 @@ class GuardFiles {
       const there = await Promise.all(
         all.map(([file]) => Deno.stat(this.root + file).then(() => true, () => false)),
       );
-      const results = Object.fromEntries(all.filter((_, at) => there[at]));
+      const results = await explained(this.root, Object.fromEntries(all.filter((_, at) => there[at])));
       await Deno.writeTextFile(this.#data, `${JSON.stringify(results, undefined, 1)}\n`);
       await Deno.writeTextFile(`${this.root}tests/reports/guards.md`, guardPage(results));
     });
