@@ -136,6 +136,31 @@ export const TEXTS = {
     forAccounts: (names: string) => `for ${names}`,
   },
 
+  device: {
+    title: "Log in a program",
+    code: "Code",
+    codeHelp: "The program that you started shows this code.",
+    next: "Continue",
+    wrong: "No program waits with this code. Codes expire after ten minutes and can be used once.",
+    question: "Allow this login?",
+    warning:
+      "Allow it only if you started the program yourself just now, and it shows the same code. The program can then act in your name. If somebody sent you the link or the code, deny it.",
+    program: "Program",
+    unverified: "name given by the program, not verified",
+    address: "Address",
+    sameAddress: "the same as your browser's",
+    otherAddress: "not your browser's address",
+    made: "Started",
+    renewable: "can be exchanged for a new token",
+    allow: "Allow",
+    deny: "Deny",
+    allowed: "The program is logged in. Its token is listed under My tokens, where you can revoke it.",
+    denied: "The program was denied.",
+    script: "Log in on a command line",
+    scriptHelp: "This script needs only curl. It shows a code for this page and stores a token in a file.",
+    readScript: "Read the script",
+  },
+
   tokens: {
     title: "My tokens",
     own: "Active tokens",
@@ -294,6 +319,10 @@ export const TEXTS = {
   help: {
     title: "Help for people who received a link",
     link: "Help",
+    logins: "Log in on a command line",
+    accepts: "If you have an account, this service accepts:",
+    agent: "oidc-agent; the Java client uftp calls the option -o",
+    script: "Or log in by your browser. The script stores a token in ~/.uftp-token:",
     /** Headings with what stands below them. */
     sections: [
       [

@@ -75,7 +75,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "which of the places a key has is chance either way",
   },
   {
-    file: "src/throttling/known_clients.ts",
+    file: "src/throttling/memory.ts",
     at: "#latest = 0;",
     change: "0 → 1",
     equivalent: true,
@@ -180,14 +180,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "since >= total → (since > total)",
     equivalent: true,
     why: "what is known already is learned once more",
-  },
-  {
-    file: "src/throttling/shared/shared_failures.ts",
-    at: "const REST_MS = 1000;",
-    change: "1000 → 2000",
-    equivalent: false,
-    why:
-      "that a database which failed is left alone for a while is tested; how long was chosen, not promised",
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",
@@ -369,7 +361,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no process can open just one file",
   },
   {
-    file: "src/outgoing/agents.ts",
+    file: "src/outgoing/https_client.ts",
     at: "const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };",
     change: "80 → 160",
     equivalent: true,
@@ -748,7 +740,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a cache: the password is compared again",
   },
   {
-    file: "src/throttling/known_clients.ts",
+    file: "src/throttling/memory.ts",
     at: "if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;",
     change: "before !== undefined && now - before < this.#lifetimeMs * ONCE → false",
     equivalent: true,
