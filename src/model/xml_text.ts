@@ -47,8 +47,7 @@ export class XmlReader {
   #line = 1;
   #lineEnd: number;
   readonly #open: string[] = [];
-  /** The innermost element is `<name/>`. */
-  #empty = false;
+  #empty = false; // the innermost element is `<name/>`
   #rootSeen = false;
 
   constructor(readonly text: string) {

@@ -11,8 +11,7 @@ interface NewReservation {
   readonly from: string;
   readonly to: string;
   readonly uids: readonly string[];
-  /** Default `10m`. */
-  readonly rateLimit?: string;
+  readonly rateLimit?: string; // default `10m`
 }
 
 /** The requested change does not fit the reservations in the file; the message is for the operator. */

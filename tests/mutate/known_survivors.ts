@@ -303,7 +303,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/request_gate.ts",
-    at: "#bodyLeft = 0;",
+    at: "#bodyLeft = 0; // remaining bytes of its body; infinite if chunked",
     change: "0 → 1",
     equivalent: true,
     why: "it is set by each request before anybody looks",
