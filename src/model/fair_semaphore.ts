@@ -1,9 +1,7 @@
 import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /** Error for work that got no permit: no room to wait, timeout, or displacement. */
-export class NoPermit extends Error {
-  override readonly name = "NoTurn";
-}
+export class NoPermit extends Error {}
 
 const WHY_NOT = {
   late: "no turn in time, too many were before",

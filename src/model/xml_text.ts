@@ -13,8 +13,6 @@ export type XmlEvent =
 
 /** Error for a text that is no XML or has a document type. */
 export class InvalidXml extends Error {
-  override readonly name = "InvalidXml";
-
   constructor(readonly expected: string, readonly line: number) {
     super(`line ${line}: ${expected}`);
   }

@@ -15,9 +15,7 @@ const PAGE = 1000;
 const LOOK = 50_000;
 
 /** Error for the operator. */
-export class AdministrationError extends Error {
-  override readonly name = "AdministrationError";
-}
+export class AdministrationError extends Error {}
 
 /** Result of an import; a share for several servers counts once. */
 export interface Imported {

@@ -26,9 +26,7 @@ export interface Failure extends BanSubject {
 const MAX_USER = 256; // as in `parseCredentials`
 
 /** Error for an impossible ban subject. */
-export class InvalidBanSubject extends Error {
-  override readonly name = "InvalidBanSubject";
-}
+export class InvalidBanSubject extends Error {}
 
 /** Parses the subject of a ban. @throws {InvalidBanSubject} If it names nobody or everybody. */
 export function parseBanSubject(

@@ -26,9 +26,7 @@ export interface KeyCacheTimes {
 }
 
 /** Error without a current or earlier response. */
-export class KeysUnknown extends Error {
-  override readonly name = "KeysUnknown";
-}
+export class KeysUnknown extends Error {}
 
 interface Answer {
   readonly keys: readonly AuthorizedKey[];
