@@ -125,6 +125,4 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
   });
 }
 
-class UnusableResult extends Error {
-  override readonly name = "UnusableResult";
-}
+class UnusableResult extends Error {}

@@ -303,7 +303,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/request_gate.ts",
-    at: "#bodyLeft = 0;",
+    at: "#bodyLeft = 0; // remaining bytes of its body; infinite if chunked",
     change: "0 → 1",
     equivalent: true,
     why: "it is set by each request before anybody looks",
@@ -475,7 +475,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",
-    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
+    at: "if (isDue) await this.#inTurn(() => this.#exchange());",
     change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
     equivalent: true,
     why: "the next look waits for its turn all the same, and of a database that is away others tell",
