@@ -225,7 +225,6 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "attributes/xuudb/json_form.ts": "one of two forms on the wire",
   "authentication/password/verified_passwords.ts": "a cache with a state of its own",
   "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",

@@ -6,7 +6,7 @@ import { isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { readAssignments } from "../provider_keys.ts";
 import { algorithmOf, type ClientLogin } from "./client_login.ts";
-import { templateDiagnostic } from "../identity_template.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
 import type { KEYS } from "./keys.ts";
 
 type Values = Infer<typeof KEYS>;

@@ -2,7 +2,7 @@ import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.t
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
-import { templateDiagnostic } from "../identity_template.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
 import {
   ALLOW_PLAIN_HTTP,
   ASSIGNED,
