@@ -105,3 +105,13 @@ function generalizedTime(text = ""): number | undefined {
 export function passwordChange(entry: LdapEntry): string | undefined {
   return ["pwdChangedTime", "pwdLastSet", "krbLastPwdChange"].flatMap((name) => valuesOf(entry, name))[0];
 }
+
+/** Returns the values of a name's first part, such as the `cn` of a group. */
+export function firstValueInName(dn: string): readonly string[] {
+  try {
+    return parseName(dn)[0]?.flatMap(({ value }) => value.kind === "text" ? [value.text] : []) ?? [];
+  } catch (error) {
+    if (error instanceof InvalidName) return [];
+    throw error;
+  }
+}
