@@ -16,7 +16,7 @@ import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import type { Expressions } from "../attribute_source_kind.ts";
-import type { LdapSourceConfig } from "./kind.ts";
+import type { LdapSourceConfig } from "./keys.ts";
 
 const LIFETIME_MS = 10_000;
 const CACHE_SIZE = 1000;

@@ -21,7 +21,7 @@ import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { LdapAuthenticatorConfig } from "./kind.ts";
+import type { LdapAuthenticatorConfig } from "./keys.ts";
 
 const GOOD_MS = 60_000; // cache time of good results
 const BAD_MS = 5_000; // of bad ones

@@ -2,6 +2,7 @@ import { FilterParser } from "ldapts";
 import type { Origin } from "../../config/service_config.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
+import { trimEndCharacters } from "../../model/trim.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 import type { Asker, RemoteStatus } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
@@ -134,8 +135,9 @@ export class LdapDirectory {
 function isBelow(name: string, base: string): boolean {
   const [whole, end] = [canonicalDn(name), canonicalDn(base)];
   if (whole === end) return true;
-  const [, escapes = ""] = /(\\*)$/.exec(whole.slice(0, -end.length - 1)) ?? [];
-  return whole.endsWith(`,${end}`) && escapes.length % 2 === 0;
+  const start = whole.slice(0, -end.length - 1);
+  const escapes = start.length - trimEndCharacters(start, "\\").length;
+  return whole.endsWith(`,${end}`) && escapes % 2 === 0;
 }
 
 function onlyOne([entry, other]: readonly LdapEntry[]): FoundUser {

@@ -62,7 +62,7 @@ export type LdapConfig = Omit<Infer<typeof LDAP_KEYS>, "bindDN" | "bindPassword"
 };
 
 /** Login of the service. */
-export interface LdapLogin {
+interface LdapLogin {
   readonly dn: string;
   readonly password: string | { readonly file: string };
 }

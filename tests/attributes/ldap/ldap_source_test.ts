@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LdapSourceConfig } from "../../../src/attributes/ldap/kind.ts";
+import type { LdapSourceConfig } from "../../../src/attributes/ldap/keys.ts";
 import { LdapSource } from "../../../src/attributes/ldap/ldap_source.ts";
 import { Assignments } from "../../../src/authentication/assignments.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
