@@ -7,6 +7,7 @@ import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
+import { UnixGroups } from "./unix_groups.ts";
 
 /** User attributes from an identity provider's response. */
 export interface AssignedAttributes {
@@ -28,8 +29,8 @@ export class Assignments {
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
   readonly #others: readonly (readonly [name: string, expression: Expression])[];
+  readonly #unixGroups: UnixGroups;
   readonly #log: Logger;
-  #warnedOfGroups = false;
 
   /** @throws {InvalidFile} With all diagnostics of the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
@@ -59,6 +60,7 @@ export class Assignments {
       const expression = compile(value);
       return expression === undefined ? [] : [[name, expression]];
     });
+    this.#unixGroups = new UnixGroups("groups left out that are no group names", log);
     this.#log = log;
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   }
@@ -93,43 +95,28 @@ export class Assignments {
       }
       return role;
     }, NO_ROLE);
-    const groups = this.#attempt("groupsAssign", () => this.#usableGroups(this.#groups?.list(variables)));
-    return {
-      uid,
-      role,
-      ...(groups === undefined || groups.length === 0 ? {} : { groups }),
-    };
+    const groups = this.#attempt(
+      "groupsAssign",
+      () =>
+        this.#unixGroups.among((this.#groups?.list(variables) ?? []).map((group) => ({
+          name: group.raw,
+          foreign: group.foreign.length > 0,
+        }))),
+    ) ?? [];
+    return { uid, role, ...(groups.length > 0 && { groups }) };
   }
 
   /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
   others(variables: Variables): ReadonlyMap<string, readonly string[]> {
     return new Map(this.#others.flatMap(([name, expression]) => {
       try {
-        const values = expression.list(variables) ?? [];
+        const values = (expression.list(variables) ?? []).map(({ raw }) => raw);
         return values.length === 0 ? [] : [[name, values]];
       } catch (error) {
         if (!(error instanceof InvalidExpression)) throw error;
         throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: ${error.message}`, error);
       }
     }));
-  }
-
-  /** Filters groups that cannot be Unix groups, of which providers list many. */
-  #usableGroups(groups: readonly string[] | undefined): readonly string[] | undefined {
-    if (groups === undefined) return undefined;
-    const usable = groups.filter(isUserAccount);
-    if (usable.length < groups.length) {
-      const example = groups.find((group) => !isUserAccount(group));
-      const left = groups.length - usable.length;
-      const level = this.#warnedOfGroups ? "debug" : "warn";
-      this.#warnedOfGroups = true;
-      this.#log[level]("groups left out that are no group names", {
-        property: "groupsAssign",
-        left,
-        example,
-      });
-    }
-    return [...new Set(usable)];
   }
 
   #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {

@@ -7,7 +7,7 @@ import { Agent } from "node:https";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import { SILENT } from "../../src/logging/logger.ts";
+import { createLogger } from "../../src/logging/logger.ts";
 import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
@@ -77,6 +77,7 @@ async function start() {
     maxVersion: "TLSv1.3",
   });
   const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, tls: tls(material) };
+  const lines: string[] = [];
   const made: { service?: Awaited<ReturnType<typeof createService>> } = {};
   const parts = partsWith((request, signal) => {
     assert(made.service !== undefined);
@@ -86,11 +87,11 @@ async function start() {
   const service = made.service = await createService(
     { ...snapshot, generation: 1, upSince: 0, port: edge.port },
     {
-      log: SILENT,
+      log: createLogger((line) => void lines.push(line)),
       clock,
     },
   );
-  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls };
+  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls, lines };
 }
 
 const at = await start();
@@ -180,6 +181,7 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
     return /"selected":"user"/.test(JSON.stringify(client));
   };
   assert.ok(await isKnown(kept), "the kept connection");
+  const approved = [await approvedBy(browser), await approvedBy(browser)];
   const download = await begin(`/rest/access/HPC/${shareId}/big`, shown);
   return {
     shareId,
@@ -189,6 +191,12 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
       ["New logins", () => isKnown(shown)],
       ["Browser sessions", async () => (await browser.get("/tokens")).status === 200],
       ["Tokens of this service", () => isKnown(bearer)],
+      ["Approved device logins", async () => {
+        const reply = await oauth("/oauth/token", { grant_type: GRANT, device_code: approved.pop() ?? "" });
+        const { access_token } = reply.json();
+        return reply.status === 200 &&
+          await isKnown({ headers: { Authorization: `Bearer ${access_token}` } });
+      }],
       ["Shares made before", async () => (await send(`/rest/access/HPC/${shareId}/ten.txt`)).status === 200],
       ["Kept connections", () => isKnown(kept)],
       ["Transfers in progress", download.finish],
@@ -198,6 +206,20 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
       download.close();
     },
   };
+}
+
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+const oauth = (path: string, fields: Readonly<Record<string, string>>) =>
+  send(path, { method: "POST", headers: FORM, body: new URLSearchParams(fields).toString() });
+
+/** The device code of a program that a browser has allowed. */
+async function approvedBy(browser: Visitor): Promise<string> {
+  const { device_code, user_code } = (await oauth("/oauth/device", { client_id: "tool" })).json();
+  const page = await browser.get("/login/device");
+  const fields = { token: formToken(page), user_code: String(user_code) };
+  assert.equal((await browser.post("/login/device/allow", fields)).status, 200);
+  return String(device_code);
 }
 
 /** Begins to read a file that is too big to be under way as a whole. */
@@ -335,10 +357,13 @@ const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 const WITHIN: Readonly<Record<string, number | "never">> = {
   "at once": 0,
   "next request": 0,
+  "next poll": 0,
   "next use": 0,
   "next list": 0,
   "token's end": 301_000,
   "5 minutes": 301_000,
+  "2 seconds": 0,
+  "10 minutes": 601_000,
   "8 hours": 8 * HOUR,
   "go on": "never",
 };
@@ -372,6 +397,7 @@ for (const [name, cells] of TABLE) {
       for (const [title, attempt] of had.tries) {
         if (title !== "Transfers in progress") assert.ok(await attempt(), `before: ${title}`);
       }
+      at.lines.length = 0;
       await ending.end(had);
       const began = at.state.offset;
       const due = [...cells].filter(([, cell]) => cell !== "–").map(([title, cell]) => {
@@ -382,6 +408,11 @@ for (const [name, cells] of TABLE) {
       const when = ({ within }: typeof due[number]) => within === "never" ? 0 : within;
       for (const each of due.toSorted((one, other) => when(one) - when(other))) {
         at.state.offset = Math.max(at.state.offset, began + when(each));
+        if (each.cell === "2 seconds") {
+          await until(() => at.lines.some((line) => line.includes("share use ended with its share")), {
+            what: "the end",
+          });
+        }
         const goesOn = await had.tries.get(each.title)?.();
         assert.equal(goesOn, each.within === "never", `${each.title}: ${each.cell}`);
       }

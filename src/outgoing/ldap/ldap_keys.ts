@@ -24,7 +24,6 @@ export const LDAP_KEYS = {
     added: true,
   })),
   bindPassword: optional(secretText({ help: "Password for bindDN", added: true })),
-  bindPasswordFile: optional(path({ help: "File with the password for bindDN, in one line", added: true })),
   truststore: optional(path({
     help: "PEM file with the trusted authorities of these servers, in place of the truststore",
     added: true,
@@ -56,20 +55,14 @@ export const LDAP_KEYS = {
 };
 
 /** Checked configuration of the connection and of the search for users. */
-export type LdapConfig = Omit<Infer<typeof LDAP_KEYS>, "bindDN" | "bindPassword" | "bindPasswordFile"> & {
-  readonly login: LdapLogin | undefined;
+export type LdapConfig = Omit<Infer<typeof LDAP_KEYS>, "bindDN" | "bindPassword"> & {
+  readonly login: { readonly dn: string; readonly password: string } | undefined; // of the service
   readonly userFilterOrigin: Origin;
 };
 
-/** Login of the service. */
-interface LdapLogin {
-  readonly dn: string;
-  readonly password: string | { readonly file: string };
-}
-
 /** Checks the values of the common keys; `undefined` with diagnostics. */
 export function readLdap(
-  { bindDN, bindPassword, bindPasswordFile, ...rest }: Infer<typeof LDAP_KEYS>,
+  { bindDN, bindPassword: password, ...rest }: Infer<typeof LDAP_KEYS>,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
 ): LdapConfig | undefined {
   const { addresses, dnTemplate, truststore, userFilter } = rest;
@@ -93,18 +86,8 @@ export function readLdap(
     reader.error(`${prefix}dnTemplate`, diagnostic, dnTemplate);
   }
   if (truststore !== undefined) reader.expectFile(`${prefix}truststore`, truststore);
-  if (bindPasswordFile !== undefined) reader.expectFile(`${prefix}bindPasswordFile`, bindPasswordFile);
-  if (bindPassword !== undefined && bindPasswordFile !== undefined) {
-    reader.error(`${prefix}bindPasswordFile`, "expected either this or bindPassword");
-  }
-  const password = bindPasswordFile === undefined ? bindPassword : { file: bindPasswordFile };
   if ((bindDN === undefined) !== (password === undefined)) {
-    const missing = bindDN === undefined ? "bindDN" : "bindPassword";
-    const given = bindDN !== undefined
-      ? "bindDN"
-      : bindPassword !== undefined
-      ? "bindPassword"
-      : "bindPasswordFile";
+    const [given, missing] = bindDN === undefined ? ["bindPassword", "bindDN"] : ["bindDN", "bindPassword"];
     reader.error(`${prefix}${given}`, `expected ${prefix}${missing} too`);
   }
   return {
@@ -115,7 +98,6 @@ export function readLdap(
 }
 
 /** Returns the files that the connection reads. */
-export function ldapFiles({ truststore, login }: LdapConfig): readonly string[] {
-  const file = typeof login?.password === "object" ? login.password.file : undefined;
-  return [truststore, file].filter((path) => path !== undefined);
+export function ldapFiles({ truststore }: LdapConfig): readonly string[] {
+  return truststore === undefined ? [] : [truststore];
 }

@@ -1,6 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import type { Outgoing, TlsRemote } from "../outgoing.ts";
 import { type Asker, type RemoteStatus, RemoteSystem } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
@@ -133,10 +132,7 @@ export class LdapServer {
     const { login } = this.#config;
     if (purpose === "bind" || login === undefined) return connection;
     try {
-      const password = typeof login.password === "string"
-        ? login.password
-        : utf8Text(await readRegularFile(login.password.file), login.password.file).trim();
-      const result = await closingOn(signal, connection, () => connection.bind(login.dn, password));
+      const result = await closingOn(signal, connection, () => connection.bind(login.dn, login.password));
       if (result.code !== SUCCESS) throw this.#unusable("the login of this service as bindDN", result);
       return connection;
     } catch (error) {

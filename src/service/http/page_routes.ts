@@ -1,3 +1,4 @@
+import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { adminPage, type AdminPageParts, changeBans } from "../../pages/admin_page.ts";
 import { browsePage } from "../../pages/own_shares/browse_page.ts";
@@ -34,6 +35,8 @@ import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider, logoutByProvider } from "../../pages/sign_in_by_provider.ts";
 import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
+import { deviceRoutes } from "./device_routes.ts";
 import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
@@ -69,21 +72,32 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly servers: AdminPageParts["servers"];
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  readonly accepted: readonly AcceptedLogin[];
+  /** Absent without device logins. */
+  readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing } = parts;
+  const { features, signIn, sharing, devices, servers, facts, accepted } = parts;
+  const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
+  const help: Route = {
+    method: "GET",
+    path: "/help",
+    service: "open",
+    answer: (call) => helpPage(call, { accepted, hasDeviceLogin }),
+  };
   const links = features.access && sharing !== undefined
-    ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
-    : [];
+    ? [help, linkRoute(sharing), ...dropRoutes(sharing)]
+    : [help];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
+    ...(devices === undefined ? [] : deviceRoutes({ ...devices, servers, facts })),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
     ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
@@ -163,8 +177,6 @@ function linkRoute(sharing: SharingParts): Route {
     failed: (failure, asked) => linkPasswordPage(failure, asked),
   };
 }
-
-const HELP: Route = { method: "GET", path: "/help", service: "open", answer: helpPage };
 
 /** Upload forms of shares. */
 function dropRoutes(sharing: SharingParts): Route[] {

@@ -1,3 +1,4 @@
+import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
@@ -14,6 +15,7 @@ import { pageRoutes } from "./page_routes.ts";
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
+  readonly accepted: readonly AcceptedLogin[];
 }
 
 /** Returns all routes of the service. */
@@ -23,7 +25,9 @@ export function routesOf(parts: ResourceParts): Route[] {
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
     ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
-    ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
+    ...(sharing === undefined
+      ? []
+      : shareRoutes(sharing, features, features.auth && parts.signIn !== undefined)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {

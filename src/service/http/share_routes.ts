@@ -1,4 +1,5 @@
 import { linkPasswordPage } from "../../pages/link_password_page.ts";
+import { signInForShare } from "../../pages/sign_in_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import { SHARE_VIEWS } from "../../pages/share_views.ts";
 import { download } from "../../resource/access/download.ts";
@@ -21,9 +22,16 @@ import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
-/** Returns the routes of data sharing; omits disabled features. */
-export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): PublishedRoute[] {
-  return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
+/** Returns the routes of data sharing; omits disabled features. @param signIn Whether browsers can sign in. */
+export function shareRoutes(
+  parts: SharingParts,
+  features: ServiceConfig["features"],
+  signIn: boolean,
+): PublishedRoute[] {
+  return [
+    ...(features.share ? ownersRoutes(parts) : []),
+    ...(features.access ? usersRoutes(parts, signIn) : []),
+  ];
 }
 
 const OWNERS = { service: "share", produces: JSON_TYPE } as const;
@@ -125,12 +133,13 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
 }
 
 /** Access to shared files (rest-api.md 1.13). */
-function usersRoutes(parts: SharingParts): PublishedRoute[] {
+function usersRoutes(parts: SharingParts, signIn: boolean): PublishedRoute[] {
   const common = {
     service: "access",
     audit: "share",
     linkPassword: true,
-    failed: (failure: HttpError, asked: Asked) => linkPasswordPage(failure, asked),
+    failed: (failure: HttpError, asked: Asked) =>
+      linkPasswordPage(failure, asked) ?? (signIn ? signInForShare(failure, asked) : undefined),
   } as const;
   const downloads = {
     ...common,

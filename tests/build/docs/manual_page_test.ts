@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { readArguments } from "../../../src/command/arguments.ts";
+import type { CommandSpec } from "../../../src/command/command_spec.ts";
+import { manualPages } from "../../../bin/docs/manual_page.ts";
+import { COMMANDS } from "../../../src/command/run_command.ts";
+
+const PROGRAM = { date: "2026-01-05", version: "1.2.3" };
+
+const SPEC: CommandSpec = {
+  name: "try",
+  summary: "Try a thing",
+  details: [".dots and 'quotes' and \\backslashes, and a-b, and ü\n'second line"],
+  operands: { thing: "What to try" },
+  options: { hard: { help: "Try hard", value: "N", default: "1" } },
+  json: { "thing[].size?": "How large" },
+  commands: [],
+};
+
+const pageOf = (spec: CommandSpec) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
+
+Deno.test("manualPages() describe every command and option, and those within", () => {
+  const pages = new Map(
+    manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM).map(({ file, text }) => [file, text]),
+  );
+  assert.ok(pages.has("authserver.1"));
+  for (const { spec } of COMMANDS) {
+    const text = (pages.get(`authserver-${spec.name}.1`) ?? "").replaceAll("\\-", "-");
+    for (const inner of [spec, ...spec.commands]) {
+      assert.ok(text.includes(`authserver ${inner.name}`), inner.name);
+      for (const option of inner.commands.length > 0 ? [] : Object.keys(inner.options)) {
+        assert.ok(text.includes(`--${option}`), `${inner.name} --${option}`);
+      }
+    }
+    assert.ok(pages.get("authserver.1")?.includes(spec.name.replaceAll("-", "\\-")), spec.name);
+  }
+});
+
+Deno.test("every command but version has examples, which can be typed as they stand", () => {
+  const specs = COMMANDS.flatMap(({ spec }) => [spec, ...spec.commands]);
+  for (const { spec } of COMMANDS.filter(({ spec }) => spec.name !== "version")) {
+    const lines = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.keys(examples));
+    assert.ok(lines.length > 0, spec.name);
+    for (const line of lines) {
+      const commands = line.split(/&&|[|<>()]/).map((part) => part.trim());
+      for (const command of commands.filter((part) => /^(?:sudo -u \S+ )?authserver\b/.test(part))) {
+        const typed = command.replace(/^(?:sudo -u \S+ )?authserver ?/, "");
+        const words = [...typed.matchAll(/["']([^"']*)["']|(\S+)/g)].map(([, quoted, word]) =>
+          quoted ?? word ?? ""
+        );
+        const meant = specs.findLast(({ name }) => `${typed} `.startsWith(`${name} `));
+        const used = words.length === 0 ? spec : meant;
+        assert.ok(used, line);
+        assert.notEqual(readArguments(used, words.slice(used.name.split(" ").length)), "help", line);
+      }
+    }
+  }
+});
+
+Deno.test("manualPages() take no text for a request, and lose none of it", () => {
+  const text = pageOf(SPEC);
+  assert.match(text, /^\\&\.dots and 'quotes' and \\ebackslashes, and a\\-b, and \\\[u00FC\]$/m);
+  assert.match(text, /^\.br\n\\&'second line$/m);
+  assert.match(text, /^\.BI \\-\\-hard " N"\nTry hard\.\nDefault: 1\.$/m);
+});
+
+Deno.test("manualPages() begin the purpose with a small letter behind the name, unless it is an abbreviation", () => {
+  const purpose = (summary: string) =>
+    /^\.SH NAME\n(.*)$/m.exec(pageOf({ ...SPEC, summary }).replaceAll("\\-", "-"))?.[1];
+  assert.equal(purpose("Try a thing"), "authserver-try - try a thing");
+  assert.equal(purpose("TLS for all"), "authserver-try - TLS for all");
+});
+
+Deno.test("manualPages() keep to ASCII and to lines that terminals and mandoc like", () => {
+  for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+    assert.match(text.replaceAll("\n", ""), /^[\x20-\x7e]*$/, file);
+    for (const line of text.split("\n")) assert.ok(line.length <= 80, `${file}: ${line}`);
+  }
+});
+
+for (
+  const [program, args] of [["mandoc", ["-T", "lint", "-W", "style"]], ["man", ["--warnings", "-l"]]] as const
+) {
+  Deno.test({
+    name: `manualPages() are clean for ${program}`,
+    ignore: !await isInstalled(program),
+    async fn() {
+      const folder = await Deno.makeTempDir();
+      try {
+        for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+          await Deno.writeTextFile(`${folder}/${file}`, text);
+          const { stdout, stderr } = await new Deno.Command(program, {
+            args: [...args, `${folder}/${file}`],
+          }).output();
+          const said = program === "man" ? stderr : stdout;
+          assert.equal(new TextDecoder().decode(said), "", file);
+        }
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  const { success } = await new Deno.Command("which", { args: [program] }).output();
+  return success;
+}
+
+Deno.test("manualPages() fill lines of 78 characters, and break before one more", () => {
+  const words = ["x".repeat(38), "y".repeat(39), "z".repeat(38), "w".repeat(40)];
+  const lines = pageOf({ ...SPEC, details: [words.join(" ")] }).split("\n");
+  const at = lines.findIndex((line) => line.startsWith("xx"));
+  assert.deepEqual(lines.slice(at, at + 3), [`${words[0]} ${words[1]}`, words[2], words[3]]);
+});
