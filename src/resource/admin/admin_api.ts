@@ -12,7 +12,6 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { tokenEntry } from "../token_list.ts";
 import { type AccountReport, accountReport } from "./account_report.ts";
 import {
   type AdminAnswer,
@@ -171,6 +170,7 @@ export class AdminApi {
   async #tokens(user: string) {
     const registry = this.#registry();
     const names = await this.namesOf(user);
+    const { tokenEntry } = await import("../token_list.ts");
     const lists = await Promise.all(names.map((dn) => registry.list({ dn })));
     return { tokens: lists.flat().map((token) => tokenEntry(token)) };
   }

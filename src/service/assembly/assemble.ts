@@ -9,13 +9,13 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import { NameService } from "../../outgoing/name_service.ts";
+import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { certificateParts } from "../../resource/ssh_certificate.ts";
-import { ShareAdministration } from "../../sharing/administration.ts";
+import type { ShareAdministration } from "../../sharing/administration.ts";
+import type { ShareStore } from "../../sharing/store/share_store.ts";
 import { claimedName } from "../claimed_name.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
@@ -124,7 +124,7 @@ async function open(
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
-  const sharing = openDataSharing(config, sharingParts);
+  const sharing = await openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
   const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
@@ -142,15 +142,15 @@ async function open(
     serverName: own.name,
     servers,
     cluster,
-    routes: routesOf({
+    routes: await routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
-      shareAdministration: sharing && new ShareAdministration(sharing.store, sharedClock),
+      shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
-      nameService: config.resolveClientNames ? new NameService() : undefined,
+      nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
     adopt: (update) => adoptLogins(update, { throttle, proofs, signIns, log }),
@@ -158,6 +158,16 @@ async function open(
     renewTls: (renewed) => renewTls(renewed, own, outgoing),
     close,
   };
+}
+
+async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
+  const { ShareAdministration } = await import("../../sharing/administration.ts");
+  return new ShareAdministration(store, clock);
+}
+
+async function openNameService(): Promise<NameService> {
+  const { NameService } = await import("../../outgoing/name_service.ts");
+  return new NameService();
 }
 
 /** Applies what other cores published. */
@@ -188,7 +198,7 @@ async function openShared(
 ) {
   const database = await openDatabase(options.config, { own, log, clock, keep });
   const sharedClock = await openClock(database, { log, clock, keep, known: options.state, publish });
-  const cluster = joinOthers(database, { ...options, log, keep, publish });
+  const cluster = await joinOthers(database, { ...options, log, keep, publish });
   const daemons = new Daemons({
     known: options.state?.daemons,
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
@@ -219,6 +229,7 @@ function partsOfAuthenticators(
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
   const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
+  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
   const providers = new Map(
     authenticators.flatMap(({ name, browserLogin }) =>
       browserLogin === undefined ? [] : [[name, browserLogin] as const]
@@ -231,7 +242,7 @@ function partsOfAuthenticators(
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(authenticators, throttle),
+    certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },
     unauthenticated: parts.unauthenticated,
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

@@ -1,15 +1,13 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { InstanceRegister } from "../../instances/instance_register.ts";
-import { SharedClock } from "../../instances/shared_clock.ts";
+import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
-import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
+import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
-import { configurationDigest } from "./configuration_digest.ts";
 
 /** Identity of an instance. */
 export interface InstanceName {
@@ -60,6 +58,7 @@ export async function openClock(
   { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
   if (database === undefined) return clock;
+  const { SharedClock } = await import("../../instances/shared_clock.ts");
   const shared = keep(
     new SharedClock({
       database,
@@ -75,11 +74,14 @@ export async function openClock(
 }
 
 /** Joins the cluster of the shared database, if any. */
-export function joinOthers(
+export async function joinOthers(
   database: PostgresDatabase | undefined,
   { config, instance, port, upSince, log, publish, keep }: JoiningParts,
-): Cluster | undefined {
+): Promise<Cluster | undefined> {
   if (database === undefined || instance === undefined) return undefined;
+  const { SharedThrottling } = await import("../../throttling/shared/shared_throttling.ts");
+  const { InstanceRegister } = await import("../../instances/instance_register.ts");
+  const { configurationDigest } = await import("./configuration_digest.ts");
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
   const throttling = new SharedThrottling({
