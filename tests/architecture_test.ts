@@ -231,13 +231,11 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
   "authentication/x509_kind.ts": "a kind, which its list names",
   "command/completion/fish.ts": "one of several shells",
-  "command/version.ts": "a command, which their list names",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
-  "service/http/admin_routes.ts": "routes, by what they are for",
 };
 
 Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {

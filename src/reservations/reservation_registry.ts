@@ -2,9 +2,13 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDiagnostic } from "../model/diagnostic.ts";
 import { watchFile } from "../watch/watched_file.ts";
-import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
+import {
+  activeLimit,
+  describeReservations,
+  type Reservation,
+  type ReservationRegistry,
+} from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
-import type { ReservationRegistry } from "./reservations.ts";
 
 /** Options of {@link openReservationRegistry}. */
 export interface RegistryOptions {

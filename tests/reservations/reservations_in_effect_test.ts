@@ -8,7 +8,7 @@ import {
   ReservationNotChanged,
 } from "../../src/reservations/file_reservation_store.ts";
 import { openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
-import { type ReservationRegistry } from "../../src/reservations/reservations.ts";
+import { type ReservationRegistry } from "../../src/reservations/reservation.ts";
 
 const ZONE = "Europe/Berlin";
 

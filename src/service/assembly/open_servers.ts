@@ -2,7 +2,7 @@ import type { LogicalServerConfig, ServiceConfig } from "../../config/service_co
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { NO_RESERVATIONS, type ReservationRegistry } from "../../reservations/reservations.ts";
+import { NO_RESERVATIONS, type ReservationRegistry } from "../../reservations/reservation.ts";
 import type { RegistryOptions } from "../../reservations/reservation_registry.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
