@@ -22,13 +22,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ["model"],
 ];
 
-/** Packages, and the one place that may import each. */
+/** Packages that more than one folder imports, and where; each other one belongs to the folder that imports it. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "jose": /^authentication\//,
-  "postgres": /^store\/postgres\//,
-  "uqr": /^pages\//,
-  "ssh2/lib/protocol/keyParser.js": /^command\/diagnosis\/ssh\//,
-  "xml-crypto": /^authentication\/unity\//,
   "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,
 };
 
@@ -94,12 +90,19 @@ Deno.test("no file imports from main or from the tests", async () => {
   assert.deepEqual(wrong, []);
 });
 
-Deno.test("only node: modules and the packages of the table are imported, each where it belongs", async () => {
+Deno.test("only node: modules and packages of the README are imported, each by one folder or as the table says", async () => {
+  const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
+  const homes = new Map<string, Set<string>>();
   const wrong = (await imports()).filter(({ from, specifier }) => {
     if (specifier.startsWith(".") || specifier.startsWith("node:")) return false;
-    return !PACKAGES[specifier]?.test(from);
+    const [, name = ""] = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier) ?? [];
+    const shared = PACKAGES[name];
+    if (shared === undefined) homes.set(name, (homes.get(name) ?? new Set()).add(dirname(from)));
+    return shared?.test(from) === false || !new RegExp(`^\\|[^|]*\`${name}\``, "m").test(readme);
   });
   assert.deepEqual(wrong, []);
+  const scattered = [...homes].filter(([, folders]) => folders.size > 1);
+  assert.deepEqual(scattered, []);
 });
 
 Deno.test("functions have at most 60 lines", async () => {
@@ -222,18 +225,14 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/automatic_kind.ts": "a kind, which its list names",
-  "attributes/chain_kind.ts": "a kind, which its list names",
   "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "attributes/xuudb/json_form.ts": "one of two forms on the wire",
   "authentication/password/verified_passwords.ts": "a cache with a state of its own",
   "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",
   "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
-  "authentication/x509_kind.ts": "a kind, which its list names",
   "command/completion/fish.ts": "one of several shells",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
-  "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
 };

@@ -16,9 +16,9 @@ const COMMANDS = await allCommands();
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Path of each generated page -> its text. */
-export function generatedPages(): ReadonlyMap<string, string> {
+export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
-    ["docs/configuration.md", configurationReference(sections(KINDS))],
+    ["docs/configuration.md", configurationReference(await sections(KINDS))],
     ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => spec))],
     ["docs/errors.md", errorTable(ERRORS)],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
@@ -29,7 +29,7 @@ export function generatedPages(): ReadonlyMap<string, string> {
 /** Generated pages whose committed text is another one. */
 export async function outdatedPages(): Promise<string[]> {
   const outdated: string[] = [];
-  for (const [path, text] of generatedPages()) {
+  for (const [path, text] of await generatedPages()) {
     const committed = await Deno.readTextFile(ROOT + path).catch(() => undefined);
     if (committed !== text) outdated.push(path);
   }
@@ -42,7 +42,7 @@ if (import.meta.main) {
     outdated.forEach((path) => console.error(`${path} is out of date, run: deno task docs`));
     Deno.exit(outdated.length === 0 ? 0 : 1);
   }
-  for (const [path, text] of generatedPages()) {
+  for (const [path, text] of await generatedPages()) {
     await Deno.mkdir(dirname(ROOT + path), { recursive: true });
     await Deno.writeTextFile(ROOT + path, text);
   }

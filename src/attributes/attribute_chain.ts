@@ -3,6 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { AttributeSet } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
 import { HttpError } from "../model/http_error.ts";
+import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
 import { combine, NOTHING_YET } from "./combine.ts";
@@ -58,6 +59,14 @@ export class AttributeChain implements AttributeSource {
     // With FIRST_ACCESSIBLE a source may fail, but not all of them.
     if (policy === "FIRST_ACCESSIBLE" && answers === 0 && failure !== undefined) throw failure;
     return combined.attributes;
+  }
+
+  status(address: string): RemoteStatus | undefined {
+    for (const { source } of this.#options.links) {
+      const status = source.status?.(address);
+      if (status !== undefined) return status;
+    }
+    return undefined;
   }
 
   close(): void {

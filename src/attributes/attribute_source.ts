@@ -1,5 +1,6 @@
 import type { AttributeSet } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
+import type { RemoteStatus } from "../outgoing/remote_system.ts";
 
 /** Place of a user's entry in a file. */
 export interface AttributeOrigin {
@@ -15,5 +16,7 @@ export interface AttributeSource {
   attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet>;
   /** Returns the place of a user's entry for the operator; absent for sources without a file. */
   originOf?(identity: Identity): AttributeOrigin | undefined;
+  /** Returns the status of the system at an address; absent without any. */
+  status?(address: string): RemoteStatus | undefined;
   close(): void;
 }

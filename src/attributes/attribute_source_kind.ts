@@ -3,7 +3,7 @@ import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
+import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { ChainOptions } from "./attribute_chain.ts";
 import type { AttributeSource } from "./attribute_source.ts";
@@ -12,7 +12,7 @@ import type { AttributeSource } from "./attribute_source.ts";
 export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;
-  readonly outgoing: () => OutgoingHttp; // HTTP client, with the server's certificate if configured
+  readonly outgoing: Outgoing;
   /** Called with each source's result; for a nested chain after its sources. */
   readonly onAnswer?: ChainOptions["onAnswer"];
 }

@@ -4,7 +4,6 @@ import { attributeSourceKind } from "./attribute_source_kind.ts";
 /** Nested chain. */
 export const chainOfSources = attributeSourceKind({
   title: "AttributeSourcesChain: several sources that count as one",
-  classes: { AttributeSourcesChain: {} },
   keys: { ...CHAIN, optional: OPTIONAL },
   read: async ({ order, ...rest }, { prefix, members }) => ({
     ...rest,

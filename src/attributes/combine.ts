@@ -40,8 +40,6 @@ function mergeMaps<K, V>(
   b: ReadonlyMap<K, V>,
   both: (a: V, b: V) => V,
 ): ReadonlyMap<K, V> {
-  if (a.size === 0) return b;
-  if (b.size === 0) return a;
   const merged = new Map(a);
   for (const [key, value] of b) {
     const earlier = merged.get(key);

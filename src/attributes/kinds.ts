@@ -1,9 +1,5 @@
 import type { KindList } from "../config/kind.ts";
 import type { AttributeSourceKind } from "./attribute_source_kind.ts";
-import { automatic } from "./automatic_kind.ts";
-import { chainOfSources } from "./chain_kind.ts";
-import { mapFile } from "./file/kind.ts";
-import { xuudb } from "./xuudb/kind.ts";
 
 const refused = (what: string, names: readonly string[] = []) => ({
   names,
@@ -13,7 +9,31 @@ const refused = (what: string, names: readonly string[] = []) => ({
 /** All kinds of attribute sources, in the order of the manual. */
 export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
   sort: "attribute source",
-  kinds: [mapFile, xuudb, automatic, chainOfSources],
+  kinds: [
+    {
+      classes: { FileAttributeSource: { names: ["FILE"] } },
+      load: async () => (await import("./file/kind.ts")).mapFile,
+    },
+    {
+      classes: {
+        XUUDBAttributeSource: { names: ["XUUDB"] },
+        XUUDBAuthoriser: { as: "XUUDBAttributeSource" },
+        XUUDBJSONAttributeSource: {},
+      },
+      load: async () => (await import("./xuudb/kind.ts")).xuudb,
+    },
+    {
+      classes: {
+        AuthAttributesCollector: {},
+        PAMAttributeSource: { names: ["PAM"], as: "AuthAttributesCollector" },
+      },
+      load: async () => (await import("./automatic_kind.ts")).automatic,
+    },
+    {
+      classes: { AttributeSourcesChain: {} },
+      load: async () => (await import("./chain_kind.ts")).chainOfSources,
+    },
+  ],
   refused: {
     SAMLAttributeSource: refused("SAML attribute queries are", ["SAML"]),
     GridMapFileAttributeSource: refused("grid map files are", ["GRIDMAP-FILE"]),

@@ -13,11 +13,13 @@ const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementary
 
 /**
  * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
- * @param dynamic Sources whose accounts and groups override others (authentication.md 7.3).
+ * Accounts and groups of the dynamic sources override those of others (authentication.md 7.3).
  */
 export async function createAttributes(
-  config: AttributesConfig,
-  dynamic: AttributesConfig,
+  { attributes: config, dynamicAttributes: dynamic }: Record<
+    "attributes" | "dynamicAttributes",
+    AttributesConfig
+  >,
   list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<AttributeSource> {
@@ -48,6 +50,7 @@ function accountsOnly(source: AttributeSource): AttributeSource {
         extra: new Map(),
       };
     },
+    status: (address) => source.status?.(address),
     close: () => source.close(),
   };
 }
@@ -79,7 +82,7 @@ async function createLink(
   list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<ChainLink> {
-  const kind = kindOf(config, list);
+  const kind = await kindOf(config, list);
   const source = await kind.create(
     config,
     parts,

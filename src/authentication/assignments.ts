@@ -6,6 +6,7 @@ import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
+import { UnixGroups } from "./unix_groups.ts";
 
 /** User attributes from an identity provider's response. */
 export interface AssignedAttributes {
@@ -26,8 +27,8 @@ export class Assignments {
   readonly #uid: Expression | undefined;
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
+  readonly #unixGroups: UnixGroups;
   readonly #log: Logger;
-  #warnedOfGroups = false;
 
   /** @throws {InvalidFile} With all diagnostics of the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
@@ -53,6 +54,7 @@ export class Assignments {
     this.#uid = compile(config.uid);
     this.#role = compile(config.role);
     this.#groups = compile(config.groups);
+    this.#unixGroups = new UnixGroups("groups left out that are no group names", log);
     this.#log = log;
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   }
@@ -87,30 +89,15 @@ export class Assignments {
       }
       return role;
     }, NO_ROLE);
-    const groups = this.#attempt("groupsAssign", () => this.#usableGroups(this.#groups?.list(variables)));
-    return {
-      uid,
-      role,
-      ...(groups === undefined || groups.length === 0 ? {} : { groups }),
-    };
-  }
-
-  /** Filters groups that cannot be Unix groups, of which providers list many. */
-  #usableGroups(groups: readonly string[] | undefined): readonly string[] | undefined {
-    if (groups === undefined) return undefined;
-    const usable = groups.filter(isUserAccount);
-    if (usable.length < groups.length) {
-      const example = groups.find((group) => !isUserAccount(group));
-      const left = groups.length - usable.length;
-      const level = this.#warnedOfGroups ? "debug" : "warn";
-      this.#warnedOfGroups = true;
-      this.#log[level]("groups left out that are no group names", {
-        property: "groupsAssign",
-        left,
-        example,
-      });
-    }
-    return [...new Set(usable)];
+    const groups = this.#attempt(
+      "groupsAssign",
+      () =>
+        this.#unixGroups.among((this.#groups?.list(variables) ?? []).map((group) => ({
+          name: group.raw,
+          foreign: group.foreign.length > 0,
+        }))),
+    ) ?? [];
+    return { uid, role, ...(groups.length > 0 && { groups }) };
   }
 
   #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {

@@ -118,6 +118,7 @@ export interface Authenticator {
   /** Reports whether a login is known, hence no password typed in the wrong field. */
   lists?(login: string): boolean;
   readonly certificates?: CertificateDesk; // absent: takes no certificates
-  status?(): RemoteStatus; // status of its remote system, if any
+  /** Returns the status of its remote systems together, or of one. */
+  status?(address?: string): RemoteStatus;
   close(): void;
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayCache } from "../model/replay_cache.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
-import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
+import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
@@ -20,8 +20,7 @@ export interface AuthenticatorParts {
   readonly serverName: () => string; // server's DN from its current certificate, or empty
   /** Current revocation lists for client certificates; absent: no check. */
   readonly revocation: () => Revocation | undefined;
-  /** HTTP client with or without the server's certificate. */
-  readonly outgoing: (showCertificate: boolean) => OutgoingHttp;
+  readonly outgoing: Outgoing;
   readonly assertions: {
     readonly url: string; // without trailing slash
     readonly additionalIdentifiers: readonly string[];

@@ -1,15 +1,34 @@
 import type { KindList } from "../config/kind.ts";
 import type { AuthenticatorKind } from "./authenticator_kind.ts";
-import { oauth } from "./oauth/kind.ts";
-import { passwordFile } from "./password/kind.ts";
-import { sshKey } from "./ssh_key/kind.ts";
-import { unity } from "./unity/kind.ts";
-import { clientCertificate } from "./x509_kind.ts";
 
 /** All kinds of authenticators, in the order of the manual. */
 export const AUTHENTICATORS: KindList<AuthenticatorKind> = {
   sort: "method",
-  kinds: [passwordFile, sshKey, oauth, unity, clientCertificate],
+  kinds: [
+    {
+      classes: { FilebasedAuthenticator: { names: ["PASSWORD", "FILE"] } },
+      load: async () => (await import("./password/kind.ts")).passwordFile,
+    },
+    {
+      classes: { SSHKeyAuthenticator: { names: ["SSHKEY"] } },
+      load: async () => (await import("./ssh_key/kind.ts")).sshKey,
+    },
+    {
+      classes: { OAuthAuthenticator: { names: ["OAUTH"] } },
+      load: async () => (await import("./oauth/kind.ts")).oauth,
+    },
+    {
+      classes: {
+        UnitySAMLAuthenticator: { names: ["UNITY", "UNITY-PASSWORD"] },
+        UnityOAuthAuthenticator: { names: ["UNITY-OAUTH"] },
+      },
+      load: async () => (await import("./unity/kind.ts")).unity,
+    },
+    {
+      classes: { X509Authenticator: { names: ["X509"] } },
+      load: async () => (await import("./x509_kind.ts")).clientCertificate,
+    },
+  ],
   refused: {
     PAMAuthenticator: {
       names: ["PAM"],

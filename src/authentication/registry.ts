@@ -9,7 +9,9 @@ export async function createAuthenticators(
   list: KindList<AuthenticatorKind>,
   parts: AuthenticatorParts,
 ): Promise<readonly Authenticator[]> {
-  const made = await Promise.allSettled(configs.map((config) => kindOf(config, list).create(config, parts)));
+  const made = await Promise.allSettled(
+    configs.map(async (config) => await (await kindOf(config, list)).create(config, parts)),
+  );
   const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
   const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
   if (failures.length === 0) return authenticators;

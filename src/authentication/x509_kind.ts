@@ -5,7 +5,6 @@ import { authenticatorKind } from "./authenticator_kind.ts";
 /** TLS client certificates, and names signed by a gateway (authentication.md 9). */
 export const clientCertificate = authenticatorKind({
   title: "X509Authenticator: client certificates (X509)",
-  classes: { X509Authenticator: { names: ["X509"] } },
   keys: {
     derivedLifetime: optional(integer({
       help:
@@ -15,6 +14,7 @@ export const clientCertificate = authenticatorKind({
       added: true,
     })),
   },
+  methods: { X509: "certificate" },
   looksAtCertificates: () => true,
   read: (values) => values,
   async create({ name, derivedLifetime }, { gateway, serverName, clock, revocation }) {

@@ -7,7 +7,7 @@ import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
 
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
-const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
 
 /** Diagnostics of configuration keys, including unknown keys and unreadable files. */
 export class KeyReport {
@@ -96,7 +96,7 @@ export class KeyReport {
   async checkFiles(): Promise<readonly string[]> {
     const unreadable: string[] = [];
     for (const [file, key] of this.#secrets) {
-      const { mode } = await Deno.stat(resolve(this.workingDirectory, file));
+      const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
       if (mode === null || (mode & 0o004) === 0) continue;
       this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
     }
@@ -121,13 +121,13 @@ export class KeyReport {
   }
 
   /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
-  reportUnknown(worst: Diagnostic["severity"]): void {
+  async reportUnknown(worst: Diagnostic["severity"]): Promise<void> {
     for (const { key } of this.properties.entries.values()) {
       if (this.claimed.has(key)) continue;
       const guess = didYouMean(key, this.known);
       const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
-        const severity = worst === "error" ? this.#severityOf(key, guess !== undefined) : worst;
+        const severity = worst === "error" ? await this.#severityOf(key, guess !== undefined) : worst;
         this.#report(severity, key, `unknown key${hint}`);
       } else if (guess !== undefined) {
         this.warn(key, `not a key of this service${hint}`);
@@ -135,14 +135,16 @@ export class KeyReport {
     }
   }
 
-  #severityOf(key: string, isMistyped: boolean): "error" | "warning" {
+  async #severityOf(key: string, isMistyped: boolean): Promise<"error" | "warning"> {
     const [nearest] = this.sections.filter(({ prefix }) => key.startsWith(prefix))
       .sort((a, b) => b.prefix.length - a.prefix.length);
-    const isElsewhere = nearest?.elsewhere?.has(key.slice(nearest.prefix.length).toLowerCase());
-    return isElsewhere && !isMistyped ? "warning" : nearest?.unknown ?? "error";
+    const severity = nearest?.unknown ?? "error";
+    if (isMistyped || nearest?.elsewhere === undefined) return severity;
+    const names = await nearest.elsewhere();
+    return names.has(key.slice(nearest.prefix.length).toLowerCase()) ? "warning" : severity;
   }
 
-  protected noteSecret({ key, file }: ResolvedEntry): void {
+  protected noteSecret({ key, file }: Pick<ResolvedEntry, "key" | "file">): void {
     if (!this.#secrets.has(file)) this.#secrets.set(file, key);
   }
 

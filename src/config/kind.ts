@@ -14,9 +14,25 @@ export interface Place {
 
 /** Remote system. */
 export interface Remote {
-  readonly address: string;
+  readonly address: string; // URL
+  readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
   readonly shownAs: string; // name on status pages, such as `Unity`
   readonly showCertificate?: boolean; // whether it gets the server's certificate; absent: general setting
+  anchors?(): Promise<readonly string[] | undefined>; // PEM, in place of the truststore
+  /** Exchanges plain text before the TLS handshake, such as StartTLS; absent: TLS begins at once. */
+  beforeTls?(connection: Deno.Conn): Promise<void>;
+}
+
+const HTTP_PORTS: ReadonlyMap<string, number> = new Map([["http:", 80], ["https:", 443]]);
+
+/** Returns where to connect to. @throws {TypeError} If neither address nor kind names a port. */
+export function endpointOf(
+  { address, defaultPort }: Pick<Remote, "address" | "defaultPort">,
+): { readonly host: string; readonly port: number } {
+  const { hostname, port, protocol } = new URL(address);
+  const found = port === "" ? defaultPort ?? HTTP_PORTS.get(protocol) : Number(port);
+  if (found === undefined) throw new TypeError(`no port is known for ${protocol}`);
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: found };
 }
 
 /** Name in an attribute file. */
@@ -56,7 +72,6 @@ export interface ClassUse {
  */
 export interface Kind<T extends Table = Table, S extends object = object> {
   readonly title: string; // in the manual
-  readonly classes: Readonly<Record<string, ClassUse>>; // simple names of Java classes
   readonly keys: T;
   readonly ignored?: Readonly<Record<string, string>>;
   /** Checks the values and reports diagnostics to the reader. */
@@ -70,6 +85,8 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   /** Bearer tokens it forwards: all, its issuer's and opaque ones, its issuer's only; absent: none. */
   takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
   readonly tellsAcr?: true; // whether it provides `acr`
+  /** Names for users of its login methods, by `Identity.method`. */
+  readonly methods?: Readonly<Record<string, string>>;
   members?(config: S & KindConfig): readonly KindConfig[];
   /**
    * Inspects its configuration and files for the operator.
@@ -87,10 +104,16 @@ export type ConfigRead<F extends (...given: never[]) => unknown> =
   & NonNullable<Awaited<ReturnType<F>>>
   & KindConfig;
 
+/** Line of a list of kinds: the classes of a kind, and its descriptor, which is loaded only if needed. */
+export interface KindEntry<K extends Kind = Kind> {
+  readonly classes: Readonly<Record<string, ClassUse>>; // simple names of Java classes
+  load(): Promise<K>;
+}
+
 /** List of kinds. */
 export interface KindList<K extends Kind = Kind> {
   readonly sort: string; // such as `method`, for messages
-  readonly kinds: readonly K[];
+  readonly kinds: readonly KindEntry<K>[];
   /** Unsupported Java classes: implied names, and the alternative. */
   readonly refused: Readonly<
     Record<string, { readonly names?: readonly string[]; readonly expected: string }>
@@ -111,16 +134,25 @@ export interface OfKind<K extends Kind = Kind> {
 }
 
 /** Returns a configuration's kind. @throws {TypeError} If it is not in the list. */
-export function kindOf<K extends Kind>(config: KindConfig, { kinds }: KindList<K>): K {
-  const kind = kinds.find(({ classes }) => Object.hasOwn(classes, config.kind));
-  if (kind === undefined) throw new TypeError(`no kind answers to ${config.kind}`);
-  return kind;
+export async function kindOf<K extends Kind>(config: KindConfig, { kinds }: KindList<K>): Promise<K> {
+  const entry = kinds.find(({ classes }) => Object.hasOwn(classes, config.kind));
+  if (entry === undefined) throw new TypeError(`no kind answers to ${config.kind}`);
+  return await entry.load();
 }
 
 /** Returns configurations with kinds in order, each followed by its members. */
-export function withKinds<K extends Kind>(configs: readonly KindConfig[], list: KindList<K>): OfKind<K>[] {
-  return configs.flatMap((config) => {
-    const kind = kindOf(config, list);
-    return [{ sort: list.sort, config, kind }, ...withKinds(kind.members?.(config) ?? [], list)];
+export async function withKinds<K extends Kind>(
+  configs: readonly KindConfig[],
+  list: KindList<K>,
+): Promise<readonly OfKind<K>[]> {
+  const found = configs.map(async (config) => {
+    const kind = await kindOf(config, list);
+    return [{ sort: list.sort, config, kind }, ...await withKinds(kind.members?.(config) ?? [], list)];
   });
+  return (await Promise.all(found)).flat();
+}
+
+/** Loads every kind of a list, in order. */
+export function allKinds<K extends Kind>({ kinds }: KindList<K>): Promise<readonly K[]> {
+  return Promise.all(kinds.map((entry) => entry.load()));
 }

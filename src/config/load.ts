@@ -64,7 +64,7 @@ export async function loadConfiguration(
   const { tls: _, serverNames, ...read } = await readAll(reader, { kinds, hostName });
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
-  reader.reportUnknown(unknownKeys);
+  await reader.reportUnknown(unknownKeys);
   diagnostics.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
   const loaded = { readable, serverNames, unreadable, diagnostics, effective, dependsOn };

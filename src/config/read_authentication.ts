@@ -1,7 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
 import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
-import { kindOf } from "./kind.ts";
-import type { KindConfig } from "./kind_config.ts";
+import { type OfKind, withKinds } from "./kind.ts";
 import { readKinds } from "./read_kinds.ts";
 import type { Known, Parts } from "./section_reader.ts";
 import type { LogicalServerConfig } from "./service_config.ts";
@@ -24,9 +23,10 @@ export async function readAuthentication(
     common: METHOD,
     list: kinds.authenticators,
   });
-  checkTokens(reader, { authenticators, kinds });
+  const ofKinds = await withKinds(authenticators, kinds.authenticators);
+  checkTokens(reader, ofKinds);
   if (keys === undefined) return undefined;
-  for (const server of servers) checkLogins(reader, server, { order: keys.order, authenticators, kinds });
+  for (const server of servers) checkLogins(reader, server, keys.order, ofKinds);
   const { order: _, ...rest } = keys;
   return { authentication: { ...rest, authenticators } };
 }
@@ -34,14 +34,11 @@ export async function readAuthentication(
 /** Warns if a provider would receive another's tokens, with which it could impersonate users. */
 function checkTokens(
   reader: KeyReader,
-  { authenticators, kinds }: {
-    readonly authenticators: readonly KindConfig[];
-    readonly kinds: Known["kinds"];
-  },
+  authenticators: readonly OfKind[],
 ): void {
-  const shown = authenticators.flatMap((authenticator) => {
-    const tokens = kindOf(authenticator, kinds.authenticators).takesTokens?.(authenticator);
-    return tokens === undefined ? [] : [{ name: authenticator.name, tokens }];
+  const shown = authenticators.flatMap(({ config, kind }) => {
+    const tokens = kind.takesTokens?.(config);
+    return tokens === undefined ? [] : [{ name: config.name, tokens }];
   });
   for (const one of shown) {
     const sees = one.tokens === "all"
@@ -61,11 +58,8 @@ function checkTokens(
 function checkLogins(
   reader: KeyReader,
   { name, logins }: LogicalServerConfig,
-  { order, authenticators, kinds }: {
-    readonly order: readonly string[];
-    readonly authenticators: readonly KindConfig[];
-    readonly kinds: Known["kinds"];
-  },
+  order: readonly string[],
+  authenticators: readonly OfKind[],
 ): void {
   const prefix = `authservice.server.${name}.`;
   const written = logins.methods.join(" ");
@@ -75,14 +69,12 @@ function checkLogins(
     reader.error(`${prefix}methods`, expected, written);
   }
   if (logins.requiredAcr.length === 0) return;
-  const named = authenticators.filter((authenticator) =>
-    logins.methods.length === 0 || logins.methods.includes(authenticator.name)
+  const named = authenticators.filter(({ config }) =>
+    logins.methods.length === 0 || logins.methods.includes(config.name)
   );
-  const silent = named.filter((authenticator) =>
-    kindOf(authenticator, kinds.authenticators).tellsAcr !== true
-  );
+  const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
   if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
-    const expected = `nobody gets in by ${silent.map(({ name }) => name).join(", ")}, which ` +
+    const expected = `nobody gets in by ${silent.map(({ config }) => config.name).join(", ")}, which ` +
       "tell no class of the login, expected methods that do";
     reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
   }

@@ -1,6 +1,6 @@
 import { didYouMean } from "./did_you_mean.ts";
 import type { KeyReader } from "./key_reader.ts";
-import type { ClassUse, Kind, KindList } from "./kind.ts";
+import { allKinds, type ClassUse, type Kind, type KindEntry, type KindList } from "./kind.ts";
 import type { KindConfig } from "./kind_config.ts";
 import type { METHOD } from "./keys/authentication_keys.ts";
 import type { Section } from "./section.ts";
@@ -30,7 +30,7 @@ export async function readKinds(
     for (const name of names) reader.skip(`${prefix}${name}.`);
     return [];
   }
-  const listed = new ListedReader(reader, prefix, { ...common, elsewhere: javaNames(list) }, list);
+  const listed = new ListedReader(reader, prefix, { ...common, elsewhere: () => javaNames(list) }, list);
   const configs = await listed.read(order, `${prefix}order`);
   for (const name of names) {
     if (!listed.used.has(name)) {
@@ -41,8 +41,8 @@ export async function readKinds(
 }
 
 /** Returns lower-case key names of Java classes of this sort. */
-function javaNames({ kinds }: KindList): ReadonlySet<string> {
-  const names = kinds.flatMap(({ keys, ignored = {} }) => [
+async function javaNames(list: KindList): Promise<ReadonlySet<string>> {
+  const names = (await allKinds(list)).flatMap(({ keys, ignored = {} }) => [
     ...Object.entries(keys).flatMap(([field, key]) =>
       key.shape === "many" || key.added ? [] : [key.name ?? field]
     ),
@@ -54,7 +54,7 @@ function javaNames({ kinds }: KindList): ReadonlySet<string> {
 class ListedReader {
   /** Names in the order, or members. */
   readonly used = new Set<string>();
-  readonly #classes: ReadonlyMap<string, { readonly kind: Kind; readonly as: string }>;
+  readonly #classes: ReadonlyMap<string, { readonly entry: KindEntry; readonly as: string }>;
   /** Implied classes by name (authentication.md 1.2, rest-api.md 3.8). */
   readonly #defaults: ReadonlyMap<string, string>;
 
@@ -65,10 +65,10 @@ class ListedReader {
     readonly list: KindList,
   ) {
     const { kinds, refused } = list;
-    const uses = kinds.flatMap((kind) =>
-      Object.entries(kind.classes).map(([name, use]) => ({ kind, name, use }))
+    const uses = kinds.flatMap((entry) =>
+      Object.entries(entry.classes).map(([name, use]) => ({ entry, name, use }))
     );
-    this.#classes = new Map(uses.map(({ kind, name, use }) => [name, { kind, as: use.as ?? name }]));
+    this.#classes = new Map(uses.map(({ entry, name, use }) => [name, { entry, as: use.as ?? name }]));
     this.#defaults = new Map([
       ...uses.flatMap(({ name, use }) => namesOf(name, use)),
       ...Object.entries(refused).flatMap(([name, use]) => namesOf(name, use)),
@@ -113,11 +113,12 @@ class ListedReader {
       reader.skip(prefix);
       return undefined;
     }
-    const values = reader.read(sectionOf(common, found.kind), prefix);
+    const kind = await found.entry.load();
+    const values = reader.read(sectionOf(common, kind), prefix);
     if (values === undefined) return undefined;
     const { class: _, ...own } = values;
     const members = (order: readonly string[], key: string) => this.read(order, key, around);
-    const settings = await found.kind.read(own, { reader, name, prefix, members });
+    const settings = await kind.read(own, { reader, name, prefix, members });
     return settings && { kind: found.as, name, ...settings };
   }
 

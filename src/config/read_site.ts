@@ -5,7 +5,7 @@ import { type Infer, UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import { kindOf } from "./kind.ts";
+import { withKinds } from "./kind.ts";
 import type { Known, Parts } from "./section_reader.ts";
 import type { AuditConfig, ControlConfig, HttpsConfig, LoggingConfig, SiteConfig } from "./service_config.ts";
 
@@ -85,15 +85,13 @@ export function readFeatures(reader: KeyReader): Parts | undefined {
 }
 
 /** Reads the listener (rest-api.md 3.4); requests client certificates only if needed, since browsers prompt. */
-export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
+export async function readHttps(reader: KeyReader, known: Known): Promise<Parts | undefined> {
   const keys = reader.read(HTTP_SERVER);
   if (keys === undefined) return undefined;
   const { tls = true, gateway, authentication, kinds } = known;
+  const ofKinds = await withKinds(authentication?.authenticators ?? [], kinds.authenticators);
   const looksAtCertificates = gateway?.enabled !== true &&
-    authentication?.authenticators.some((authenticator) =>
-        kindOf(authenticator, kinds.authenticators).looksAtCertificates?.(authenticator)
-      ) ===
-      true;
+    ofKinds.some(({ config, kind }) => kind.looksAtCertificates?.(config));
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
   const minTlsVersion = disabled.includes("tlsv1.2") ? "TLSv1.3" : "TLSv1.2";
   const maxTlsVersion = disabled.includes("tlsv1.3") ? "TLSv1.2" : "TLSv1.3";

@@ -14,12 +14,12 @@ import {
   TRUSTED_ASSERTION_ISSUERS,
   TRUSTSTORE,
 } from "./keys/tls_keys.ts";
-import type { Kinds } from "./kind.ts";
+import { allKinds, type Kinds } from "./kind.ts";
 import { sectionOf } from "./read_kinds.ts";
 import type { Section } from "./section.ts";
 
 /** Returns all sections in the order of the manual. */
-export function sections({ authenticators, sources }: Kinds): readonly Section[] {
+export async function sections({ authenticators, sources }: Kinds): Promise<readonly Section[]> {
   return [
     CONTAINER,
     FEATURES,
@@ -34,10 +34,10 @@ export function sections({ authenticators, sources }: Kinds): readonly Section[]
     SERVER_INSTANCE,
     SERVER_TRUSTSTORE,
     AUTHENTICATION,
-    ...authenticators.kinds.map((kind) => sectionOf(METHOD, kind)),
+    ...(await allKinds(authenticators)).map((kind) => sectionOf(METHOD, kind)),
     TRUSTED_ASSERTION_ISSUERS,
     ATTRIBUTES,
-    ...sources.kinds.map((kind) => sectionOf(SOURCE, kind)),
+    ...(await allKinds(sources)).map((kind) => sectionOf(SOURCE, kind)),
     DYNAMIC_ATTRIBUTES,
     SECURITY,
     GATEWAY,

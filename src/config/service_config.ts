@@ -27,7 +27,7 @@ export interface ServiceConfig {
   /** For clients, daemons and identity providers; absent only without TLS. */
   readonly truststore: TruststoreConfig | undefined;
   readonly clientTruststore: TruststoreConfig | undefined; // absent: the common truststore
-  /** For identity providers and XUUDB; absent: the common truststore. */
+  /** For identity providers and attribute sources; absent: the common truststore. */
   readonly providerTruststore: TruststoreConfig | undefined;
   readonly trustedAssertionIssuers: TruststoreConfig | undefined; // SAML issuers' own certificates
   readonly servers: readonly LogicalServerConfig[];
@@ -189,7 +189,7 @@ export interface DatabaseConfig extends
   readonly tls: Pick<Values<typeof POSTGRES>, "authorities" | "certificate" | "key"> | undefined;
 }
 
-/** HTTPS to identity providers and XUUDB. */
+/** Connections to identity providers and attribute sources. */
 export interface OutgoingConfig extends
   Omit<
     Values<typeof CLIENT>,

@@ -532,6 +532,14 @@ export const ERRORS = {
       "Too many logins waited, and this login got no turn within a few seconds. The service did not check the credentials.",
     remedy: "Try again in a second, with fewer concurrent requests.",
   },
+  ERR_TOO_MANY_CODES: {
+    status: 429,
+    text: "Too many device logins, please try again later",
+    headers: { "Retry-After": "60" },
+    meaning:
+      "This address started too many device logins, this user entered too many codes, or too many device logins are open.",
+    remedy: "Wait as long as `Retry-After` says. An approved or denied login counts for ten minutes.",
+  },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
     text: "Too many failed attempts, please try again later",

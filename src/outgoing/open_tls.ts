@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
+import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
 import { writeAll } from "../model/write_all.ts";
 import { describeValidity, validityOf } from "../model/trust/validity.ts";
@@ -32,6 +33,9 @@ export interface TlsRules {
   readonly log: Logger;
   readonly proxy?: ProxyConfig | undefined;
   readonly connectTimeoutMs: number; // for the proxy
+  /** Exchanges plain text before the handshake; see {@link Remote}. */
+  readonly beforeTls?: Remote["beforeTls"] | undefined;
+  readonly signal?: AbortSignal; // closes connections that are being opened
 }
 
 /**
@@ -44,9 +48,9 @@ export interface TlsRules {
 export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsConnection> {
   const { hostnameChecking, trust, log } = rules;
   const authorities = authoritiesOf(trust);
-  const isTunnelled = proxyTo(target, rules) !== undefined;
+  const opensPlain = plainWay(target, rules) !== undefined;
   try {
-    if (authorities.length === 0 && !isTunnelled) return await openPinned(target, rules);
+    if (authorities.length === 0 && !opensPlain) return await openPinned(target, rules);
     return await openVerified(target, rules, hostnameChecking !== "NONE");
   } catch (error) {
     const failure = describeTlsFailure(error);
@@ -57,14 +61,43 @@ export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsCo
     }
     const mayBePinned = failure.kind === "authority" ||
       (failure.kind === "issuer" && sortTrust(trust.anchors).entities.length > 0);
-    if (authorities.length === 0 || isTunnelled || !mayBePinned) throw failure.error;
+    if (authorities.length === 0 || opensPlain || !mayBePinned) throw failure.error;
     return await openPinned(target, rules);
   }
 }
 
-/** Returns the proxy for a host, if any. */
-function proxyTo({ host }: TlsTarget, { proxy }: Pick<TlsRules, "proxy">): ProxyConfig | undefined {
-  return proxy !== undefined && goesThroughProxy(host, proxy) ? proxy : undefined;
+/** Way to open a connection on which TLS starts later. */
+interface PlainWay {
+  open(): Promise<Deno.TcpConn>;
+  readonly where: string; // for messages
+  readonly fix: string; // for our certificate, which cannot be shown there
+}
+
+/** Returns the way through the proxy or the exchange before TLS, if the target needs one. */
+function plainWay(
+  target: TlsTarget,
+  { proxy, connectTimeoutMs, beforeTls, signal }: TlsRules,
+): PlainWay | undefined {
+  const { host } = target;
+  if (beforeTls !== undefined) {
+    const open = async () => {
+      const connection = await Deno.connect({ hostname: host, port: target.port });
+      await closingUnless(beforeTls(connection), connection, signal);
+      return connection;
+    };
+    return {
+      open,
+      where: "where TLS starts after another exchange",
+      fix: "an address with TLS from the start",
+    };
+  }
+  if (proxy === undefined || !goesThroughProxy(host, proxy)) return undefined;
+  return {
+    open: () => openTunnel(target, { proxy, limitMs: connectTimeoutMs }),
+    where: "through a proxy",
+    fix:
+      `${host} in container.client.http.nonProxyHosts, or doTLSAuthn=false for its method (container.client.sslAuthnEnabled=false for an attribute source)`,
+  };
 }
 
 async function openVerified(
@@ -78,40 +111,57 @@ async function openVerified(
     caCerts: authoritiesOf(rules.trust),
     unsafelyDisableHostnameVerification: !checkName,
   };
-  const proxy = proxyTo(target, rules);
-  const connection = proxy === undefined
+  const way = plainWay(target, rules);
+  const connection = way === undefined
     ? await Deno.connectTls({
       ...options,
       port: target.port,
       ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
     })
-    : await startTlsThrough(target, { ...rules, proxy }, options);
-  try {
-    await connection.handshake();
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
+    : await startTlsOn(way, rules.trust, options);
+  await closingUnless(connection.handshake(), connection, rules.signal);
   return connectionOver(connection);
 }
 
+/** Waits for a step of opening a connection; closes the connection if it fails or on the signal. */
+async function closingUnless(
+  step: Promise<unknown>,
+  connection: Deno.Conn,
+  signal?: AbortSignal,
+): Promise<void> {
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) connection.close();
+    isOpen = false;
+  };
+  signal?.addEventListener("abort", close, { once: true });
+  try {
+    signal?.throwIfAborted();
+    await step;
+    if (!isOpen) throw new Error("given up");
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", close);
+  }
+}
+
 /** Deno 2.9.6 cannot present a client certificate on an open connection. */
-async function startTlsThrough(
-  target: TlsTarget,
-  { proxy, trust, connectTimeoutMs }: TlsRules & { readonly proxy: ProxyConfig },
+async function startTlsOn(
+  { open, where, fix }: PlainWay,
+  { clientCertificate }: HttpsTrust,
   options: Deno.StartTlsOptions,
 ): Promise<Deno.TlsConn> {
-  if (trust.clientCertificate !== undefined) {
-    throw new Error(
-      `our certificate cannot be shown through a proxy, expected ${target.host} in container.client.http.nonProxyHosts, or doTLSAuthn=false for its method (container.client.sslAuthnEnabled=false for an XUUDB)`,
-    );
+  if (clientCertificate !== undefined) {
+    throw new Error(`our certificate cannot be shown ${where}, expected ${fix}`);
   }
   if (options.caCerts?.length === 0) {
     throw new Error(
-      "a certificate that is trusted as itself does not count through a proxy: no authority is trusted",
+      `a certificate that is trusted as itself does not count ${where}: no authority is trusted`,
     );
   }
-  return await Deno.startTls(await openTunnel(target, { proxy, limitMs: connectTimeoutMs }), options);
+  return await Deno.startTls(await open(), options);
 }
 
 /** Wraps Deno's connection for the HTTP clients. */

@@ -1,49 +1,40 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
-import type { OutgoingConfig } from "../config/service_config.ts";
-import type { Logger } from "../logging/logger.ts";
-import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
-import { openTls, type TlsTarget } from "./open_tls.ts";
+import { endpointOf } from "../config/kind.ts";
+import { unlessAborted } from "../model/unless_aborted.ts";
+import { type ConnectionRules, connectTls } from "./connect_tls.ts";
+import type { TlsTarget } from "./open_tls.ts";
+import type { TlsRemote } from "./outgoing.ts";
 import { goesThroughProxy } from "./proxy.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
 /**
- * Probes an HTTPS server by a verified handshake, and reads its certificate over a second connection, since
- * the first exposes none. Returns its expiry in milliseconds since the epoch. @throws {RemoteUnavailable}
+ * Probes a server by a verified TLS handshake, and reads its certificate over a second connection, since the first exposes
+ * none. Returns its expiry in milliseconds since the epoch, or `verified` where no second connection can read it.
+ * @throws {RemoteUnavailable}
  */
 export async function probeCertificate(
-  address: string,
-  { config, trust, log }: {
-    readonly config: OutgoingConfig;
-    readonly trust: HttpsTrust;
-    readonly log: Logger;
-  },
+  remote: TlsRemote,
+  rules: ConnectionRules,
 ): Promise<number | "verified"> {
-  const { hostname, port, host: remote } = new URL(address);
-  if (trustsNobody(trust)) throw new RemoteUnavailable(remote, "no trust anchors are configured");
-  const target = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 443) };
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const limit = config.connectTimeoutMs;
-  const timer = setTimeout(() => reject(new Error(`no TLS connection within ${limit} ms`)), limit);
-  const { hostnameChecking, proxy, connectTimeoutMs } = config;
-  const opened = openTls(target, { hostnameChecking, trust, log, proxy, connectTimeoutMs })
-    .then((connection) => connection.close());
+  const { proxy, connectTimeoutMs } = rules.config;
+  (await connectTls(remote, rules, new AbortController().signal)).close();
+  const target = endpointOf(remote);
+  const isDirect = remote.beforeTls === undefined &&
+    (proxy === undefined || !goesThroughProxy(target.host, proxy));
+  if (!isDirect) return "verified";
+  const limit = AbortSignal.timeout(connectTimeoutMs);
   try {
-    await Promise.race([opened, late]);
-    if (proxy !== undefined && goesThroughProxy(target.host, proxy)) return "verified";
-    return await Promise.race([lookAt(target), late]);
+    return await unlessAborted(lookAt(target, limit), limit);
   } catch (cause) {
-    opened.catch(() => {}); // may still fail later
     const reason = cause instanceof Error ? cause.message : "no connection";
-    throw new RemoteUnavailable(remote, reason, { cause });
-  } finally {
-    clearTimeout(timer);
+    throw new RemoteUnavailable(new URL(remote.address).host, reason, { cause });
   }
 }
 
 /** Returns the expiry of an unverified certificate. */
-async function lookAt({ host, port }: TlsTarget): Promise<number> {
+async function lookAt({ host, port }: TlsTarget, signal: AbortSignal): Promise<number> {
   const socket = connect({
     host,
     port,
@@ -54,7 +45,7 @@ async function lookAt({ host, port }: TlsTarget): Promise<number> {
     checkServerIdentity: () => undefined,
   });
   try {
-    await once(socket, "secureConnect");
+    await once(socket, "secureConnect", { signal });
     return Date.parse(socket.getPeerCertificate().valid_to);
   } finally {
     socket.on("error", () => {}).destroy();

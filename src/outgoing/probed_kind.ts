@@ -3,11 +3,11 @@ import type { Kind, Remote } from "../config/kind.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { OutgoingHttp } from "./outgoing_http.ts";
+import type { Outgoing } from "./outgoing.ts";
 
 /** Dependencies of a probe. */
 export interface ProbeParts {
-  readonly http: OutgoingHttp;
+  readonly outgoing: Outgoing;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -20,7 +20,7 @@ export interface ProbeAnswer {
 
 /** System that `check --online` can probe. */
 export interface ProbedRemote extends Remote {
-  /** Sends one harmless request, without user credentials. @throws {ServiceError} Without a usable response. */
+  /** Sends harmless requests, without user credentials. @throws {ServiceError} Without a usable response. */
   probe(parts: ProbeParts): Promise<ProbeAnswer>;
 }
 
@@ -34,11 +34,11 @@ export const NEVER = new AbortController().signal;
 
 /** Sends a request without credentials. */
 export async function probeWithoutCredentials(
-  url: string,
-  { http }: ProbeParts,
+  { address: url, showCertificate }: Pick<Remote, "address" | "showCertificate">,
+  { outgoing }: ProbeParts,
   isExpected: (status: number) => boolean,
 ): Promise<ProbeAnswer> {
-  const { status } = await http.send({ method: "GET", url }, NEVER);
+  const { status } = await outgoing.http(showCertificate).send({ method: "GET", url }, NEVER);
   const found = `answers a request without credentials with status ${status}`;
   return isExpected(status)
     ? { ok: true, found }

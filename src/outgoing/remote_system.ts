@@ -2,9 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import { CircuitBreaker } from "../model/circuit_breaker.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../model/fair_semaphore.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { retryAfterSeconds } from "./retry_after.ts";
 
 /** Status of another system, from real requests. */
 export interface RemoteStatus {
@@ -14,9 +12,10 @@ export interface RemoteStatus {
   readonly since?: number; // last confirmation in milliseconds since the epoch
 }
 
-interface RemoteSystemOptions {
+/** Options of {@link RemoteSystem}. */
+export interface RemoteSystemOptions {
   readonly address: string; // only host and port are used
-  readonly http: OutgoingHttp;
+  readonly atOnce?: number | undefined; // concurrent requests
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
@@ -54,11 +53,10 @@ interface Down {
  * against its credential, so that a token that crashes a provider locks nobody out. The system is down when
  * connections fail, or when three credentials from two addresses failed in a row. Then a trial follows after
  * a second, with doubling pauses up to half a minute; if connections work, other addresses may try meanwhile.
- * `Retry-After` of a 429 applies to all. Callers wait for connections in queues; an abort says nothing about
- * the system.
+ * Callers wait for connections in queues; an abort says nothing about the system.
  */
 export class RemoteSystem {
-  readonly #remote: string;
+  readonly remote: string; // host and port
   readonly #options: RemoteSystemOptions;
   readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
@@ -67,14 +65,14 @@ export class RemoteSystem {
   #since: number | undefined;
 
   constructor(options: RemoteSystemOptions) {
-    this.#remote = URL.parse(options.address)?.host ?? "(unreadable address)";
+    this.remote = URL.parse(options.address)?.host ?? "(unreadable address)";
     this.#options = options;
     this.#breaker = new CircuitBreaker({
       elapsed: options.elapsed ?? stopwatch,
       firstPauseMs: FIRST_PAUSE_MS,
       longestPauseMs: LONGEST_PAUSE_MS,
     });
-    const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
+    const { atOnce = AT_ONCE } = options;
     const atOncePerKey = Math.ceil(atOnce / 2);
     // Reserved, so that strangers with slow tokens cannot block known users.
     const forKnown = Math.floor(atOnce / 3);
@@ -90,7 +88,7 @@ export class RemoteSystem {
 
   status(): RemoteStatus {
     return {
-      remote: this.#remote,
+      remote: this.remote,
       up: this.#down === undefined,
       reason: this.#down?.reason,
       since: this.#since,
@@ -98,41 +96,31 @@ export class RemoteSystem {
   }
 
   /**
-   * Sends a request if the system is up or due for a trial.
-   * @param read Converts a response of any status; throws {@link unusable} if it cannot.
+   * Runs an exchange with the system if it is up or due for a trial.
+   * @param exchange Obeys the asker's signal; throws {@link RemoteUnavailable} without a usable response.
    * @throws {RemoteUnavailable}
    */
-  async ask<T>(
-    request: OutgoingRequest,
-    asker: Asker,
-    read: (response: OutgoingResponse) => T | Promise<T>,
-  ): Promise<T> {
+  async run<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
     this.#admit(asker);
     try {
-      return await this.#semaphore.run(() => this.#exchange(request, asker, read), asker);
+      return await this.#semaphore.run(() => this.#attempt(asker, exchange), asker);
     } catch (error) {
       if (error instanceof NoPermit) {
-        throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
+        throw new RemoteUnavailable(this.remote, error.message, { cause: error });
       }
       throw error;
     }
   }
 
   unusable(reason: string, cause?: unknown): RemoteUnavailable {
-    return new RemoteUnavailable(this.#remote, reason, { cause, connected: true });
+    return new RemoteUnavailable(this.remote, reason, { cause, connected: true });
   }
 
-  async #exchange<T>(
-    request: OutgoingRequest,
-    asker: Asker,
-    read: (response: OutgoingResponse) => T | Promise<T>,
-  ): Promise<T> {
+  async #attempt<T>(asker: Asker, exchange: () => Promise<T>): Promise<T> {
     const trial = this.#admit(asker) === "trial";
     const end = trial ? this.#breaker.begin() : undefined;
     try {
-      const response = await this.#options.http.send(request, asker.signal);
-      this.#checkPace(response);
-      const result = await read(response);
+      const result = await exchange();
       this.#succeeded();
       return result;
     } catch (error) {
@@ -143,19 +131,6 @@ export class RemoteSystem {
     }
   }
 
-  /** @throws {RemoteUnavailable} On rate limiting (RFC 6585, 4; RFC 9110, 15.6.4). */
-  #checkPace(response: OutgoingResponse): void {
-    const { status } = response;
-    if (status !== 429 && status !== 503) return;
-    const seconds = retryAfterSeconds(response, this.#options.clock());
-    if (seconds === undefined) return;
-    throw new RemoteUnavailable(
-      this.#remote,
-      `unexpected status ${status}, with the request to wait ${seconds} s`,
-      { retryAfterSeconds: seconds, connected: true, throttled: status === 429 },
-    );
-  }
-
   /** @throws {RemoteUnavailable} During a pause. */
   #admit({ address }: Asker): "up" | "trial" | "beside" {
     if (this.#down === undefined) return "up";
@@ -163,14 +138,14 @@ export class RemoteSystem {
     if (this.#breaker.admits) return "trial";
     const failing = new Set(this.#failures.values());
     if (connects && !failing.has(address) && failing.size < REMEMBERED) return "beside";
-    throw new RemoteUnavailable(this.#remote, `left alone after: ${reason}`, {
+    throw new RemoteUnavailable(this.remote, `left alone after: ${reason}`, {
       retryAfterSeconds: this.#breaker.waitMs / 1000,
     });
   }
 
   #succeeded(): void {
     if (this.#down !== undefined) {
-      this.#options.log.info("remote system is up again", { remote: this.#remote });
+      this.#options.log.info("remote system is up again", { remote: this.remote });
     }
     this.#down = undefined;
     this.#breaker.succeeded();
@@ -189,7 +164,7 @@ export class RemoteSystem {
       (this.#failures.size >= CREDENTIALS && new Set(this.#failures.values()).size >= ADDRESSES);
     if (this.#down === undefined ? !isDown : !trial && !throttled) return;
     if (this.#down === undefined) {
-      this.#options.log.warn("remote system is down", { remote: this.#remote, error });
+      this.#options.log.warn("remote system is down", { remote: this.remote, error });
     }
     this.#breaker.failed((dueMs) => throttled ? asked * 1000 : Math.max(dueMs, asked * 1000));
     this.#down = { reason: error.reason, connects: connected && !throttled };

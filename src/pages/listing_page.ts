@@ -36,10 +36,10 @@ export const LISTING_PAGE: ListingForm = {
     const more = parts(listing);
     yield head;
     yield markup`${trail.length > 1 && trailLinks(trail)}
+${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+<p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 <p>${SAYS.muchData}</p>
 <pre><code>${share.command}</code></pre>
-${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
-<p><a href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${upload !== undefined && bringing(upload)}
 ${search(listing)}
 ${more}
@@ -114,7 +114,7 @@ function row({ name, directory, size: bytes, modified, href }: ListingEntry, cou
     markup`<time datetime="${modified}">${modified.slice(0, 10)}<span class="clock"> ${
       modified.slice(11, 16)
     }</span></time>`;
-  const look = !directory && !counted && isViewable(name) &&
+  const look = !directory && !counted && bytes !== 0 && isViewable(name) &&
     markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
       isolated(name)
     }</span></a>`;

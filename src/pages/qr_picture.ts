@@ -1,4 +1,4 @@
-import { encode } from "uqr";
+import { encode, renderUnicodeCompact } from "uqr";
 import { type Content, markup } from "./markup.ts";
 
 /** Light modules around a code (ISO/IEC 18004, 9.1). */
@@ -26,4 +26,9 @@ export function qrPicture(text: string, label: string): Content {
   }
   return markup`<svg class="qr" role="img" aria-label="${label}" viewBox="0 0 ${size} ${size}" shape-rendering="crispEdges">
 <rect width="${size}" height="${size}" fill="#fff"/><path d="${path}" fill="#000"/></svg>`;
+}
+
+/** Draws a text as QR code of block characters, light on dark as terminals are. */
+export function qrText(text: string): string {
+  return renderUnicodeCompact(text, { ecc: "M", border: 2 });
 }

@@ -1,4 +1,4 @@
-import type { FilePreview, ShareViews } from "../resource/access/listing.ts";
+import type { FileView, ShareViews } from "../resource/access/listing.ts";
 import { LISTING_PAGE } from "./listing_page.ts";
 import { uploadPage } from "./upload_page.ts";
 import type { HttpResponse } from "../model/http_message.ts";
@@ -6,35 +6,46 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { size } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import { trailLinks } from "./about_share.ts";
+import { aboutShare, trailLinks } from "./about_share.ts";
 
-const SAYS = TEXTS.preview;
+const SAYS = TEXTS.file;
 
-/** Returns the preview page of a shared file. */
-function previewPage(preview: FilePreview): HttpResponse {
-  const { name, size: bytes, trail, href, shown } = preview;
+/** Returns the page of a shared file. */
+function filePage(view: FileView): HttpResponse {
+  const { name, size: bytes, trail, href, share, now, shown } = view;
   return pageResponse({
     title: name,
     heading: isolated(name),
-    aside: size(bytes),
+    aside: markup`${size(bytes)}. ${aboutShare(share, now)}`,
     body: markup`${trail.length > 0 && trailLinks(trail, { last: false })}
-<p><a href="${href}">${SAYS.download}</a></p>
-${content(preview)}`,
+${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+<p><a class="button" href="${href}">${SAYS.download}</a></p>
+${content(view)}
+${
+      trail.length === 0 && markup`<p>${TEXTS.listing.muchData}</p>
+<pre><code>${share.command}</code></pre>`
+    }`,
+    footer: markup`<p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
     needs: shown.kind === "image" ? { images: true } : {},
   }, { headers: { "Cache-Control": "private, no-cache" } });
 }
 
-function content({ name, shown }: FilePreview): Content {
+function content({ name, shown }: FileView): Content {
   switch (shown.kind) {
+    case "offer":
+      return markup`<p><a href="${shown.href}">${SAYS.preview}</a></p>`;
     case "image":
       return markup`<img class="preview" src="${shown.href}" alt="${SAYS.picture(name)}">`;
     case "text":
       return markup`<pre tabindex="0" class="preview"><code>${shown.text}</code></pre>
 ${!shown.whole && markup`<p class="quiet">${SAYS.beginning}</p>`}`;
+    case "unknown":
+    case "limited":
+      return markup`<p>${SAYS[shown.kind]}</p>`;
     case "nothing":
-      return markup`<p>${SAYS.nothing}</p>`;
+      return undefined;
   }
 }
 
 /** Pages of shares. */
-export const SHARE_VIEWS: ShareViews = { listing: LISTING_PAGE, preview: previewPage, upload: uploadPage };
+export const SHARE_VIEWS: ShareViews = { listing: LISTING_PAGE, file: filePage, upload: uploadPage };

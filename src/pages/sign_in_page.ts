@@ -176,12 +176,21 @@ ${content}
   return page;
 }
 
-/** Page of a share for signed-in browsers, with a path in it. */
-const PAGE = /\/(shared\/[^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
+/** Share for programs or for signed-in browsers, with a path in it. */
+const SHARE = /\/(rest\/access|shared)\/([^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
-/** Redirects an anonymous browser to the sign-in, which leads back to the share. */
+/**
+ * Redirects an anonymous browser to the page of a share for signed-in browsers, and from there to the sign-in, which leads
+ * back. Programs get the 401.
+ */
 export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
-  const [, page = ""] = PAGE.exec(asked.request.path) ?? [];
-  const query = asked.query.toString();
-  return toSignIn(failure, asked, `${page}${query && `?${query}`}`);
+  const { request, query, root } = asked;
+  const [, where, share = ""] = SHARE.exec(request.path) ?? [];
+  const page = `shared/${share}${query.size > 0 ? `?${query}` : ""}`;
+  if (where === "shared") return toSignIn(failure, asked, page);
+  const isBrowser = request.method === "GET" && /\btext\/html\b/i.test(request.headers.get("Accept") ?? "");
+  if (!isBrowser || failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) {
+    return undefined;
+  }
+  return emptyResponse({ status: 303, headers: { Location: `${root}${page}` } });
 }

@@ -103,10 +103,10 @@ function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHe
   return markup`<p>${sentences.join(" ")}</p>`;
 }
 
-function account({ caller, user, signIn }: Call, { clock }: ServiceFacts): Markup {
+function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
-  const words: ReadonlyMap<string, string> = new Map(Object.entries(SAYS.knownBy));
+  const words: ReadonlyMap<string, string> = new Map([...methods, ...Object.entries(SAYS.knownBy)]);
   const end = (signIn?.ends ?? 0) * 1000;
   return markup`<section aria-labelledby="you">
 <header><h2 id="you">${SAYS.you}</h2></header>

@@ -80,14 +80,7 @@ export const TEXTS = {
         : counted(total, "instance is running.", "instances are running."),
     differ: "Their configurations differ.",
     degraded: "Shares and new certificates are not available: the database does not answer.",
-    knownBy: {
-      PASSWORD_FILE: "user name and password",
-      SSHKEY: "SSH key",
-      OAUTH: "an identity provider",
-      "UNITY-SAML": "Unity",
-      X509: "certificate",
-      ETD: "a token of this service",
-    },
+    knownBy: { ETD: "a token of this service" },
     until: "Signed in until",
     unlessIdle: (minutes: number) =>
       `or until the browser is idle for ${counted(minutes, "minute", "minutes")}`,
@@ -141,6 +134,31 @@ export const TEXTS = {
     reservations: "Reservations",
     noReservations: "No reservations.",
     forAccounts: (names: string) => `for ${names}`,
+  },
+
+  device: {
+    title: "Log in a program",
+    code: "Code",
+    codeHelp: "The program that you started shows this code.",
+    next: "Continue",
+    wrong: "No program waits with this code. Codes expire after ten minutes and can be used once.",
+    question: "Allow this login?",
+    warning:
+      "Allow it only if you started the program yourself just now, and it shows the same code. The program can then act in your name. If somebody sent you the link or the code, deny it.",
+    program: "Program",
+    unverified: "name given by the program, not verified",
+    address: "Address",
+    sameAddress: "the same as your browser's",
+    otherAddress: "not your browser's address",
+    made: "Started",
+    renewable: "can be exchanged for a new token",
+    allow: "Allow",
+    deny: "Deny",
+    allowed: "The program is logged in. Its token is listed under My tokens, where you can revoke it.",
+    denied: "The program was denied.",
+    script: "Log in on a command line",
+    scriptHelp: "This script needs only curl. It shows a code for this page and stores a token in a file.",
+    readScript: "Read the script",
   },
 
   tokens: {
@@ -230,6 +248,7 @@ export const TEXTS = {
     unused: "Nobody has used this share yet.",
     /** Verbs for the log of uses; the name of a file follows. */
     useKinds: {
+      "HTTP-look": "looked at",
       "HTTP-download": "downloaded",
       "HTTP-upload": "uploaded",
       UFTP: "opened a UFTP session for",
@@ -237,6 +256,7 @@ export const TEXTS = {
     incomplete: "incomplete",
     onlyLatest: (count: number) => `Only the latest ${count} are shown.`,
     somebody: "Someone with the link",
+    you: "You",
     received: "Uploaded so far",
     receivedOf: (files: string, bytes: string) => `${files}, ${bytes}`,
     files: counting("file", "files"),
@@ -303,7 +323,7 @@ export const TEXTS = {
     sections: [
       [
         "A folder",
-        "Select a name to download the file, or Preview to look at it first. “Download all as one .zip file” downloads everything. If the archive contains a file NOT COMPLETE.txt, that file lists what is missing. A link to a single file downloads it at once.",
+        "Select a name to download the file, or Preview to look at it first. “Download all as one .zip file” downloads everything. If the archive contains a file NOT COMPLETE.txt, that file lists what is missing. A link to a single file leads to a page with its name and size; select Download there.",
       ],
       [
         "A page for uploads",
@@ -370,10 +390,12 @@ export const TEXTS = {
     },
   },
 
-  preview: {
+  file: {
     download: "Download",
+    preview: "Preview",
     picture: (name: string) => `Image ${name}`,
     beginning: "Only the beginning is shown. Download the file to see the rest.",
-    nothing: "No preview is available: the file is neither a supported image nor UTF-8 text.",
+    unknown: "No preview is available: the file is neither a supported image nor UTF-8 text.",
+    limited: "No preview is available: the number of downloads is limited.",
   },
 } as const;

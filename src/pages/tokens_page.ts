@@ -158,8 +158,8 @@ ${
 </table></div>`;
 }
 
-/** Restrictions of a token in words. */
-function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
+/** Returns the restrictions of a token in words. */
+export function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],
     paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,

@@ -55,8 +55,6 @@ interface LongText {
   readonly type: string;
   /** Approximate memory held by the pieces until they are produced. */
   readonly bytes: number;
-  /** Called once. */
-  readonly done?: (result: { readonly bytes: number; readonly complete: boolean }) => Promise<void> | void;
 }
 
 /**
@@ -64,32 +62,27 @@ interface LongText {
  * status can still change.
  */
 export async function longTextResponse(
-  { pieces, type, bytes, done }: LongText,
+  { pieces, type, bytes }: LongText,
   unread: UnreadAnswers,
   facts: ResponseFacts = {},
 ): Promise<HttpResponse> {
   const source = iteratorOf(pieces);
   const { text: start, ended } = await collect(source, MOST_WHOLE);
-  if (ended) {
-    const response = textResponse(start, type, facts);
-    await done?.({ bytes: Number(response.headers.get("Content-Length")), complete: true });
-    return response;
-  }
+  if (ended) return textResponse(start, type, facts);
   const { status = 200, headers } = facts;
   return {
     status,
     headers: HeaderList.of({ ...headers, "Content-Type": type }),
-    body: streamOf(start, source, { bytes, unread, done }),
+    body: streamOf(start, source, { bytes, unread }),
   };
 }
 
 function streamOf(
   start: string,
   source: AsyncIterator<string>,
-  { bytes, unread, done }: Pick<LongText, "bytes" | "done"> & { readonly unread: UnreadAnswers },
+  { bytes, unread }: Pick<LongText, "bytes"> & { readonly unread: UnreadAnswers },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
-  let taken = 0;
   let over = false;
   let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
   let waiting = start;
@@ -99,7 +92,6 @@ function streamOf(
     waiting = "";
     unread.delete(held);
     if (!complete) await source.return?.();
-    await done?.({ bytes: taken, complete });
   };
   const drop = () => {
     controller?.error(new Error("not read for too long, and the memory is needed"));
@@ -128,7 +120,6 @@ function streamOf(
         const cut = waiting.length <= PIECE || !isHighSurrogate(waiting, PIECE - 1) ? PIECE : PIECE + 1;
         const piece = encoder.encode(waiting.slice(0, cut));
         waiting = waiting.slice(cut);
-        taken += piece.length;
         own.enqueue(piece);
       } catch (error) {
         if (!over) own.error(error);

@@ -14,6 +14,7 @@ export interface ServiceFacts {
   readonly trustedSAMLIssuers: () => readonly string[];
   /** State `OK`, `DOWN` or `UNKNOWN` by connection. */
   readonly externalConnections: () => Readonly<Record<string, string>>;
+  readonly methods: ReadonlyMap<string, string>; // names for users by `Identity.method`
   /** Base of links guessed from host and port; absent if a public URL is configured. */
   readonly supposedUrl: string | undefined;
   /** Absent for a single instance. */

@@ -18,12 +18,12 @@ interface Configured {
 }
 
 /** Returns all configured kinds, including sources within chains. */
-export function configuredKinds(
+export async function configuredKinds(
   { authentication, attributes, dynamicAttributes }: Configured,
   { authenticators, sources }: ServiceKinds,
-): readonly OfKind<AuthenticatorKind | AttributeSourceKind>[] {
+): Promise<readonly OfKind<AuthenticatorKind | AttributeSourceKind>[]> {
   return [
-    ...withKinds(authentication.authenticators, authenticators),
-    ...withKinds([...attributes.sources, ...dynamicAttributes.sources], sources),
+    ...await withKinds(authentication.authenticators, authenticators),
+    ...await withKinds([...attributes.sources, ...dynamicAttributes.sources], sources),
   ];
 }

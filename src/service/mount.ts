@@ -61,7 +61,7 @@ export async function mountService(
     workingDirectory,
   });
   if (snapshot === undefined) throw new InvalidFile(diagnostics.filter(isError));
-  requireExclusiveTrust(configuration, snapshot.config);
+  await requireExclusiveTrust(configuration, snapshot.config);
   const { site, sharing } = snapshot.config;
   if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
   const log = createLogger(sink, { threshold: snapshot.config.logging.level });
@@ -83,8 +83,8 @@ export async function mountService(
  * The TLS client adds the truststore to the process's authorities. So calls to other systems require that the host was
  * started without any, or that the configuration permits public ones. @throws {InvalidFile}
  */
-function requireExclusiveTrust(file: string, config: ServiceConfig): void {
-  if (config.outgoing.publicRoots || !asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
+async function requireExclusiveTrust(file: string, config: ServiceConfig): Promise<void> {
+  if (config.outgoing.publicRoots || !await asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
   const expected =
     "expected the host to be started with DENO_TLS_CA_STORE=system and SSL_CERT_FILE=/dev/null, and " +
     "without SSL_CERT_DIR, DENO_CERT and NODE_EXTRA_CA_CERTS, or true: public authorities would be trusted besides " +
@@ -92,8 +92,10 @@ function requireExclusiveTrust(file: string, config: ServiceConfig): void {
   throw new InvalidFile([{ severity: "error", file, key: "container.client.publicRoots", expected }]);
 }
 
-function asksOthers(config: ServiceConfig): boolean {
-  return configuredKinds(config, KINDS).some(({ config, kind }) => (kind.remotes?.(config) ?? []).length > 0);
+async function asksOthers(config: ServiceConfig): Promise<boolean> {
+  return (await configuredKinds(config, KINDS)).some(({ config, kind }) =>
+    (kind.remotes?.(config) ?? []).length > 0
+  );
 }
 
 /** Answers a web request. @param options.prefix Without trailing slash. @param options.policy Headers of all answers. */

@@ -91,7 +91,7 @@ export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number)
 }
 
 /** Kind of a use, in the words of the usage log (rest-api.md 5.1). */
-export type UseKind = "HTTP-download" | "HTTP-upload" | "UFTP";
+export type UseKind = "HTTP-look" | "HTTP-download" | "HTTP-upload" | "UFTP";
 
 /** Beginning of a use. */
 export interface UseStart {
@@ -100,6 +100,18 @@ export interface UseStart {
   readonly address: string;
   readonly kind: UseKind;
   readonly path: string;
+  /** Present for a download of a limited share: later requests can continue the use. */
+  readonly continues?: Continuation;
+}
+
+/** Facts by which a request continues an earlier use instead of taking another one. */
+export interface Continuation {
+  /** Version of the file, from its size and modification time. */
+  readonly version: string;
+  /** Digest of the browser's cookie for this share. */
+  readonly visitor: string;
+  /** Whether the request asks for a part of the file. */
+  readonly ranged: boolean;
 }
 
 /** Use of a share. */

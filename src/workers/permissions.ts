@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../config/service_config.ts";
+import { endpointOf, type OfKind, type Remote } from "../config/kind.ts";
 import { hostsOf } from "../model/host_list.ts";
 import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
@@ -37,8 +38,9 @@ export async function corePermissions(
   resolve: Resolve,
   kinds = KINDS,
 ): Promise<WorkerPermissions> {
+  const ofKinds = await configuredKinds(config, kinds);
   const net = await Promise.all(
-    remoteEndpoints(config, kinds).map(async ({ host, port }) => {
+    remoteEndpoints(config, ofKinds).map(async ({ host, port }) => {
       const addresses = await resolve(host);
       return [endpoint(host, port), ...addresses.map((address) => endpoint(address, port))];
     }),
@@ -49,16 +51,16 @@ export async function corePermissions(
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
     net: orNone(net.flat()),
-    read: orNone([...dataFiles(config, kinds), ...write]),
+    read: orNone([...dataFiles(config, ofKinds), ...write]),
     write: orNone(write),
     ...NOTHING,
   };
 }
 
 /** Returns the files that the core reads and rereads. */
-function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
+function dataFiles(config: ServiceConfig, ofKinds: readonly OfKind[]): string[] {
   const files: (string | undefined)[] = [
-    ...configuredKinds(config, kinds).flatMap(({ config, kind }) => kind.files?.(config) ?? []),
+    ...ofKinds.flatMap(({ config, kind }) => kind.files?.(config) ?? []),
     ...config.servers.map(({ reservations }) => reservations?.file),
     ...databaseFiles(config),
     ...config.issuedTokens.trustedIssuerFiles,
@@ -78,7 +80,7 @@ interface Endpoint {
   readonly port: number | undefined; // absent: every port, as data connections of the daemon need it
 }
 
-function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[] {
+function remoteEndpoints(config: ServiceConfig, ofKinds: readonly OfKind[]): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const { name, instances } of config.servers) {
     for (const { host, commandHost, commandPort } of instances) {
@@ -88,27 +90,19 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
       for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
     }
   }
-  for (const { config: configured, kind } of configuredKinds(config, kinds)) {
-    for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(address, config));
+  for (const { config: configured, kind } of ofKinds) {
+    for (const remote of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(remote, config));
   }
   endpoints.push(...config.sharing.database?.servers ?? []);
   return endpoints;
 }
 
-/** Returns the endpoint for an address: itself or the proxy. */
-function wayTo(address: string, { outgoing: { proxy } }: ServiceConfig): Endpoint {
-  const end = urlEndpoint(address);
-  const isTunnelled = proxy !== undefined && address.toLowerCase().startsWith("https:") &&
+/** Returns the endpoint for a system: itself or the proxy. */
+function wayTo(remote: Remote, { outgoing: { proxy } }: ServiceConfig): Endpoint {
+  const end = endpointOf(remote);
+  const isTunnelled = proxy !== undefined && remote.address.toLowerCase().startsWith("https:") &&
     goesThroughProxy(end.host, proxy);
   return isTunnelled ? proxy : end;
-}
-
-function urlEndpoint(address: string): Endpoint {
-  const { hostname, port, protocol } = new URL(address);
-  return {
-    host: hostname.replace(/^\[|\]$/g, ""),
-    port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port),
-  };
 }
 
 function endpoint(host: string, port: number | undefined): string {

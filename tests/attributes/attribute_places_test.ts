@@ -4,10 +4,15 @@ import { fileAttributeSource } from "../../src/attributes/file/file_attribute_so
 import { parsePreferences } from "../../src/attributes/preferences.ts";
 import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
 import { userAttributes } from "../../src/attributes/user_attributes.ts";
+import { XuudbSource } from "../../src/attributes/xuudb/xuudb_source.ts";
+import { Assignments } from "../../src/authentication/assignments.ts";
+import { type GroupRules, Groups } from "../../src/authentication/oauth/groups.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { HttpError } from "../../src/model/http_error.ts";
+import { assignments } from "../authentication/remote_subject.ts";
 import { identity } from "./conformance.ts";
+import { LOOPBACK_HTTP, startXuudb } from "./xuudb/xuudb_simulator.ts";
 
 const signal = new AbortController().signal;
 const DN = "CN=Ann, O=Site";
@@ -15,13 +20,17 @@ const DN = "CN=Ann, O=Site";
 interface Asked {
   readonly entry?: Readonly<Record<string, unknown>>;
   readonly found?: Partial<Identity>;
+  readonly projects?: string; // in the XUUDB
   readonly preferences?: string;
   readonly requestedGroup?: string;
 }
 
 /** Account and groups as a daemon is told them on server S, through the sources that a service has. */
-async function toldToDaemon({ entry = {}, found = {}, preferences, requestedGroup }: Asked): Promise<string> {
-  const file = await Deno.makeTempFile({ suffix: ".json" });
+async function toldToDaemon(
+  { entry = {}, found = {}, projects, preferences, requestedGroup }: Asked,
+): Promise<string> {
+  await using opened = new AsyncDisposableStack();
+  const file = opened.adopt(await Deno.makeTempFile({ suffix: ".json" }), (file) => Deno.remove(file));
   await Deno.writeTextFile(file, JSON.stringify({ [DN]: { role: "user", ...entry } }));
   const source = await fileAttributeSource({
     name: "FILE",
@@ -30,10 +39,23 @@ async function toldToDaemon({ entry = {}, found = {}, preferences, requestedGrou
     log: SILENT,
     intervalMs: 60_000,
   });
+  opened.defer(() => source.close());
+  const links = [{ source, optional: false }];
+  if (projects !== undefined) {
+    const { address } = opened.use(startXuudb({ SITE: { [DN]: { xlogin: "ann", projects } } }));
+    const options = { name: "XUUDB", form: "json", address, gcid: "SITE", cache: false } as const;
+    const xuudb = new XuudbSource({ ...options, http: LOOPBACK_HTTP, log: SILENT, clock: () => 0 });
+    opened.defer(() => xuudb.close());
+    links.push({ source: xuudb, optional: false });
+  }
   try {
     const policy = "MERGE_LAST_OVERRIDES";
-    const links = withAutomaticSource([{ source, optional: false }], policy);
-    const chain = new AttributeChain({ name: "all", links, policy, log: SILENT });
+    const chain = new AttributeChain({
+      name: "all",
+      links: withAutomaticSource(links, policy),
+      policy,
+      log: SILENT,
+    });
     const user = await userAttributes(chain, { ...identity(DN), ...found }, {
       preferences: parsePreferences(preferences === undefined ? [] : [preferences]),
       signal,
@@ -43,57 +65,125 @@ async function toldToDaemon({ entry = {}, found = {}, preferences, requestedGrou
   } catch (error) {
     if (error instanceof HttpError) return error.code;
     throw error;
-  } finally {
-    source.close();
-    await Deno.remove(file);
   }
 }
 
 const WRONG = "ERR_USER_ATTRIBUTE";
+const NO_GROUP = "ann:";
 
-/** Forms of a group, and what a daemon is told of each: first where several are a choice, then where they are a list. */
-const GROUPS: readonly (readonly [form: unknown, chosen: string, listed: string])[] = [
-  ["games", "ann:games", "ann:games"],
-  ["games:users", "ann:games:users", "ann:games:users"],
-  ["games:users:games", "ann:games:users", "ann:games:users"],
-  [["games"], "ann:games", "ann:games"],
-  [["games", "users"], "ann:games", "ann:games:users"],
-  [["games:users", "users"], "ann:games:users", "ann:games:users"],
-  [["games", "users:hpc"], "ann:games", "ann:games:users:hpc"],
-  ["", WRONG, WRONG],
-  [":", WRONG, WRONG],
-  ["games:bad name", WRONG, WRONG],
+/**
+ * What a daemon is told of each form of a group: where several are a choice, where they are a list, in the XUUDB, and where
+ * a provider's users could have written it.
+ */
+const GROUPS: readonly (readonly [form: unknown, told: Readonly<Record<Column, string>>])[] = [
+  ["games", { chosen: "ann:games", listed: "ann:games", xuudb: "ann:games", foreign: "ann:games" }],
+  ["games:users", {
+    chosen: "ann:games:users",
+    listed: "ann:games:users",
+    xuudb: "ann:games",
+    foreign: NO_GROUP,
+  }],
+  ["games:users:games", {
+    chosen: "ann:games:users",
+    listed: "ann:games:users",
+    xuudb: "ann:games",
+    foreign: NO_GROUP,
+  }],
+  [["games"], { chosen: "ann:games", listed: "ann:games", xuudb: "ann:games", foreign: "ann:games" }],
+  [["games", "users"], {
+    chosen: "ann:games",
+    listed: "ann:games:users",
+    xuudb: "ann:games",
+    foreign: "ann:games",
+  }],
+  [["games:users", "users"], {
+    chosen: "ann:games:users",
+    listed: "ann:games:users",
+    xuudb: "ann:games",
+    foreign: "ann:users",
+  }],
+  [["games", "users:hpc"], {
+    chosen: "ann:games",
+    listed: "ann:games:users:hpc",
+    xuudb: "ann:games",
+    foreign: "ann:games",
+  }],
+  ["", { chosen: WRONG, listed: WRONG, xuudb: NO_GROUP, foreign: NO_GROUP }],
+  [":", { chosen: WRONG, listed: WRONG, xuudb: NO_GROUP, foreign: NO_GROUP }],
+  ["games:bad name", { chosen: WRONG, listed: WRONG, xuudb: "ann:games", foreign: NO_GROUP }],
 ];
+type Column = "chosen" | "listed" | "xuudb" | "foreign";
 
 const ANN = { xlogin: "ann" };
+const texts = (form: unknown) => [form].flat().map(String);
 
-const PLACES: Readonly<Record<string, (form: unknown) => Asked>> = {
-  "at the top of an entry": (group) => ({ entry: { ...ANN, group } }),
-  "found by authentication": (form) => ({ found: { uid: "ann", groups: [form].flat().map(String) } }),
-  "below uftpd.<server>": (form) => ({ entry: { ...ANN, "uftpd.S.group": form } }),
-  "below daemon.<server>": (form) => ({ entry: { ...ANN, "daemon.S.group": form } }),
-  "below uftpd.<server>, over one at the top": (form) => ({
+/** What `groupsAssign` gives, of an expression with a literal or of one with the provider's claim. */
+function assigned(expression: string, claim: readonly string[] = []): Asked {
+  const made = new Assignments(assignments({ groups: expression }), SILENT);
+  return { found: { ...made.attributes(new Map([["groups", claim]])), uid: "ann" } };
+}
+
+/** What groups of the claim `groups` become, mapped or not. */
+function claimed(claim: readonly string[], groupsMap: GroupRules["groupsMap"] = []): Asked {
+  const rules = { groupsClaim: ["groups"], groupsPrefix: undefined, groupsMap, requiredGroups: [] };
+  const groups = new Groups(rules, SILENT).unixGroups(() => claim);
+  return { found: { uid: "ann", ...(groups.length > 0 && { groups }) } };
+}
+
+const PLACES: Readonly<Record<string, readonly [Column, (form: unknown) => Asked]>> = {
+  "at the top of an entry": ["chosen", (group) => ({ entry: { ...ANN, group } })],
+  "found by authentication": ["chosen", (form) => ({ found: { uid: "ann", groups: texts(form) } })],
+  "below uftpd.<server>": ["listed", (form) => ({ entry: { ...ANN, "uftpd.S.group": form } })],
+  "below daemon.<server>": ["listed", (form) => ({ entry: { ...ANN, "daemon.S.group": form } })],
+  "below uftpd.<server>, over one at the top": ["listed", (form) => ({
     entry: { ...ANN, group: "hpc:all", "uftpd.S.group": form },
-  }),
+  })],
+  "in the XUUDB": ["xuudb", (form) => ({ projects: texts(form).join(":") })],
+  "assigned from a claim": ["foreign", (form) => assigned("attr['groups']", texts(form))],
+  "in a claim": ["foreign", (form) => claimed(texts(form))],
 };
 
-for (const [place, asked] of Object.entries(PLACES)) {
-  for (const [form, chosen, listed] of GROUPS) {
-    const expected = place.startsWith("below") ? listed : chosen;
+for (const [place, [column, asked]] of Object.entries(PLACES)) {
+  for (const [form, { [column]: expected }] of GROUPS) {
     Deno.test(`group ${JSON.stringify(form)} ${place} is ${expected} to a daemon`, async () => {
       assert.equal(await toldToDaemon(asked(form)), expected);
     });
   }
 }
 
+for (const [form, { chosen }] of GROUPS) {
+  const expected = chosen === WRONG ? NO_GROUP : chosen;
+  Deno.test(`group ${JSON.stringify(form)} assigned by the operator's text is ${expected} to a daemon`, async () => {
+    const literal = texts(form).map((text) => `'${text}'`).join(", ");
+    assert.equal(await toldToDaemon(assigned(Array.isArray(form) ? `[${literal}]` : literal)), expected);
+  });
+  if (chosen === WRONG || Array.isArray(form)) continue; // no configuration, and one text each
+  Deno.test(`group ${JSON.stringify(form)} of groupsMap is ${expected} to a daemon`, async () => {
+    assert.equal(await toldToDaemon(claimed(["/lab"], [{ name: "/lab", value: String(form) }])), expected);
+  });
+}
+
+Deno.test("a group below an instance of a server is not used", async () => {
+  assert.equal(
+    await toldToDaemon({ entry: { ...ANN, group: "hpc", "uftpd.S-1.group": "games" } }),
+    "ann:hpc",
+  );
+});
+
 for (
   const [what, asked, expected] of [
     ["the first of a list is preferred", { preferences: "group:games" }, "ann:games:users"],
     ["another of the list is preferred", { preferences: "group:users" }, "ann:users"],
     ["a further value is preferred", { preferences: "pgid:hpc" }, "ann:hpc"],
+    ["two are preferred", { preferences: "group:games:users" }, "ERR_INVALID_PREFERENCES"],
     ["one is preferred that is not there", { preferences: "group:lab" }, "ERR_PREFERENCE_NOT_ALLOWED"],
     ["the first of a list is asked for", { requestedGroup: "games" }, "ann:games:users"],
     ["another of the list is asked for", { requestedGroup: "users" }, "ann:users"],
+    ["the whole list is asked for", { requestedGroup: "games:users" }, "ann:games:users"],
+    ["two of them are asked for", { requestedGroup: "hpc:games" }, "ann:hpc:games"],
+    ["a list with another is asked for", { requestedGroup: "games:root" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["an empty one is asked for", { requestedGroup: "" }, "ERR_GROUP_NOT_AVAILABLE"],
+    ["an empty list is asked for", { requestedGroup: ":" }, "ERR_GROUP_NOT_AVAILABLE"],
     ["a supplementary one is asked for", { requestedGroup: "lab" }, "ann:lab"],
     ["one is asked for that is not there", { requestedGroup: "root" }, "ERR_GROUP_NOT_AVAILABLE"],
   ] as const

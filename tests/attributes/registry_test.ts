@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { onlyHttp } from "../outgoing/only_http.ts";
 import { createAttributes } from "../../src/attributes/registry.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
@@ -21,11 +22,10 @@ async function known(dynamic?: object) {
   });
   const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
   assert(snapshot !== undefined, JSON.stringify(diagnostics));
-  const { attributes, dynamicAttributes } = snapshot.config;
-  const source = await createAttributes(attributes, dynamicAttributes, KINDS.sources, {
+  const source = await createAttributes(snapshot.config, KINDS.sources, {
     log: SILENT,
     clock: Date.now,
-    outgoing: () => assert.fail("nobody is asked"),
+    outgoing: onlyHttp(),
   });
   try {
     const { standard, extra } = await source.attributesOf({ dn: ALICE_DN, method: "", via: "" }, NEVER);

@@ -5,6 +5,7 @@ import type { AuthenticatorParts } from "../../src/authentication/authenticator_
 import { AUTHENTICATORS } from "../../src/authentication/kinds.ts";
 import { createAuthenticators } from "../../src/authentication/registry.ts";
 import { SILENT } from "../../src/logging/logger.ts";
+import { onlyHttp } from "../outgoing/only_http.ts";
 
 const PARTS: AuthenticatorParts = {
   log: SILENT,
@@ -14,7 +15,7 @@ const PARTS: AuthenticatorParts = {
   records: () => undefined,
   revocation: () => undefined,
   serverName: () => "CN=auth",
-  outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),
+  outgoing: onlyHttp(),
   assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },
   gateway: undefined,
 };

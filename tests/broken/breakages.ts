@@ -454,7 +454,7 @@ const PROCESS: readonly Breakage[] = [
     tests: ["tests/attack/full_table_test.ts", "tests/throttling"],
   },
   {
-    rows: ["Reloads by the hundred", "reloads and changes of files at once"],
+    rows: ["Reload storms and failing reloads", "reloads and changes of files at once"],
     broken: "a core whose place another takes is ended with its requests under way",
     file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
@@ -660,7 +660,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
-      "sessions a second at one UFTPD, which takes one command at a time, by three instances cluster",
+      "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/crowd.ts",
@@ -713,7 +713,7 @@ export const BREAKAGES: readonly Breakage[] = [
   ...DATABASE,
   ...PARSERS.map(([row, file, name, test]): Breakage => ({
     rows: row === PARSERS[0]?.[0]
-      ? [row, "Input that breaks a parser"]
+      ? [row, "Malformed input"]
       : row.startsWith("accepts()")
       ? [row, "Acceptance"]
       : [row],

@@ -346,8 +346,8 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.groupsMap./hpc/b=root",
     ANY_AUDIENCE,
   ], [
-    "4: OAUTH.groupsMap./hpc/a = hpc/a: expected the name of a Unix group",
-    "5: OAUTH.groupsMap./hpc/b = root: expected the name of a Unix group",
+    "4: OAUTH.groupsMap./hpc/a = hpc/a: expected the name of a Unix group, or several with : between",
+    "5: OAUTH.groupsMap./hpc/b = root: expected the name of a Unix group, or several with : between",
   ]],
   ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
     "2: UNITY.address: missing, expected a URL that begins with https:// or http://",

@@ -3,7 +3,7 @@ import type { Key } from "../../src/config/key.ts";
 import { sections } from "../../src/config/sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 
-const SECTIONS = sections(KINDS);
+const SECTIONS = await sections(KINDS);
 
 /** Every key of every section, by its name in the file. */
 function* allKeys(): Generator<[name: string, key: Key<unknown>]> {
@@ -31,8 +31,8 @@ Deno.test("SECTIONS have defaults that their own keys accept", () => {
 });
 
 Deno.test("SECTIONS offer choices that their own keys accept", () => {
-  for (const [name, { choices, parse }] of allKeys()) {
-    for (const choice of choices) assert.doesNotThrow(() => parse(choice, { workingDirectory: "/" }), name);
+  for (const [name, { json: { words = [] }, parse }] of allKeys()) {
+    for (const choice of words) assert.doesNotThrow(() => parse(choice, { workingDirectory: "/" }), name);
   }
 });
 

@@ -34,7 +34,10 @@ for (const host of ["localhost", "127.0.0.1"]) {
   Deno.test(`probeCertificate() tells when the certificate of ${host} ends`, async () => {
     await using server = await startHttpsServer(credential, () => assert.fail("nothing is asked"));
     const { port } = new URL(server.origin);
-    assert.equal(await probeCertificate(`https://${host}:${port}/path`, parts()), ENDS.getTime());
+    assert.equal(
+      await probeCertificate({ address: `https://${host}:${port}/path` }, parts()),
+      ENDS.getTime(),
+    );
   });
 }
 
@@ -48,7 +51,7 @@ Deno.test("probeCertificate() names the host of which it wants a certificate, tw
       for await (const client of listener) passed.push(passOn(client, new URL(server.origin), heard));
     })();
     const { port } = listener.addr;
-    await probeCertificate(`https://${host}:${port}/`, parts());
+    await probeCertificate({ address: `https://${host}:${port}/` }, parts());
     listener.close();
     await accepting;
     await server[Symbol.asyncDispose]();
@@ -75,9 +78,12 @@ async function passOn(client: Deno.TcpConn, { port }: URL, heard: string[]): Pro
 Deno.test("probeCertificate() refuses whom nobody here trusts, and says why", async () => {
   await using server = await startHttpsServer(credential, () => {});
   const other = createAuthority({ subject: "CN=Other" });
-  await assert.rejects(probeCertificate(server.origin, parts([other.certificate])), RemoteUnavailable);
   await assert.rejects(
-    probeCertificate(server.origin, parts([])),
+    probeCertificate({ address: server.origin }, parts([other.certificate])),
+    RemoteUnavailable,
+  );
+  await assert.rejects(
+    probeCertificate({ address: server.origin }, parts([])),
     (error) => error instanceof RemoteUnavailable && error.reason === "no trust anchors are configured",
   );
 });
@@ -86,7 +92,7 @@ Deno.test("probeCertificate() waits no longer than for a connection", async () =
   using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const config = { ...CONFIG, connectTimeoutMs: 50 };
   await assert.rejects(
-    probeCertificate(`https://localhost:${mute.addr.port}/`, parts(undefined, config)),
+    probeCertificate({ address: `https://localhost:${mute.addr.port}/` }, parts(undefined, config)),
     (error) => error instanceof RemoteUnavailable && /within 50 ms/.test(error.reason),
   );
 });

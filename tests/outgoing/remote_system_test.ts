@@ -1,56 +1,12 @@
 import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing_http.ts";
-import { RemoteSystem } from "../../src/outgoing/remote_system.ts";
+import { RemoteHttp } from "../../src/outgoing/remote_http.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
+import { BROKEN, OK, REQUEST, subject } from "./scripted_remote.ts";
 
 const NEVER = new AbortController().signal;
-const REQUEST = { method: "GET", url: "https://idp.example:8443/x" } as const;
-const OK: OutgoingResponse = { status: 200, headers: {}, body: "" };
-const BROKEN: OutgoingResponse = { ...OK, status: 500 };
-
-/** A system whose answers the test decides one by one. */
-function subject({ log = SILENT, connectionsPerHost = 6 } = {}) {
-  const time = { now: 1_000_000, elapsed: 5_000 };
-  const calls: ReturnType<typeof Promise.withResolvers<OutgoingResponse>>[] = [];
-  const http: OutgoingHttp = {
-    connectionsPerHost,
-    send() {
-      const call = Promise.withResolvers<OutgoingResponse>();
-      calls.push(call);
-      return call.promise;
-    },
-  };
-  const system = new RemoteSystem({
-    address: REQUEST.url,
-    http,
-    clock: () => time.now,
-    elapsed: () => time.elapsed,
-    log,
-  });
-  const ask = (credential: string, address = "192.0.2.1", { signal = NEVER, known = false } = {}) =>
-    system.ask(REQUEST, { credential, address, queueKey: address, known, signal }, (response) => {
-      if (response.status >= 500) throw system.unusable(`unexpected status ${response.status}`);
-      return response.status;
-    });
-  /** Asks, and has the answer come or fail if the system is asked. */
-  const outcome = async (answer: OutgoingResponse | Error, ...about: Parameters<typeof ask>) => {
-    const before = calls.length;
-    const asked = ask(...about);
-    asked.catch(() => {});
-    for (let i = 0; i < 5 && calls.length === before; i++) await Promise.resolve();
-    if (answer instanceof Error) calls[before]?.reject(answer);
-    else calls[before]?.resolve(answer);
-    return await asked.catch((error: unknown) => {
-      assert.ok(error instanceof RemoteUnavailable, String(error));
-      return error.reason;
-    });
-  };
-  return { time, calls, system, ask, outcome };
-}
-
 const refused = () => new RemoteUnavailable("idp.example:8443", "no answer", { connected: false });
 const cut = () => new RemoteUnavailable("idp.example:8443", "cut", { connected: true });
 
@@ -235,7 +191,7 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
   const settle = async () => {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
-  const system = new RemoteSystem({
+  const system = new RemoteHttp({
     address: REQUEST.url,
     http: {
       connectionsPerHost: 6,
@@ -259,43 +215,6 @@ Deno.test("RemoteSystem serves 200 first logins at once, from one address, withi
   }
   assert.equal(answers, 200);
   assert.deepEqual((await settled).filter(({ status }) => status === "rejected"), []);
-});
-
-const WAIT: OutgoingResponse = { status: 429, headers: { "retry-after": "120" }, body: "" };
-
-Deno.test("RemoteSystem leaves a system alone as long as it asks to be, and tells callers how long that is", async () => {
-  const { outcome, ask, time, calls, system } = subject();
-  assert.equal(await outcome(WAIT, "a"), "unexpected status 429, with the request to wait 120 s");
-  assert.equal(system.status().up, false);
-  time.elapsed += 30_000;
-  await assert.rejects(ask("b", "192.0.2.9", { known: true }), (error) => {
-    assert.ok(error instanceof RemoteUnavailable);
-    assert.equal(error.headers["Retry-After"], "90");
-    return true;
-  });
-  time.elapsed += 89_999;
-  assert.match(String(await outcome(OK, "c")), /left alone/);
-  assert.equal(calls.length, 1);
-  time.elapsed += 1;
-  assert.equal(await outcome(OK, "c"), 200);
-  assert.equal(
-    await outcome({ ...WAIT, headers: { "retry-after": "1" } }, "d"),
-    "unexpected status 429, with the request to wait 1 s",
-  );
-  time.elapsed += 1000;
-  assert.equal(await outcome(OK, "d"), 200);
-});
-
-Deno.test("RemoteSystem passes on when to come back after a 503, and leaves others' credentials alone", async () => {
-  const { ask, calls, outcome } = subject();
-  const asked = ask("bad");
-  calls[0]?.resolve({ ...BROKEN, status: 503, headers: { "retry-after": "77" } });
-  await assert.rejects(asked, (error) => {
-    assert.ok(error instanceof RemoteUnavailable);
-    assert.equal(error.headers["Retry-After"], "77");
-    return true;
-  });
-  assert.equal(await outcome(OK, "good"), 200);
 });
 
 Deno.test("RemoteSystem has connections left for known users, over however many tokens of strangers it thinks for long", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { markup } from "../../src/pages/markup.ts";
-import { qrPicture } from "../../src/pages/qr_picture.ts";
+import { qrPicture, qrText } from "../../src/pages/qr_picture.ts";
 import { read } from "./qr_reader.ts";
 
 /** The code of a picture as a reader of another make sees it. */
@@ -73,4 +73,16 @@ Deno.test("qrPicture() holds what just fits and what just does not into each ver
   }
   assert.equal(readPicture("u".repeat(666)), "u".repeat(666));
   assert.equal(qrPicture("u".repeat(667), "x"), undefined);
+});
+
+Deno.test("qrText() draws a code of blocks that are light on a dark terminal", () => {
+  const link = "https://auth.example.org:9000/login/device?user_code=BCDF-GHJK";
+  const lines = qrText(link).split("\n");
+  const isLight = (row: number, column: number) => {
+    const block = lines[row >> 1]?.[column] ?? "";
+    return block === "█" || block === (row % 2 === 0 ? "▀" : "▄");
+  };
+  const border = 2;
+  const size = (lines[0]?.length ?? 0) - 2 * border;
+  assert.equal(read({ size, isDark: (row, column) => !isLight(row + border, column + border) }), link);
 });

@@ -48,6 +48,7 @@ export const FACTS: ServiceFacts = {
   trustedCAs: () => [],
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
+  methods: new Map([["SSHKEY", "SSH key"]]),
   supposedUrl: undefined,
   cluster: undefined,
   clock: () => Date.UTC(2026, 0, 5),

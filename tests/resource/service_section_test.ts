@@ -18,6 +18,7 @@ function setting() {
     trustedCAs: () => ["CN=A\\B"],
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
+    methods: new Map(),
     supposedUrl: undefined,
     cluster: undefined,
     clock: () => clock.now,

@@ -199,7 +199,7 @@ export class SharingSite implements AsyncDisposable {
 
   /** Made anew each time, since tests exchange the parts. */
   #routes(): PublishedRoute[] {
-    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true });
+    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true }, false);
   }
 
   #call(

@@ -180,6 +180,7 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
     return /"selected":"user"/.test(JSON.stringify(client));
   };
   assert.ok(await isKnown(kept), "the kept connection");
+  const approved = [await approvedBy(browser), await approvedBy(browser)];
   const download = await begin(`/rest/access/HPC/${shareId}/big`, shown);
   return {
     shareId,
@@ -189,6 +190,12 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
       ["New logins", () => isKnown(shown)],
       ["Browser sessions", async () => (await browser.get("/tokens")).status === 200],
       ["Tokens of this service", () => isKnown(bearer)],
+      ["Approved device logins", async () => {
+        const reply = await oauth("/oauth/token", { grant_type: GRANT, device_code: approved.pop() ?? "" });
+        const { access_token } = reply.json();
+        return reply.status === 200 &&
+          await isKnown({ headers: { Authorization: `Bearer ${access_token}` } });
+      }],
       ["Shares made before", async () => (await send(`/rest/access/HPC/${shareId}/ten.txt`)).status === 200],
       ["Kept connections", () => isKnown(kept)],
       ["Transfers in progress", download.finish],
@@ -198,6 +205,20 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
       download.close();
     },
   };
+}
+
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+const oauth = (path: string, fields: Readonly<Record<string, string>>) =>
+  send(path, { method: "POST", headers: FORM, body: new URLSearchParams(fields).toString() });
+
+/** The device code of a program that a browser has allowed. */
+async function approvedBy(browser: Visitor): Promise<string> {
+  const { device_code, user_code } = (await oauth("/oauth/device", { client_id: "tool" })).json();
+  const page = await browser.get("/login/device");
+  const fields = { token: formToken(page), user_code: String(user_code) };
+  assert.equal((await browser.post("/login/device/allow", fields)).status, 200);
+  return String(device_code);
 }
 
 /** Begins to read a file that is too big to be under way as a whole. */
@@ -335,10 +356,12 @@ const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 const WITHIN: Readonly<Record<string, number | "never">> = {
   "at once": 0,
   "next request": 0,
+  "next poll": 0,
   "next use": 0,
   "next list": 0,
   "token's end": 301_000,
   "5 minutes": 301_000,
+  "10 minutes": 601_000,
   "8 hours": 8 * HOUR,
   "go on": "never",
 };

@@ -12,6 +12,10 @@ import { createService } from "../../src/service/service.ts";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { createSite } from "../system/running_service.ts";
+import { endpointOf, type Kind, type KindList } from "../../src/config/kind.ts";
+import { KINDS } from "../../src/service/kinds.ts";
+import { GATE_PORT } from "../fixtures/gate_kind/kind.ts";
+import { startGate } from "../fixtures/gate_kind/gate_server.ts";
 import { MORE_KINDS } from "./made_up_kinds.ts";
 import { answerWeb } from "../../src/service/mount.ts";
 
@@ -82,8 +86,8 @@ Deno.test("what is wrong with the keys of a kind that was made up is reported", 
   ]);
 });
 
-Deno.test("the manual has the keys of a kind that was made up", () => {
-  const manual = configurationReference(sections(MORE_KINDS));
+Deno.test("the manual has the keys of a kind that was made up", async () => {
+  const manual = configurationReference(await sections(MORE_KINDS));
   assert.match(manual, /^## BadgeAuthenticator: badges of a door \(BADGE\)$/m);
   assert.match(manual, /^\| `\S+<method>\.floors` \| .* \| `9` floors \| How many floors there are\. \|$/m);
   assert.match(manual, /^\| `\S+<source>\.account` \| text \| \*\*required\*\* \|/m);
@@ -126,4 +130,141 @@ Deno.test("a kind that was made up lets users in, gives them attributes, and is 
   } finally {
     await service.close();
   }
+});
+
+/** A site whose authenticator and attribute source speak a protocol of their own over TLS. */
+async function gateSite({ asked = false, address }: { asked?: boolean; address?: string } = {}) {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const server = await startGate(
+    authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] }),
+    {
+      asked,
+    },
+  );
+  const site = await createSite({
+    authority,
+    files: { "conf/notice.txt": "\n" },
+    properties: {
+      [`${METHOD}order`]: "GATE",
+      [`${METHOD}GATE.address`]: address ?? server.address,
+      [`${METHOD}GATE.notice`]: "{folder}/conf/notice.txt",
+      [`${SOURCE}order`]: "GATE",
+      [`${SOURCE}GATE.address`]: (address ?? server.address).replace("localhost", "127.0.0.1"),
+    },
+  });
+  const { config, snapshot, diagnostics } = await loadSnapshot(site.main, {
+    environment: () => undefined,
+    kinds: MORE_KINDS,
+  });
+  assert(config !== undefined && snapshot !== undefined, diagnostics.map(formatDiagnostic).join());
+  return {
+    address: server.address,
+    notice: `${site.folder}/conf/notice.txt`,
+    config,
+    snapshot,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([site, server].map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+Deno.test("the core may reach the port that a kind with a protocol of its own names, and no other", async () => {
+  await using site = await gateSite({ address: "gates://gate.example" });
+  const { net, read } = await corePermissions(site.config, () => Promise.resolve(["192.0.2.7"]), MORE_KINDS);
+  assert(net !== false && read !== false);
+  const reached = net.filter((endpoint) => /^(?:gate\.example|192\.0\.2\.7)/.test(endpoint));
+  assert.deepEqual(reached.filter((endpoint) => endpoint.endsWith(`:${GATE_PORT}`)), [
+    `192.0.2.7:${GATE_PORT}`,
+    `gate.example:${GATE_PORT}`,
+  ]);
+  assert.equal(reached.some((endpoint) => endpoint.endsWith(":443")), false);
+  assert(read.includes(site.notice));
+});
+
+Deno.test("endpointOf() refuses an address for which neither scheme nor kind names a port", () => {
+  assert.throws(() => endpointOf({ address: "gates://gate.example" }), TypeError);
+});
+
+for (const asked of [false, true]) {
+  const when = asked ? "asked for" : "from the start";
+  Deno.test(`a kind with a protocol of its own is checked, asked and shown, with TLS ${when}`, async () => {
+    await using site = await gateSite({ asked });
+    const { config, snapshot, address, notice } = site;
+    const diagnostics = await inspectDataFiles(config, MORE_KINDS);
+    assert.deepEqual(diagnostics.map(formatDiagnostic), [`${notice}: the notice says nothing`]);
+    const findings = await checkOnline(snapshot, { log: SILENT, clock: Date.now, kinds: MORE_KINDS });
+    for (const system of ["method GATE", "attribute source GATE"]) {
+      const finding = findings.find((finding) => finding.system === system);
+      assert.equal(finding?.ok, true, finding?.found);
+      assert.match(finding?.found ?? "", /^certificate valid(?: for \d+ days)?; says HELLO$/);
+    }
+    const parts = { ...snapshot, generation: 1, upSince: 0, port: 0 };
+    const service = await createService(parts, { log: SILENT, kinds: MORE_KINDS });
+    try {
+      const ask = async (password: string, accept = "application/json") => {
+        const authorization = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
+        const headers = { Authorization: authorization, Accept: accept };
+        return await answerWeb(service, new Request("https://localhost/rest/auth", { headers }), {
+          address: "192.0.2.1",
+        });
+      };
+      const { client, server } = await (await ask("open-sesame")).json();
+      assert.deepEqual([client.dn, client.xlogin.UID], ["CN=ann", "shared"]);
+      for (const host of ["localhost", "127.0.0.1"]) {
+        assert.equal(server.externalConnections[`Gate ${address.replace("localhost", host)}`], "OK", host);
+      }
+      const page = await (await ask("open-sesame", "text/html")).text();
+      assert.match(page, /a gate/);
+      assert.equal((await ask("open-barley")).status, 401);
+    } finally {
+      await service.close();
+    }
+  });
+}
+
+Deno.test("a kind with a protocol of its own trusts no certificate that the truststore does not know", async () => {
+  await using site = await gateSite();
+  const stranger = createAuthority({ subject: "CN=Another CA" });
+  await using other = await startGate(stranger.issue({ subject: "CN=localhost", names: ["localhost"] }));
+  const remotes = { address: other.address };
+  const changed = JSON.parse(
+    JSON.stringify(site.config.authentication.authenticators),
+    (key, value) => key === "address" ? remotes.address : value,
+  );
+  const config = {
+    ...site.config,
+    authentication: { ...site.config.authentication, authenticators: changed },
+  };
+  const findings = await checkOnline({ ...site.snapshot, config }, {
+    log: SILENT,
+    clock: Date.now,
+    kinds: MORE_KINDS,
+  });
+  const finding = findings.find(({ system }) => system === "method GATE");
+  assert.equal(finding?.ok, false);
+  assert.match(finding?.found ?? "", /no trusted authority signed/);
+});
+
+Deno.test("kinds that are not configured are not loaded", async () => {
+  const loaded: string[] = [];
+  const watched = <K extends Kind>(list: KindList<K>): KindList<K> => ({
+    ...list,
+    kinds: list.kinds.map((entry) => ({
+      ...entry,
+      load: () => {
+        loaded.push(...Object.keys(entry.classes).slice(0, 1));
+        return entry.load();
+      },
+    })),
+  });
+  const kinds = { authenticators: watched(KINDS.authenticators), sources: watched(KINDS.sources) };
+  await using site = await createSite();
+  const { snapshot } = await loadSnapshot(site.main, { environment: () => undefined, kinds });
+  assert(snapshot !== undefined);
+  const service = await createService({ ...snapshot, generation: 1, upSince: 0, port: 0 }, {
+    log: SILENT,
+    kinds,
+  });
+  await service.close();
+  assert.deepEqual([...new Set(loaded)].sort(), ["FileAttributeSource", "FilebasedAuthenticator"]);
 });

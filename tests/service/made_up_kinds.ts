@@ -3,12 +3,12 @@ import { attributeSourceKind } from "../../src/attributes/attribute_source_kind.
 import { authenticatorKind } from "../../src/authentication/authenticator_kind.ts";
 import { attributeValues } from "../../src/model/attributes.ts";
 import { probeWithoutCredentials } from "../../src/outgoing/probed_kind.ts";
+import { gate, gateSource } from "../fixtures/gate_kind/kind.ts";
 import { KINDS, type ServiceKinds } from "../../src/service/kinds.ts";
 
 /** A kind of authenticator that nobody else knows: a door with a list of badges. */
 const badge = authenticatorKind({
   title: "BadgeAuthenticator: badges of a door (BADGE)",
-  classes: { BadgeAuthenticator: { names: ["BADGE"] } },
   keys: {
     list: path({ help: "Badges that are let in, one a line" }),
     door: url({ help: "Door that knows who went through it", schemes: ["https"] }),
@@ -24,7 +24,8 @@ const badge = authenticatorKind({
     address: door,
     shownAs: "Door",
     showCertificate: false,
-    probe: (parts) => probeWithoutCredentials(door, parts, (status) => status === 401),
+    probe: (parts) =>
+      probeWithoutCredentials({ address: door, showCertificate: false }, parts, (status) => status === 401),
   }],
   inspect: async ({ list, floors }) => {
     const badges = (await Deno.readTextFile(list)).trim().split("\n");
@@ -56,7 +57,6 @@ const badge = authenticatorKind({
 /** A kind of attribute source that nobody else knows: everybody may the same. */
 const everybody = attributeSourceKind({
   title: "EverybodySource: one account for everybody (EVERYBODY)",
-  classes: { EverybodySource: { names: ["EVERYBODY"] } },
   keys: { account: text({ help: "Account that everybody uses" }) },
   read: (values) => values,
   create: ({ name, account }) =>
@@ -74,8 +74,22 @@ const everybody = attributeSourceKind({
     }),
 });
 
-/** The kinds there are, and two that were made up. */
+/** The kinds there are, and those that were made up: a line for each. */
 export const MORE_KINDS: ServiceKinds = {
-  authenticators: { ...KINDS.authenticators, kinds: [...KINDS.authenticators.kinds, badge] },
-  sources: { ...KINDS.sources, kinds: [...KINDS.sources.kinds, everybody] },
+  authenticators: {
+    ...KINDS.authenticators,
+    kinds: [
+      ...KINDS.authenticators.kinds,
+      { classes: { BadgeAuthenticator: { names: ["BADGE"] } }, load: () => Promise.resolve(badge) },
+      { classes: { GateAuthenticator: { names: ["GATE"] } }, load: () => Promise.resolve(gate) },
+    ],
+  },
+  sources: {
+    ...KINDS.sources,
+    kinds: [
+      ...KINDS.sources.kinds,
+      { classes: { EverybodySource: { names: ["EVERYBODY"] } }, load: () => Promise.resolve(everybody) },
+      { classes: { GateSource: { names: ["GATE"] } }, load: () => Promise.resolve(gateSource) },
+    ],
+  },
 };

@@ -71,6 +71,7 @@ Deno.test("GET /rest/admin tells administrators the state, and the actions as li
     "action:ShowUserInfo",
     "action:ModifyShare",
     "action:IssueAPIToken",
+    "action:GetMemoryUsage",
   ]);
   assert.match(_links["action:ModifyShare"].href, /\/rest\/admin\/actions\/ModifyShare$/);
   assert.equal(_links["action:ShowUserInfo"].description, "parameters: uid, [serverName]");
@@ -130,6 +131,16 @@ Deno.test("ShowUserInfo tells what the daemons know of an account", async () => 
     [event, decision, dn, done, server, user, action],
     ["admin", "granted", BOSS_DN, true, "HPC", "nobody", "POST /rest/admin/actions/:action"],
   );
+});
+
+Deno.test("GetMemoryUsage tells the memory in the form of the Java service, and takes no parameter", async () => {
+  const { success, message, results } = await act("GetMemoryUsage", {});
+  assert.deepEqual([success, message], [true, "OK"]);
+  assert.deepEqual(Object.keys(results), ["Process", "Heap"]);
+  assert.match(results.Process, /^Used:[1-9]\d+MB$/);
+  assert.match(results.Heap, /^Committed:[1-9]\d*MB,Used:[1-9]\d*MB$/);
+  const { success: taken, message: why } = await act("GetMemoryUsage", { uid: "alice" });
+  assert.deepEqual([taken, why], [false, "Unknown parameter, expected none"]);
 });
 
 Deno.test("ModifyShare changes what is named, and leaves the rest", async () => {

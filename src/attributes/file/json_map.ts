@@ -13,7 +13,6 @@ export function* jsonEntries(text: string, report: Report): Generator<MapEntry, 
 }
 
 function attribute(key: string, { name, line, value }: JsonMember, report: Report): MapAttribute {
-  if (value.kind === "string") return { name, values: [value.text.trim()], line };
   const values: string[] = [];
   for (const item of value.kind === "array" ? value.items : [value]) {
     if (item.kind === "string") values.push(item.text.trim());

@@ -5,7 +5,6 @@ import { attributeSourceKind } from "../attribute_source_kind.ts";
 /** Map file (specification 2.3). */
 export const mapFile = attributeSourceKind({
   title: "FileAttributeSource: map file (FILE)",
-  classes: { FileAttributeSource: { names: ["FILE"] } },
   keys: {
     file: path({ help: "Map file, JSON or XML" }),
     matching: oneOf(["strict", "regexp"], {

@@ -40,11 +40,11 @@ function read({ host, port, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place
 
 async function create(
   { kind, name, address, gcid, cache }: XuudbConfig,
-  { http, clock, log }: ProbeParts,
+  { outgoing, clock, log }: ProbeParts,
 ) {
   const { XuudbSource } = await import("./xuudb_source.ts");
   const form = kind === "XUUDBJSONAttributeSource" ? "json" : "soap";
-  return new XuudbSource({ name, form, address, gcid, cache, http, clock, log });
+  return new XuudbSource({ name, form, address, gcid, cache, http: outgoing.http(), clock, log });
 }
 
 const NOBODY = { dn: "CN=authserver check", method: "CHECK", via: "CHECK" };
@@ -61,11 +61,6 @@ async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswe
 /** XUUDB (authentication.md 7.6) by SOAP and JSON. */
 export const xuudb = attributeSourceKind({
   title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
-  classes: {
-    XUUDBAttributeSource: { names: ["XUUDB"] },
-    XUUDBAuthoriser: { as: "XUUDBAttributeSource" },
-    XUUDBJSONAttributeSource: {},
-  },
   keys: KEYS,
   read,
   remotes: (config) => [{
@@ -74,5 +69,5 @@ export const xuudb = attributeSourceKind({
     probe: (parts) => probe(config, parts),
   }],
   isOptional: ({ optional }) => optional,
-  create: (config, { outgoing, clock, log }) => create(config, { http: outgoing(), clock, log }),
+  create,
 });

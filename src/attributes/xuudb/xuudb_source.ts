@@ -6,7 +6,8 @@ import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { RemoteSystem } from "../../outgoing/remote_system.ts";
+import { RemoteHttp } from "../../outgoing/remote_http.ts";
+import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import { AnswerCache } from "./answer_cache.ts";
@@ -36,7 +37,7 @@ export class XuudbSource implements AttributeSource {
   readonly #options: XuudbOptions;
   readonly #form: WireForm;
   readonly #cache: AnswerCache<AttributeSet>;
-  readonly #remote: RemoteSystem;
+  readonly #remote: RemoteHttp;
   readonly #closed = new AbortController();
 
   constructor(options: XuudbOptions) {
@@ -44,7 +45,7 @@ export class XuudbSource implements AttributeSource {
     this.#options = options;
     this.#form = options.form === "soap" ? SOAP_FORM : JSON_FORM;
     const { address, http, clock, elapsed, log } = options;
-    this.#remote = new RemoteSystem({
+    this.#remote = new RemoteHttp({
       address,
       http,
       clock,
@@ -61,6 +62,10 @@ export class XuudbSource implements AttributeSource {
   attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
     // Shared: one caller's abort must not cancel the others.
     return this.#cache.get(dn, (signal) => this.#ask(dn, signal), signal);
+  }
+
+  status(address: string): RemoteStatus | undefined {
+    return address === this.#options.address ? this.#remote.status() : undefined;
   }
 
   close(): void {

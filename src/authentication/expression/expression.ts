@@ -10,8 +10,8 @@ export interface Expression {
   text(variables: Variables): string | undefined;
   /** Like {@link text}, with external values escaped for a distinguished name. */
   name(variables: Variables): string | undefined;
-  /** Returns a list, also for a single value; `undefined` for null. @throws {InvalidExpression} */
-  list(variables: Variables): readonly string[] | undefined;
+  /** Returns a list, also for a single value; empty for null. @throws {InvalidExpression} */
+  list(variables: Variables): readonly Text[];
 }
 
 /** Compiles an expression (authentication.md 6.2). @throws {InvalidExpression} */
@@ -27,9 +27,9 @@ export function compileExpression(source: string): Expression {
     name: (variables) => notBlank(single(run(variables, true))?.asName),
     list(variables) {
       const value = run(variables, false);
-      if (value === null) return undefined;
+      if (value === null) return [];
       const items = value instanceof List ? value.items : [value];
-      return items.map((item) => asText(source, item).raw);
+      return items.map((item) => asText(source, item));
     },
   };
 }

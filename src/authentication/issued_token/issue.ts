@@ -117,7 +117,7 @@ export class TokenIssuer {
     const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
     // Shortened silently, since callers cannot know that limit.
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
-    const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
+    const expires = now + this.#lifetime(asked, now, renewableUntil);
     const former = identity.issuedToken;
     const restrictions = restrictionsWithin(former?.restrictions, request.restrictions);
     const limited = request.limited || isNarrow(restrictions);
@@ -167,7 +167,7 @@ export class TokenIssuer {
     if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#latestRenewal(now);
-    const expires = now + this.#lifetime(lifetime, issuer, now, renewableUntil);
+    const expires = now + this.#lifetime(lifetime, now, renewableUntil);
     const claims = {
       sub: subject,
       iss: issuer.name,
@@ -226,15 +226,21 @@ export class TokenIssuer {
     return now + Math.max(maxLifetime, renewalPeriod);
   }
 
+  /** Seconds that the limits and the certificate permit now. */
+  get longestLifetime(): number {
+    const certificate = Math.floor((this.#issuer().validity.to - this.options.clock()) / 1000);
+    return Math.min(this.options.limits.maxLifetime, certificate);
+  }
+
   /** Seconds. */
-  #lifetime(lifetime: number | undefined, issuer: Issuer, now: number, until: number): number {
-    const { defaultLifetime, maxLifetime } = this.options.limits;
-    const certificate = Math.floor(issuer.validity.to / 1000) - now;
-    if (certificate < 1) {
+  #lifetime(lifetime: number | undefined, now: number, until: number): number {
+    const { defaultLifetime } = this.options.limits;
+    const permitted = this.longestLifetime;
+    if (permitted < 1) {
       throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
     }
     if (until - now < 1) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
-    const longest = Math.min(maxLifetime, certificate, until - now);
+    const longest = Math.min(permitted, until - now);
     if (lifetime !== undefined && lifetime > longest) throw httpError("ERR_TOKEN_LIFETIME", { longest });
     return lifetime ?? Math.min(defaultLifetime, longest);
   }

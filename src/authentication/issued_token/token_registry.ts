@@ -114,7 +114,7 @@ export class TokenRegistry {
   }
 
   /** Reports whether a token or an ancestor is revoked. @throws {ERR_RECORD_STORE} Also if unknown. */
-  async isRevoked({ dn, family }: ShownToken): Promise<boolean> {
+  async isRevoked({ dn, family }: Pick<ShownToken, "dn" | "family">): Promise<boolean> {
     const version = this.#look();
     const known = this.#revoked.get(dn);
     const revoked = known?.version === version ? known : await this.#readRevoked(canonicalDn(dn));

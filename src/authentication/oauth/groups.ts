@@ -1,12 +1,12 @@
 import type { Logger } from "../../logging/logger.ts";
-import { isUserAccount } from "../../model/account_name.ts";
 import { type Said, textsOf } from "../claims.ts";
+import { UnixGroups } from "../unix_groups.ts";
 
 /** Mapping of provider groups to Unix groups. */
 export interface GroupRules {
   readonly groupsClaim: readonly string[]; // claims with groups, entitlements or roles
   readonly groupsPrefix: string | undefined; // required prefix, which is removed
-  /** Unix groups by group; if present, others are ignored. */
+  /** Unix groups by group, or several with `:` between; if present, others are ignored. */
   readonly groupsMap: readonly { readonly name: string; readonly value: string }[];
   readonly requiredGroups: readonly string[]; // if present, the user must be in one of them
 }
@@ -17,13 +17,15 @@ const MOST_VALUES = 2000; // claim values considered
 export class Groups {
   readonly #rules: GroupRules;
   readonly #map: ReadonlyMap<string, string>;
-  readonly #log: Logger;
-  #warned = false;
+  readonly #unixGroups: UnixGroups;
 
   constructor(rules: GroupRules, log: Logger) {
     this.#rules = rules;
     this.#map = new Map(rules.groupsMap.map(({ name, value }) => [name, value]));
-    this.#log = log;
+    this.#unixGroups = new UnixGroups(
+      "groups of the provider that can be no Unix groups: map them by groupsMap",
+      log,
+    );
   }
 
   get areClaimed(): boolean {
@@ -41,17 +43,9 @@ export class Groups {
   unixGroups(said: Said): readonly string[] {
     const groups = this.#groups(said);
     if (this.#map.size > 0) return [...new Set(groups.flatMap((names) => mapped(names, this.#map)))];
-    const own = groups.flatMap((names) => names.slice(-1));
-    const usable = own.filter(isUserAccount);
-    const odd = own.find((name) => !isUserAccount(name));
-    if (odd !== undefined && !this.#warned) {
-      this.#warned = true;
-      this.#log.warn("groups of the provider that can be no Unix groups: map them by groupsMap", {
-        example: odd.slice(0, 100),
-        left: own.length - usable.length,
-      });
-    }
-    return [...new Set(usable)];
+    return this.#unixGroups.among(
+      groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, foreign: true })),
+    );
   }
 
   /** Returns the names of each group, most exact first. */

@@ -157,7 +157,7 @@ export const KEYS = {
   })),
   groupsMap: items(text({
     help:
-      "Unix group for the group with this name. If any such key is set, the service ignores all other groups",
+      "Unix group, or several with : between, for the group with this name. If any such key is set, the service ignores all other groups",
     added: true,
   })),
   requiredGroups: list({

@@ -6,9 +6,9 @@ import { type OAuthConfig, read } from "./oauth_config.ts";
 /** OAuth bearer tokens (specification 5). */
 export const oauth = authenticatorKind({
   title: "OAuthAuthenticator: OAuth tokens (OAUTH)",
-  classes: { OAuthAuthenticator: { names: ["OAUTH"] } },
   keys: KEYS,
   read,
+  methods: { OAUTH: "an identity provider" },
   remotes,
   looksAtCertificates: ({ certificateBound }) => certificateBound,
   tellsAcr: true,
@@ -18,7 +18,7 @@ export const oauth = authenticatorKind({
   }),
   async create(config, { outgoing, clock, proofs, log }) {
     const { OAuth } = await import("./oauth.ts");
-    const method = new OAuth(config, { http: outgoing(config.showCertificate), clock, proofs, log });
+    const method = new OAuth(config, { http: outgoing.http(config.showCertificate), clock, proofs, log });
     await method.warmUp();
     return method;
   },

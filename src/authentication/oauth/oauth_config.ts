@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import type { Infer } from "../../config/key.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { requireHttps } from "../../config/require_https.ts";
-import { isUserAccount } from "../../model/account_name.ts";
+import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { readAssignments } from "../provider_keys.ts";
 import { algorithmOf, type ClientLogin } from "./client_login.ts";
@@ -175,8 +175,9 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
     reader.error(`${prefix}groupsClaim`, `expected either this or ${prefix}groupsAssign`);
   }
   for (const { name, value } of groupsMap) {
-    if (isUserAccount(value)) continue;
-    reader.error(`${prefix}groupsMap.${name}`, "expected the name of a Unix group", value);
+    if (groupNames(value).every(isUserAccount)) continue;
+    const expected = "expected the name of a Unix group, or several with : between";
+    reader.error(`${prefix}groupsMap.${name}`, expected, value);
   }
   if (groupsClaim.length > 0) return;
   const [mapped] = groupsMap;

@@ -20,7 +20,7 @@ const ASKER: Asker = { queueKey: "probe", known: true, credential: "probe", addr
 
 /** Probes an issuer's metadata, keys and endpoints. */
 export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
-  const provider = new Provider(config, { http: parts.http, clock: parts.clock, log: parts.log });
+  const provider = new Provider(config, httpParts(config, parts));
   const found = config.jwksUri === undefined ? [await keysOf(provider)] : [];
   if ((config.opaqueTokens || config.askAlways) && config.address === undefined) {
     const sort = config.introspection === undefined ? "userinfo" : "introspection";
@@ -36,8 +36,12 @@ export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promi
 }
 
 /** Probes a configured key URL. */
-export async function probeKeys(config: OAuthConfig, { http, clock, log }: ProbeParts): Promise<ProbeAnswer> {
-  return { ok: true, found: await keysOf(new Provider(config, { http, clock, log })) };
+export async function probeKeys(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
+  return { ok: true, found: await keysOf(new Provider(config, httpParts(config, parts))) };
+}
+
+function httpParts({ showCertificate }: OAuthConfig, { outgoing, clock, log }: ProbeParts) {
+  return { http: outgoing.http(showCertificate), clock, log };
 }
 
 async function keysOf(provider: Provider): Promise<string> {
@@ -53,10 +57,11 @@ export async function probeEndpoint(
   parts: ProbeParts,
 ): Promise<ProbeAnswer> {
   if (config.introspection === undefined) {
-    return await probeWithoutCredentials(address, parts, (status) => [400, 401, 403].includes(status));
+    const at = { address, showCertificate: config.showCertificate };
+    return await probeWithoutCredentials(at, parts, (status) => [400, 401, 403].includes(status));
   }
   const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
-  const method = new OAuth(asked, { http: parts.http, clock: parts.clock, log: parts.log });
+  const method = new OAuth(asked, httpParts(config, parts));
   const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
   const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
   method.close();

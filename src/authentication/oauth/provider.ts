@@ -1,7 +1,8 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import { RemoteHttp } from "../../outgoing/remote_http.ts";
+import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import {
   endpointOf,
@@ -33,7 +34,7 @@ export class Provider {
   readonly #addresses: ProviderAddresses;
   readonly #parts: ProviderParts;
   readonly #elapsed: Stopwatch;
-  readonly #systems = new Map<string, RemoteSystem>();
+  readonly #systems = new Map<string, RemoteHttp>();
   #metadata: { readonly value: ProviderMetadata; readonly since: number } | undefined;
 
   constructor(addresses: ProviderAddresses, parts: ProviderParts) {
@@ -166,11 +167,11 @@ export class Provider {
     throw this.unusable(issuer, "no discovery document");
   }
 
-  #system(url: string): RemoteSystem {
+  #system(url: string): RemoteHttp {
     const { origin } = new URL(url);
     const known = this.#systems.get(origin);
     if (known !== undefined) return known;
-    const made = new RemoteSystem({ address: url, ...this.#parts });
+    const made = new RemoteHttp({ address: url, ...this.#parts });
     this.#systems.set(origin, made);
     return made;
   }

@@ -6,7 +6,6 @@ import { authenticatorKind } from "../authenticator_kind.ts";
 /** SSH keys (specification 2.6). */
 export const sshKey = authenticatorKind({
   title: "SSHKeyAuthenticator: SSH keys (SSHKEY)",
-  classes: { SSHKeyAuthenticator: { names: ["SSHKEY"] } },
   keys: {
     file: optional(
       path({
@@ -80,6 +79,7 @@ export const sshKey = authenticatorKind({
     }
     return values;
   },
+  methods: { SSHKEY: "SSH key" },
   files: ({ file, certificateAuthorities, revokedKeys }) =>
     [file, certificateAuthorities, revokedKeys].filter((path) => path !== undefined),
   inspect: async (config) => (await import("./inspect.ts")).inspectKeys(config),

@@ -5,18 +5,16 @@ import { KEYS, read } from "./keys.ts";
 /** Unity, by SAML (specification 5): the first class passes on user name and password, the second a bearer token. */
 export const unity = authenticatorKind({
   title: "UnitySAMLAuthenticator (UNITY, UNITY-PASSWORD) and UnityOAuthAuthenticator (UNITY-OAUTH)",
-  classes: {
-    UnitySAMLAuthenticator: { names: ["UNITY", "UNITY-PASSWORD"] },
-    UnityOAuthAuthenticator: { names: ["UNITY-OAUTH"] },
-  },
   keys: KEYS,
   ignored: { identityAssign: "the assertion names the user" },
   read,
+  methods: { "UNITY-SAML": "Unity" },
   remotes: ({ address, showCertificate }) => [{
     address,
     shownAs: "Unity",
     showCertificate,
-    probe: (parts) => probeWithoutCredentials(address, parts, (status) => status !== 404),
+    probe: (parts) =>
+      probeWithoutCredentials({ address, showCertificate }, parts, (status) => status !== 404),
   }],
   takesTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
   inspect: async ({ assignments }) => ({
@@ -26,7 +24,7 @@ export const unity = authenticatorKind({
     const create = config.kind === "UnitySAMLAuthenticator"
       ? (await import("./unity_saml.ts")).unitySaml
       : (await import("./unity_oauth.ts")).unityOAuth;
-    const http = outgoing(config.showCertificate);
+    const http = outgoing.http(config.showCertificate);
     return create(config, { ...assertions, serverDn: serverName() || undefined, http, clock, log });
   },
 });

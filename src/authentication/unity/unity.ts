@@ -3,7 +3,8 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import { RemoteHttp } from "../../outgoing/remote_http.ts";
+import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
@@ -50,7 +51,7 @@ export class Unity implements Authenticator {
   readonly #parts: UnityParts;
   readonly #log: Logger;
   readonly #assignments: Assignments;
-  readonly #remote: RemoteSystem;
+  readonly #remote: RemoteHttp;
   readonly #cache: CredentialCache<AuthenticationResult>;
 
   /** @param passOn Returns credentials to forward, or a result. @throws {InvalidFile} For an invalid expression. */
@@ -66,7 +67,7 @@ export class Unity implements Authenticator {
     this.#parts = parts;
     this.#log = parts.log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, this.#log);
-    this.#remote = new RemoteSystem({
+    this.#remote = new RemoteHttp({
       address: config.address,
       http: parts.http,
       clock: parts.clock,

@@ -31,7 +31,7 @@ export const check = defineCommand({
   },
   operands: {},
   options: {
-    online: { help: "Test the connection to each daemon, identity provider and XUUDB" },
+    online: { help: "Test the connection to each daemon, identity provider and attribute source" },
     strict: { help: "Treat warnings as errors" },
     permissions: { help: "Print the permissions of the service's workers" },
   },
@@ -52,7 +52,7 @@ export const check = defineCommand({
     "logins[].server": "Server with requirements for logins",
     "logins[].requires": "Requirements as text",
     "permissions.*?": "With --permissions: permissions of each worker, by kind; false is no permission",
-    "online[].system?": "With --online: a daemon, identity provider or XUUDB",
+    "online[].system?": "With --online: a daemon, identity provider or attribute source",
     "online[].address?": "host:port",
     "online[].ok?": "Whether the test succeeded",
     "online[].found?": "What was found",

@@ -34,8 +34,8 @@ interface Parts {
 const DAY_MS = 86_400_000;
 
 /**
- * Contacts every daemon, database, identity provider and XUUDB once, as the service would, without credentials of users: a
- * ping, a request without credentials, a query for an unknown user.
+ * Contacts every daemon, database and system of a configured kind once, as the service would, without credentials of users:
+ * a ping, a request without credentials, a query for an unknown user.
  */
 export async function checkOnline(
   { config, material }: Snapshot,
@@ -52,7 +52,7 @@ export async function checkOnline(
     return (await Promise.all([
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
       ...config.sharing.database === undefined ? [] : [checkDatabase(config.sharing.database, parts)],
-      ...configuredKinds(config, kinds).flatMap((configured) => checkRemotes(configured, parts)),
+      ...(await configuredKinds(config, kinds)).flatMap((configured) => checkRemotes(configured, parts)),
     ])).flat();
   } finally {
     outgoing.close();
@@ -136,15 +136,15 @@ function checkRemotes(
   { outgoing, log, clock }: Parts,
 ): Promise<readonly Finding[]>[] {
   const system = `${sort} ${config.name}`;
-  return (kind.remotes?.(config) ?? []).map(async ({ address, showCertificate, probe }) => {
-    const shows = showCertificate ?? outgoing.config.showCertificate;
+  return (kind.remotes?.(config) ?? []).map(async (remote) => {
+    const { address } = remote;
     try {
-      const ends = await outgoing.probeCertificate(address, shows);
-      const { ok, found } = await probe({ http: outgoing.client(shows), log, clock });
+      const ends = await outgoing.probeCertificate(remote);
+      const { ok, found } = await remote.probe({ outgoing, log, clock });
       const certificate = ends === undefined
         ? "not encrypted"
         : ends === "verified"
-        ? "certificate valid, seen through the proxy"
+        ? "certificate valid"
         : validFor(ends - clock());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {

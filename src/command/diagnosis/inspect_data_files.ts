@@ -24,11 +24,10 @@ export interface DataFiles {
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
   const alone = attributes.sources.length === 1 && dynamicAttributes.sources.length === 0;
+  const ofKinds = await configuredKinds(config, kinds);
   const [inspections, found] = await Promise.all([
     Promise.all(
-      configuredKinds(config, kinds).map(({ config, kind }) =>
-        kind.inspect?.(config, { servers: serverNames, alone })
-      ),
+      ofKinds.map(({ config, kind }) => kind.inspect?.(config, { servers: serverNames, alone })),
     ),
     Promise.all([
       ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),

@@ -14,7 +14,7 @@ import {
 } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
-import { kindOf } from "../../config/kind.ts";
+import { withKinds } from "../../config/kind.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { configFile, configurationFolder } from "../config_option.ts";
@@ -219,10 +219,9 @@ async function fileOf(given: Places): Promise<string> {
   const main = await configFile(given);
   const environment = (name: string) => Deno.env.get(name);
   const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
-  const [named, another] = (readable.authentication?.authenticators ?? []).flatMap((authenticator) =>
-    authenticator.kind in passwordFile.classes
-      ? kindOf(authenticator, KINDS.authenticators).files?.(authenticator) ?? []
-      : []
+  const ofKinds = await withKinds(readable.authentication?.authenticators ?? [], KINDS.authenticators);
+  const [named, another] = ofKinds.flatMap(({ config, kind }) =>
+    kind === passwordFile ? kind.files?.(config) ?? [] : []
   );
   if (another !== undefined && another !== named) {
     throw new WrongUsage(`Expected --file, one of those that ${main} names: ${named}, ${another}`);

@@ -56,7 +56,7 @@ export const SOURCE = section({
   anyCase: true,
   keys: {
     class: optional(className({
-      help: "Class of the source; FILE and XUUDB have a default. The service ignores the Java package",
+      help: "Class of the source; names such as FILE have a default. The service ignores the Java package",
     })),
   },
 });

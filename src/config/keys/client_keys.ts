@@ -1,7 +1,7 @@
 import { flag, host, integer, list, oneOf, optional, port, secretText, text } from "../key.ts";
 import { section } from "../section.ts";
 
-/** Requests of this service to identity providers and XUUDB (rest-api.md 3.4, authentication.md 5.1). */
+/** Connections of this service to identity providers and attribute sources (rest-api.md 3.4, authentication.md 5.1). */
 export const CLIENT = section({
   prefix: "container.client.",
   title: "Outgoing requests",
@@ -15,7 +15,7 @@ export const CLIENT = section({
     showCertificate: flag({
       name: "sslAuthnEnabled",
       help:
-        "Send the service's certificate to an XUUDB that asks for one; for identity providers see doTLSAuthn",
+        "Send the service's certificate to an attribute source that asks for one; for identity providers see doTLSAuthn",
       default: true,
     }),
     publicRoots: flag({

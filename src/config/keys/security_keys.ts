@@ -122,6 +122,12 @@ export const BROWSERS = section({
       unit: "seconds",
       added: true,
     }),
+    deviceLogin: flag({
+      help:
+        "Let command-line programs log in through a browser (RFC 8628): /login/device, /login.sh and /oauth/…",
+      default: true,
+      added: true,
+    }),
   },
 });
 

@@ -96,7 +96,7 @@ export const CLIENT_TRUSTSTORE = section({
   ignored: TRUST_IGNORED,
 });
 
-/** Truststore for identity providers and XUUDB. */
+/** Truststore for identity providers and attribute sources. */
 export const PROVIDER_TRUSTSTORE = section({
   prefix: "container.security.providerTruststore.",
   title: "Trusted certificates of identity providers",

@@ -11,7 +11,7 @@ import { sharedServer } from "../../resource/share/shared_server.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
-import type { Share, Use } from "../../sharing/share.ts";
+import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
 import { EVERYBODY, groupOf } from "../../sharing/target.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
@@ -104,14 +104,17 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
     linkSection(call, share, parts),
     changeSection(call, share, parts),
     markup`<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
-${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(share, uses, parts.clock())}
+${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses, parts.clock())}
 </section>`,
   ], copyScript);
 }
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
   const { target, access, usesLeft, password, note, sources } = share;
-  const { http } = ownersView(share, call.base, clock());
+  // A browser reads a share for some people by the page for signed-in browsers.
+  const http = target === EVERYBODY
+    ? ownersView(share, call.base, clock()).http
+    : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
   const facts: readonly (readonly [string, Content])[] = [
     [SAYS.path, isolated(share.path)],
     [SAYS.whom, whom(share)],
@@ -174,16 +177,17 @@ ${
 `;
 }
 
-function useList({ path: shared }: Share, uses: readonly Use[], now: number): Markup {
+function useList(call: Call, { server, path: shared }: Share, uses: readonly Use[], now: number): Markup {
+  const you = nameOnServer(call, server);
+  const whose = (who: string) =>
+    who === EVERYBODY ? SAYS.somebody : who === you ? SAYS.you : isolated(personName(who));
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
   return markup`${uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest(MOST_USES)}</p>`}
 <ul class="entries">
 ${
     uses.map(({ at, who, address, kind, path, bytes, complete }) =>
-      markup`<li>${who === EVERYBODY ? SAYS.somebody : isolated(personName(who))}, ${address}, ${
-        SAYS.useKinds[kind]
-      } ${isolated(named(path))}
+      markup`<li>${whose(who)}, ${address}, ${SAYS.useKinds[kind]} ${isolated(named(path))}
 <p class="quiet">${moment(at)} (${distance(at, now)})${bytes !== undefined && [" · ", size(bytes)]}${
         complete === false && [", ", SAYS.incomplete]
       }</p></li>

@@ -11,7 +11,7 @@ import { ListingPart } from "./listing_part.ts";
 import { type ListingQuery, listingQueryText, parseListingQuery } from "./listing_query.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareFacts, trailTo, uploadTarget } from "./share_facts.ts";
-import type { UseOfShare } from "./use_of_share.ts";
+import { lookAt } from "./use_of_share.ts";
 
 /**
  * Answers with the entries of a directory, as a page or as JSON, in parts that each name the next.
@@ -20,14 +20,13 @@ import type { UseOfShare } from "./use_of_share.ts";
 export async function directoryListing(
   call: Call,
   opened: OpenedShare,
-  { session, use, people, zone, upload }: {
+  { session, people, zone, upload }: {
     readonly session: DaemonSession;
-    readonly use: UseOfShare | undefined;
     readonly people: ListingForm;
     readonly zone: number | undefined;
     readonly upload: boolean;
   },
-  { unread, clock }: SharingParts,
+  parts: SharingParts,
 ): Promise<HttpResponse> {
   const { share, path, limits } = opened;
   const json = prefersJson(call.request.headers.get("Accept"));
@@ -36,10 +35,11 @@ export async function directoryListing(
   const part = new ListingPart(query, json ? undefined : people.most);
   const keeping = upload && call.signIn !== undefined ? "no-store" : "no-cache"; // no-store: it has a form token
   const headers = { ...form.headers(upload), "Cache-Control": `private, ${keeping}` };
-  if (use === undefined) {
+  if (call.request.method === "HEAD") {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
   }
+  await lookAt(call, share, path, parts);
   const directory = path.endsWith("/") ? path : `${path}/`;
   let omitted = 0;
   const { complete, unreadable } = await session.list(directory, (entry) => {
@@ -58,22 +58,15 @@ export async function directoryListing(
     zone,
     share: shareFacts(call, share, `${directory}*`),
     upload: upload ? uploadTarget(call, share, directory) : undefined,
-    now: clock(),
+    now: parts.clock(),
   };
   return await longTextResponse(
     {
       pieces: form.pieces(listing),
       type: form.type,
       bytes: entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
-      done: async (result) => {
-        try {
-          await use.finish(result);
-        } catch (error) {
-          call.log.error("share use not recorded", { error });
-        }
-      },
     },
-    unread,
+    parts.unread,
     { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },
   );
 }

@@ -4,21 +4,23 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { type Entry, isWritable } from "../../daemon/session/entry.ts";
 import { grants } from "../../sharing/access_level.ts";
+import { httpError } from "../../model/http_error.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { directoryArchive } from "./archive/directory_archive.ts";
-import type { Share } from "../../sharing/share.ts";
+import { type Continuation, isDirectory, type Share } from "../../sharing/share.ts";
 import { uploadView } from "./share_facts.ts";
 import { contentDisposition } from "./content_disposition.ts";
 import { imageType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
-import { filePreview } from "./file_preview.ts";
+import { filePage } from "./file_page.ts";
 import type { ShareViews } from "./listing.ts";
-import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
+import { checkUsesLeft, granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
-import { type UseOfShare, useShare } from "./use_of_share.ts";
+import { shareVisitor } from "./share_visitor.ts";
+import { type Begin, type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
   formatHttpDate,
@@ -29,56 +31,101 @@ import {
 
 /**
  * Serves `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, a range of it, or a listing (rest-api.md 1.13,
- * 2.7, 2.8). A use counts when data is sent; `HEAD`, 304, 412 and 416 do not count.
+ * 2.7, 2.8). A use begins with the content of a file or an archive; pages, listings, previews, `HEAD`, 304, 412 and 416
+ * take none.
  */
 export async function download(
   call: Call,
   parts: SharingParts,
   views: ShareViews,
 ): Promise<HttpResponse> {
-  const isPage = /\btext\/html\b/i.test(call.request.headers.get("Accept") ?? "");
-  const wanted = ({ access }: Share) => access === "DROP" && isPage ? "DROP" : "READ";
+  const wanted = ({ access }: Share) => access === "DROP" && wantsPage(call) ? "DROP" : "READ";
   const opened = asDirectory(await openedShare(call, wanted, parts), call);
   if (opened.share.access === "DROP") {
     if (opened.path !== opened.share.path) throw nothingThere("nothing of a share for uploads is shown");
     return views.upload(uploadView(call, opened.share, parts.clock()));
   }
-  const head = call.request.method === "HEAD";
-  // Reserved before the daemon is called: of many requests for the last use only the first costs a session.
-  const use = head
-    ? undefined
-    : await useShare(call, opened.share, { kind: "HTTP-download", path: opened.path }, parts);
-  let session: DaemonSession | undefined;
+  const start = await startOf(call, opened.share, parts);
   try {
-    session = await openShareSession(
-      call,
-      opened,
-      { path: opened.path, permission: "READ" },
-      use?.signal ?? call.signal,
-    );
-    const entry = await session.datedEntry(opened.path);
-    if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
+    return await openedDownload(call, opened, parts, views);
+  } finally {
+    start();
+  }
+}
+
+/**
+ * Lets the downloads of a limited share begin one after the other: of many requests for the last use only the first costs
+ * a session of the daemon. @returns Lets the next one begin.
+ */
+async function startOf(call: Call, share: Share, parts: SharingParts): Promise<() => void> {
+  if (share.usesLeft === undefined) return () => {};
+  const start = await parts.uploads.semaphore.take(share.server, `share ${share.id}`, call.signal);
+  try {
+    const now = await parts.store.get(share.server, share.id);
+    if (now === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "ended while the request waited");
+    await checkUsesLeft(call, now, parts);
+    return start;
+  } catch (error) {
+    start();
+    throw error;
+  }
+}
+
+async function openedDownload(
+  call: Call,
+  opened: OpenedShare,
+  parts: SharingParts,
+  views: ShareViews,
+): Promise<HttpResponse> {
+  const { share, path } = opened;
+  const isPage = wantsPage(call);
+  const ended = new AbortController();
+  const signal = AbortSignal.any([call.signal, ended.signal]);
+  const session = await openShareSession(call, opened, { path, permission: "READ" }, signal);
+  let use: UseOfShare | undefined;
+  try {
+    const entry = await session.datedEntry(path);
+    if (entry.kind === "special" || (entry.kind === "file" && path.endsWith("/"))) {
       throw nothingThere("not a file or directory as asked for");
     }
+    const begin: Begin = async (headers, ranged) => {
+      const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
+      const continues = continuation(call, share, headers, { version, ranged });
+      return use = await useShare(call, share, { kind: "HTTP-download", path, continues, ended }, parts);
+    };
+    const view = call.query.get("view");
     if (entry.kind === "directory") {
-      if (call.query.get("view") === "zip") return directoryArchive(call, opened, { session, use });
+      if (view === "zip") return await directoryArchive(call, opened, { session, begin });
       const zone = zoneOf(entry);
-      const upload = takesFiles(opened.share, entry, parts);
-      return await directoryListing(
-        call,
-        opened,
-        { session, use, people: views.listing, zone, upload },
-        parts,
-      );
+      const upload = takesFiles(share, entry, parts);
+      return await directoryListing(call, opened, { session, people: views.listing, zone, upload }, parts);
     }
-    return call.query.get("view") === "preview"
-      ? await filePreview(call, opened, entry, { session, use, preview: views.preview })
-      : await fileResponse(call, opened, entry, { session, use }, parts);
+    const isLanding = isPage && view === null && !isDirectory(share) && !call.query.has("download");
+    return view === "preview" || isLanding
+      ? await filePage(call, opened, entry, { session, views, preview: view === "preview" }, parts)
+      : await fileResponse(call, opened, entry, { session, begin }, parts);
   } catch (error) {
-    session?.close();
+    session.close();
     await use?.giveBack();
     throw error;
   }
+}
+
+/** Limited shares alone need to recognise retries and ranges. */
+function continuation(
+  call: Call,
+  share: Share,
+  headers: HeaderList,
+  facts: Pick<Continuation, "version" | "ranged">,
+): Continuation | undefined {
+  if (share.usesLeft === undefined) return undefined;
+  const { digest, cookie } = shareVisitor(call, share);
+  headers.append("Set-Cookie", cookie);
+  return { ...facts, visitor: digest };
+}
+
+function wantsPage({ request }: Call): boolean {
+  return /\btext\/html\b/i.test(request.headers.get("Accept") ?? "");
 }
 
 /** Archives exist only of directories: a session for the path with a slash reads the whole tree. */
@@ -87,17 +134,16 @@ function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
   return query.get("view") === "zip" && !path.endsWith("/") ? { ...opened, path: `${path}/` } : opened;
 }
 
-/** Reports whether the page offers uploads; a share with one remaining use needs it for the file. */
+/** Reports whether the page offers uploads. */
 function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
-  const { usesLeft = Infinity } = share;
-  return isWritable(entry) && usesLeft > 1 && grants(granted(share, parts), "WRITE");
+  return isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");
 }
 
 async function fileResponse(
   call: Call,
   { path }: OpenedShare,
   entry: Entry & { readonly modifiedAt?: number },
-  { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
+  { session, begin }: { readonly session: DaemonSession; readonly begin: Begin },
   { clock }: SharingParts,
 ): Promise<HttpResponse> {
   const { size } = entry;
@@ -110,7 +156,8 @@ async function fileResponse(
   }
   const requested = call.request.headers;
   const condition = evaluateConditions(requested, validators);
-  const ranged = use !== undefined && rangeApplies(requested, validators);
+  const head = call.request.method === "HEAD";
+  const ranged = !head && rangeApplies(requested, validators);
   const range = parseByteRange(ranged ? requested.get("Range") : null, size);
 
   const bodiless = (status: number) => {
@@ -118,7 +165,6 @@ async function fileResponse(
     return { status, headers, body: null };
   };
   if (condition === "not modified" || condition === "failed" || range.kind === "unsatisfiable") {
-    await use?.giveBack();
     if (condition === "not modified") return bodiless(304);
     headers.set("Content-Length", "0");
     if (condition === "failed") return bodiless(412);
@@ -130,7 +176,8 @@ async function fileResponse(
   headers.set("Content-Length", String(length));
   if (range.kind === "part") headers.set("Content-Range", `bytes ${first}-${last}/${size}`);
   const status = range.kind === "part" ? 206 : 200;
-  if (use === undefined) return bodiless(status);
+  if (head) return bodiless(status);
+  const use = await begin(headers, range.kind === "part");
   if (length === 0) {
     await use.finish({ bytes: 0, complete: true });
     return bodiless(status);

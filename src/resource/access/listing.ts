@@ -23,7 +23,7 @@ export interface ShareFacts {
   readonly expires: number;
   readonly note?: string;
   readonly help: string;
-  /** Whether each view uses up the share, so that pages must not invite to it. */
+  /** Whether downloads are limited: previews would give away what they count. */
   readonly counted: boolean;
   /** Command line for `pyuftp`. */
   readonly command: string;
@@ -59,18 +59,22 @@ export interface ListingForm {
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
-/** Preview of a shared file. */
-export interface FilePreview {
+/** Page of a shared file. */
+export interface FileView {
   readonly name: string;
   readonly size: number;
   /** Links to the parent directories; empty for a share of the file alone. */
   readonly trail: Listing["trail"];
+  /** Address that downloads the file. */
   readonly href: string;
-  /** A picture by relative link, the beginning of a text, or nothing. */
+  readonly share: ShareFacts;
+  readonly now: number;
+  /** A link to the preview, a picture by relative link, the beginning of a text, or why there is no preview. */
   readonly shown:
+    | { readonly kind: "offer"; readonly href: string }
     | { readonly kind: "image"; readonly href: string }
     | { readonly kind: "text"; readonly text: string; readonly whole: boolean }
-    | { readonly kind: "nothing" };
+    | { readonly kind: "unknown" | "limited" | "nothing" };
 }
 
 /** Destination of uploads. */
@@ -98,7 +102,7 @@ export interface UploadView extends UploadTarget {
 /** Views of shares, injected by the pages. */
 export interface ShareViews {
   readonly listing: ListingForm;
-  readonly preview: (preview: FilePreview) => HttpResponse;
+  readonly file: (view: FileView) => HttpResponse;
   readonly upload: (view: UploadView) => HttpResponse;
 }
 

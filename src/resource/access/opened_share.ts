@@ -1,14 +1,15 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { isDirectory, isOver, isShareId, type Share } from "../../sharing/share.ts";
+import { isDirectory, isExpired, isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import { addressInRange } from "../../model/address.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { targetsOnServer } from "../share/names.ts";
+import { nameOnServer, targetsOnServer } from "../share/names.ts";
 import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
+import { shareVisitor } from "./share_visitor.ts";
 import { checkTokenUse } from "../token_limits.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
@@ -35,13 +36,29 @@ export async function openedShare(
   const server = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
-  if (share === undefined || isOver(share, parts.clock())) throw httpError("ERR_SHARE_NOT_FOUND");
+  if (share === undefined || isExpired(share, parts.clock())) throw httpError("ERR_SHARE_NOT_FOUND");
+  await checkUsesLeft(call, share, parts);
   const wanted = wantedOf(share);
   checkUser(call, share, wanted, parts);
   await checkLinkPassword(call, share, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
   checkTokenUse(call, path, wanted);
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
+}
+
+/**
+ * Checks that a share has uses left, or that the caller's last use can continue: a broken download, or more ranges.
+ * @throws {ERR_SHARE_NOT_FOUND}
+ */
+export async function checkUsesLeft(call: Call, share: Share, { store }: SharingParts): Promise<void> {
+  if (share.usesLeft !== 0) return;
+  const { server, id } = share;
+  const { method, headers } = call.request;
+  const who = nameOnServer(call, server);
+  const visitor = shareVisitor(call, share).digest;
+  const person = { who, address: call.clientAddress, visitor, ranged: headers.has("Range") };
+  const continues = method !== "PUT" && method !== "POST" && await store.canContinue(server, id, person);
+  if (!continues) throw httpError("ERR_SHARE_NOT_FOUND", "used up");
 }
 
 /** Checks the caller's access; the owner has no special right. */

@@ -1,5 +1,6 @@
-import type { Share, UseKind } from "../../sharing/share.ts";
+import type { Continuation, Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
+import type { HeaderList } from "../../model/header_list.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
@@ -14,21 +15,34 @@ export interface UseOfShare {
   finish(result: TransferResult): Promise<void>;
 }
 
-/** Reserves one use of a share atomically and logs it. @throws {ERR_SHARE_NOT_FOUND} If another request took the last use. */
+/** Begins the use of a share; sets the cookie by which a browser continues it. */
+export type Begin = (headers: HeaderList, ranged: boolean) => Promise<UseOfShare>;
+
+interface UseFacts {
+  readonly kind: Exclude<UseKind, "HTTP-look">;
+  readonly path: string;
+  /** For downloads of limited shares. */
+  readonly continues?: Continuation;
+  /** Aborted when the operator bans the caller or the share no longer permits the use. */
+  readonly ended?: AbortController;
+}
+
+/**
+ * Reserves one use of a share atomically, or continues the caller's use, and logs it.
+ * @throws {ERR_SHARE_NOT_FOUND} If another request took the last use.
+ */
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path }: { readonly kind: UseKind; readonly path: string },
+  { kind, path, continues, ended = new AbortController() }: UseFacts,
   { store, transferred, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
-  const who = nameOnServer(call, share.server);
-  const address = call.clientAddress;
-  const claim = await store.claim(share.server, share.id, { who, address, kind, path });
+  const facts = factsOf(call, share, kind, path);
+  const { who, address } = facts;
+  const claim = await store.claim(share.server, share.id, { who, address, kind, path, continues });
   if (claim === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
-  const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
   call.audit(facts);
-  call.log.info("share used", facts);
-  const ended = new AbortController();
+  call.log.info(claim.continued ? "share use continued" : "share used", facts);
   const watches = kind === "UFTP" ? [] : [
     watch(call, (reason) => {
       call.log.warn("share use ended by a ban", facts);
@@ -60,4 +74,16 @@ export async function useShare(
       call.log.info("share use ended", { ...facts, ...result });
     },
   };
+}
+
+/** Logs that the caller looked at a page of a share, which takes no use. */
+export async function lookAt(call: Call, share: Share, path: string, { store }: SharingParts): Promise<void> {
+  const facts = factsOf(call, share, "HTTP-look", path);
+  call.audit(facts);
+  const { who, address, via: kind } = facts;
+  await store.recordLook(share.server, share.id, { who, address, kind, path });
+}
+
+function factsOf<K extends UseKind>(call: Call, { server, uid, gid }: Share, via: K, path: string) {
+  return { via, server, who: nameOnServer(call, server), address: call.clientAddress, uid, gid, path };
 }

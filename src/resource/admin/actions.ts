@@ -57,6 +57,12 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     optional: ["lifetime", "renewable", "preferences"],
     run: issueApiToken,
   },
+  GetMemoryUsage: {
+    description: "memory of the process, and of the heap of the worker that answers",
+    required: [],
+    optional: [],
+    run: memoryUsage,
+  },
 };
 
 const refused = (message: string): ActionResult => ({ success: false, message });
@@ -145,6 +151,14 @@ async function issueApiToken(
     if (error instanceof HttpError) return refused(error.publicMessage);
     throw error;
   }
+}
+
+/** Returns figures in the form of the Java service. */
+function memoryUsage(): Promise<ActionResult> {
+  const { rss, heapTotal, heapUsed } = Deno.memoryUsage();
+  const mb = (bytes: number) => `${Math.floor(bytes / 2 ** 20)}MB`;
+  const Heap = `Committed:${mb(heapTotal)},Used:${mb(heapUsed)}`;
+  return Promise.resolve({ success: true, message: "OK", results: { Process: `Used:${mb(rss)}`, Heap } });
 }
 
 /** Logical server, with or without the number of a daemon. */

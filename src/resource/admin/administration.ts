@@ -80,7 +80,11 @@ function outcome(
   }
   const known = [...required, ...optional];
   if ([...parameters.keys()].some((name) => !known.includes(name))) {
-    return { success: false, message: `Unknown parameter, expected ${known.join(", ")}`, results: {} };
+    return {
+      success: false,
+      message: `Unknown parameter, expected ${known.join(", ") || "none"}`,
+      results: {},
+    };
   }
   return run((name) => parameters.get(name), { call, parts });
 }

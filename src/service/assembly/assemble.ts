@@ -1,6 +1,9 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
+import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
+import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
@@ -115,7 +118,8 @@ async function open(
   const shared = await openShared(options, { own, log, clock, keep, publish });
   const { database, sharedClock, cluster, daemons } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
-  const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
+  const sourceParts = { outgoing, log, clock, onAnswer };
+  const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
   const here = { observer, log, clock, keep, database };
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
@@ -128,8 +132,8 @@ async function open(
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
   const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
-  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns });
-  const about = { own, groups, authenticators, kinds, clock, externalUrl, cluster: cluster?.health };
+  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
+  const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
     config,
     externalUrl,
@@ -144,7 +148,7 @@ async function open(
     cluster,
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: serviceFacts(options, about),
+      facts: await serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -207,15 +211,6 @@ async function openShared(
   return { database, sharedClock, cluster, daemons };
 }
 
-async function openAttributes(
-  { attributes, dynamicAttributes, outgoing: { showCertificate } }: ServiceConfig,
-  { sources }: ServiceKinds,
-  { outgoing, ...parts }: { readonly outgoing: OutgoingClients } & Omit<SourceParts, "outgoing">,
-) {
-  const asking = { ...parts, outgoing: () => outgoing.client(showCertificate) };
-  return await createAttributes(attributes, dynamicAttributes, sources, asking);
-}
-
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {
   own.renew(renewed);
   outgoing.renew();
@@ -223,8 +218,13 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 
 /** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
-  chain: AuthenticationChain,
-  { throttle, signIns }: { readonly throttle: LoginThrottle; readonly signIns: SignIns },
+  { chain, signIns, tokens, registry }: {
+    readonly chain: AuthenticationChain;
+    readonly signIns: SignIns;
+    readonly tokens: TokenIssuer | undefined;
+    readonly registry: TokenRegistry | undefined;
+  },
+  { throttle, config }: { readonly throttle: LoginThrottle; readonly config: ServiceConfig },
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
@@ -244,6 +244,10 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },
     unauthenticated: parts.unauthenticated,
+    /** Absent if disabled, or without tokens. */
+    devices: config.browsers.deviceLogin && tokens !== undefined
+      ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }
+      : undefined,
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };

@@ -131,7 +131,7 @@ async function openAuthenticators(
     proofs,
     serverName: () => own.name() ?? "",
     revocation: () => revocationOfClients(own),
-    outgoing: outgoing.client,
+    outgoing,
     assertions: {
       url,
       additionalIdentifiers,

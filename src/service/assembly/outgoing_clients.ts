@@ -1,34 +1,46 @@
+import type { Remote } from "../../config/kind.ts";
 import type { OutgoingConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
+import { type ConnectionRules, connectTls } from "../../outgoing/connect_tls.ts";
 import { HttpsClient } from "../../outgoing/https_client.ts";
+import type { HttpsTrust } from "../../outgoing/https_trust.ts";
+import type { TlsConnection } from "../../outgoing/open_tls.ts";
+import type { Outgoing, TlsRemote } from "../../outgoing/outgoing.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import { probeCertificate } from "../../outgoing/probe_certificate.ts";
-import type { HttpsTrust } from "../../outgoing/https_trust.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
-/** HTTP clients for other systems, with and without client certificate. */
-export class OutgoingClients {
+/** Clients for other systems, with and without client certificate. */
+export class OutgoingClients implements Outgoing {
   readonly #clients = new Map<boolean, HttpsClient>();
 
   constructor(readonly config: OutgoingConfig, readonly own: OwnCertificate, readonly log: Logger) {}
 
+  get timeoutMs(): number {
+    return this.config.timeoutMs;
+  }
+
+  get connectionsPerHost(): number {
+    return Math.min(this.config.maxConnectionsPerHost, this.config.maxConnections);
+  }
+
   /** Created on first use: most services need at most one. */
-  readonly client = (showCertificate: boolean): OutgoingHttp => {
+  http(showCertificate: boolean = this.config.showCertificate): OutgoingHttp {
     const known = this.#clients.get(showCertificate);
     if (known !== undefined) return known;
     const made = new HttpsClient(this.config, this.#trust(showCertificate), this.log);
     this.#clients.set(showCertificate, made);
     return made;
-  };
+  }
+
+  async connect(remote: TlsRemote, signal: AbortSignal): Promise<TlsConnection> {
+    return await connectTls(remote, await this.#rulesFor(remote), signal);
+  }
 
   /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips `http://`. */
-  async probeCertificate(
-    address: string,
-    showCertificate: boolean,
-  ): Promise<number | "verified" | undefined> {
-    if (new URL(address).protocol === "http:") return undefined;
-    const { config, log } = this;
-    return await probeCertificate(address, { config, trust: this.#trust(showCertificate), log });
+  async probeCertificate(remote: Remote): Promise<number | "verified" | undefined> {
+    if (new URL(remote.address).protocol === "http:") return undefined;
+    return await probeCertificate(remote, await this.#rulesFor(remote));
   }
 
   /** Applies renewed certificates. */
@@ -39,6 +51,18 @@ export class OutgoingClients {
   /** Closes connections and their requests. */
   close(): void {
     for (const client of this.#clients.values()) client.close();
+  }
+
+  /** Only HTTPS goes through the HTTP proxy. */
+  async #rulesFor(remote: TlsRemote): Promise<ConnectionRules> {
+    const { address, showCertificate = this.config.showCertificate } = remote;
+    const trust = this.#trust(showCertificate);
+    const anchors = await remote.anchors?.();
+    return {
+      config: new URL(address).protocol === "https:" ? this.config : { ...this.config, proxy: undefined },
+      trust: anchors === undefined ? trust : { ...trust, anchors, publicRoots: undefined },
+      log: this.log,
+    };
   }
 
   #trust(showCertificate: boolean): HttpsTrust {

@@ -1,30 +1,34 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
-import { kindOf, type Remote } from "../../config/kind.ts";
+import { type Remote, withKinds } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { ServiceFacts } from "../../resource/service_section.ts";
-import type { ServiceKinds } from "../kinds.ts";
+import { configuredKinds, type ServiceKinds } from "../kinds.ts";
 import { VERSION } from "../version.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
 /** Returns the facts about the service. */
-export function serviceFacts(
+export async function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, authenticators, kinds, clock, externalUrl, cluster }: {
+  { own, groups, authenticators, attributes, kinds, clock, externalUrl, cluster }: {
     readonly own: OwnCertificate;
     readonly groups: readonly DaemonGroup[];
     readonly authenticators: readonly Authenticator[];
+    readonly attributes: AttributeSource;
     readonly kinds: ServiceKinds;
     readonly clock: Clock;
     readonly externalUrl: string;
     readonly cluster: ServiceFacts["cluster"];
   },
-): ServiceFacts {
-  const remotes = config.authentication.authenticators.map((authenticator, i) =>
-    [kindOf(authenticator, kinds.authenticators).remotes?.(authenticator) ?? [], authenticators[i]] as const
-  );
+): Promise<ServiceFacts> {
+  const methods = await withKinds(config.authentication.authenticators, kinds.authenticators);
+  const remotes = (await configuredKinds(config, kinds)).map(({ config, kind }) => {
+    const authenticator = authenticators[methods.findIndex((method) => method.config === config)];
+    return [kind.remotes?.(config) ?? [], authenticator ?? attributes] as const;
+  });
   return {
     siteName: config.site.name,
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
@@ -36,6 +40,7 @@ export function serviceFacts(
     trustedCAs: own.trusted,
     trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
     externalConnections: () => externalConnections(groups, remotes),
+    methods: new Map(methods.flatMap(({ kind }) => Object.entries(kind.methods ?? {}))),
   };
 }
 
@@ -45,18 +50,18 @@ type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 /** The worst state of a system wins: other authenticators may not have used it lately. */
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
-type ConfiguredAuthenticator = readonly [
+type Connected = readonly [
   remotes: readonly Pick<Remote, "shownAs" | "address">[],
-  authenticator: Pick<Authenticator, "status"> | undefined,
+  part: Pick<AttributeSource, "status"> | undefined,
 ];
 
 /** Returns other systems by the Java service's names (rest-api.md 1.9). */
 export function externalConnections(
   groups: readonly Pick<DaemonGroup, "name" | "size" | "status">[],
-  authenticators: readonly ConfiguredAuthenticator[],
+  parts: readonly Connected[],
 ): Readonly<Record<string, ConnectionState>> {
   const states = new Map<string, ConnectionState>();
-  for (const [system, state] of [...groups.flatMap(daemonStates), ...authenticators.flatMap(providerState)]) {
+  for (const [system, state] of [...groups.flatMap(daemonStates), ...parts.flatMap(remoteStates)]) {
     const known = states.get(system);
     if (known === undefined || NEWS.indexOf(state) > NEWS.indexOf(known)) states.set(system, state);
   }
@@ -71,9 +76,10 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
   ]);
 }
 
-function providerState([remotes, authenticator]: ConfiguredAuthenticator): [string, ConnectionState][] {
-  if (authenticator?.status === undefined) return [];
-  const { up, since } = authenticator.status();
-  const state = since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN";
-  return remotes.map(({ shownAs, address }) => [`${shownAs} ${address}`, state]);
+function remoteStates([remotes, part]: Connected): [string, ConnectionState][] {
+  return remotes.flatMap(({ shownAs, address }) => {
+    const status = part?.status?.(address);
+    if (status === undefined) return [];
+    return [[`${shownAs} ${address}`, status.since === undefined ? "UNKNOWN" : status.up ? "OK" : "DOWN"]];
+  });
 }

@@ -5,8 +5,10 @@ import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../../resource/call.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
+import { deviceRoutes } from "./device_routes.ts";
 import { type Asked, FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 
 // Pages are imported when they are first asked for: programs that transfer files never ask for one.
@@ -21,6 +23,11 @@ const linkPages = () => import("../../pages/link_password_page.ts");
 /** Redirects to the sign-in page, which leads back to `page`. */
 export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
+}
+
+/** Redirects from a share to the sign-in page, which leads back. */
+export async function signInForShare(failure: HttpError, asked: Asked) {
+  return (await signInPages()).signInForShare(failure, asked);
 }
 
 /** Returns the form for the password of a link, if the error asks for one. */
@@ -66,13 +73,15 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly servers: AdminPageParts["servers"];
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  /** Absent without device logins. */
+  readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing } = parts;
+  const { features, signIn, sharing, devices, servers, facts } = parts;
   const links = features.access && sharing !== undefined
     ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
     : [];
@@ -81,6 +90,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...links,
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
+    ...(devices === undefined ? [] : deviceRoutes({ ...devices, servers, facts })),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
     ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
@@ -150,7 +160,7 @@ function sharedRoutes(sharing: SharingParts): Route[] {
     signedIn: true,
     audit: "share",
     failed: async (failure, asked) =>
-      await linkPasswordPage(failure, asked) ?? (await signInPages()).signInForShare(failure, asked),
+      await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked),
   };
   const routes: readonly Omit<Route, "path">[] = [
     { ...page, method: "GET", answer: (call) => downloadWithPages(call, sharing) },

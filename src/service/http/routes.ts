@@ -1,5 +1,6 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
 import { type AuthParts, authRoutes } from "./auth_routes.ts";
@@ -10,6 +11,7 @@ import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts
 import { pageRoutes } from "./page_routes.ts";
 
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
+  readonly devices: DeviceParts | undefined;
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
 }
@@ -21,7 +23,11 @@ export async function routesOf(parts: ResourceParts): Promise<Route[]> {
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
     ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
-    ...(sharing === undefined ? [] : (await import("./share_routes.ts")).shareRoutes(sharing, features)),
+    ...(sharing === undefined ? [] : (await import("./share_routes.ts")).shareRoutes(
+      sharing,
+      features,
+      features.auth && parts.signIn !== undefined,
+    )),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {

@@ -13,15 +13,22 @@ import type { Call } from "../../resource/call.ts";
 import { jsonAnswer, type Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/error_answers.ts";
 import { text } from "./openapi/schema.ts";
-import { downloadWithPages, linkPasswordPage } from "./page_routes.ts";
+import { downloadWithPages, linkPasswordPage, signInForShare } from "./page_routes.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
-/** Returns the routes of data sharing; omits disabled features. */
-export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): PublishedRoute[] {
-  return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
+/** Returns the routes of data sharing; omits disabled features. @param signIn Whether browsers can sign in. */
+export function shareRoutes(
+  parts: SharingParts,
+  features: ServiceConfig["features"],
+  signIn: boolean,
+): PublishedRoute[] {
+  return [
+    ...(features.share ? ownersRoutes(parts) : []),
+    ...(features.access ? usersRoutes(parts, signIn) : []),
+  ];
 }
 
 const OWNERS = { service: "share", produces: JSON_TYPE } as const;
@@ -123,12 +130,13 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
 }
 
 /** Access to shared files (rest-api.md 1.13). */
-function usersRoutes(parts: SharingParts): PublishedRoute[] {
+function usersRoutes(parts: SharingParts, signIn: boolean): PublishedRoute[] {
   const common = {
     service: "access",
     audit: "share",
     linkPassword: true,
-    failed: (failure: HttpError, asked: Asked) => linkPasswordPage(failure, asked),
+    failed: async (failure: HttpError, asked: Asked) =>
+      await linkPasswordPage(failure, asked) ?? (signIn ? await signInForShare(failure, asked) : undefined),
   } as const;
   const downloads = {
     ...common,

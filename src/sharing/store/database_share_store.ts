@@ -44,7 +44,7 @@ export class DatabaseShareStore implements ShareStore {
       const made = yield* share("insert", newColumns(server, draft));
       if (made === undefined) throw new Error("share id already taken");
       return made;
-    }, server);
+    }, sharesOf(server));
   }
 
   get(server: string, id: string): Promise<Share | undefined> {
@@ -98,7 +98,7 @@ export class DatabaseShareStore implements ShareStore {
         note: note ?? null,
         password: password ?? null,
       });
-    }, server);
+    }, sharesOf(server));
   }
 
   remove(server: string, id: string): Promise<boolean> {
@@ -115,18 +115,42 @@ export class DatabaseShareStore implements ShareStore {
     });
   }
 
-  claim(server: string, id: string, { who, address, kind, path }: UseStart): Promise<Claim | undefined> {
+  claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
+    const { who, address, path, continues } = use;
     return this.#change(function* () {
+      if (continues !== undefined) {
+        const { version, visitor, ranged } = continues;
+        const same = { server, id, who, address, path, version, visitor, ranged: Number(ranged) };
+        const earlier = yield* first("continue", same);
+        const found = earlier && (yield* first("get", { server, id }));
+        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, true);
+      }
       const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
-      if (taken === undefined) return undefined;
-      const record = yield* first("record", { server, id, who, address, kind, path });
-      yield* all("trimUses", { server, id });
-      return { share: toShare(taken), use: number(record ?? {}, "key"), renewals: number(taken, "renewals") };
+      return taken && claimed(taken, yield* recordUse(server, id, use), false);
+    }, continues && `uses of ${id}`);
+  }
+
+  recordLook(server: string, id: string, look: UseStart): Promise<void> {
+    return this.#change(function* () {
+      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, look);
     });
   }
 
-  giveBack({ share: { server, id }, use, renewals }: Claim): Promise<void> {
-    return this.#change(function* () {
+  canContinue(
+    server: string,
+    id: string,
+    person: Parameters<ShareStore["canContinue"]>[2],
+  ): Promise<boolean> {
+    const { who, address, visitor, ranged } = person;
+    return this.#read(function* () {
+      const same = { server, id, who, address, visitor, ranged: Number(ranged) };
+      return (yield* first("canContinue", same)) !== undefined;
+    });
+  }
+
+  async giveBack({ share: { server, id }, use, renewals, continued }: Claim): Promise<void> {
+    if (continued) return;
+    await this.#change(function* () {
       const gone = yield* first("unrecord", { key: use });
       if (gone !== undefined) yield* all("putBack", { server, id, renewals });
     });
@@ -191,7 +215,7 @@ export class DatabaseShareStore implements ShareStore {
     { owner, target, uid, gid, path }: Parameters<ShareStore["amend"]>[2],
   ): Promise<Share | undefined> {
     const to = { owner, target, uid, gid: gid ?? null, path };
-    return this.#change(() => share("amend", { server, id, ...to }), server);
+    return this.#change(() => share("amend", { server, id, ...to }), sharesOf(server));
   }
 
   addAll(given: readonly Share[]): Promise<readonly Share[]> {
@@ -226,9 +250,8 @@ export class DatabaseShareStore implements ShareStore {
     return this.#database.read(work).catch(refused);
   }
 
-  /** Runs one transaction. @throws {ERR_SHARE_STORE} */
-  #change<T>(work: () => Work<T>, server?: string): Promise<T> {
-    const alone = server === undefined ? undefined : `shares of ${server}`;
+  /** Runs one transaction. @param alone Lock of all instances. @throws {ERR_SHARE_STORE} */
+  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     return this.#database.change(work, { alone }).catch(refused);
   }
 }
@@ -247,6 +270,27 @@ function first(name: Statement, values: Values): Work<Row | undefined> {
 
 function* shares(name: Statement, values: Values): Work<Share[]> {
   return (yield* all(name, values)).map(toShare);
+}
+
+function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
+  const { who, address, kind, path, continues: { version = null, visitor = null } = {} } = use;
+  const looked = kind === "HTTP-look";
+  const record = yield* first("record", {
+    ...{ server, id, who, address, path, version, visitor },
+    kind: looked ? "HTTP-download" : kind,
+    looked: looked ? 1 : null,
+  });
+  yield* all("trimUses", { server, id });
+  return record ?? {};
+}
+
+function claimed(share: Row, use: Row, continued: boolean): Claim {
+  return { share: toShare(share), use: number(use, "key"), renewals: number(share, "renewals"), continued };
+}
+
+/** Lock for changes that check other shares of the server. */
+function sharesOf(server: string): string {
+  return `shares of ${server}`;
 }
 
 /** A statement can return the share's rows of other servers. */

@@ -92,5 +92,9 @@ export const SHARE_SCHEMA: Schema = {
    CREATE INDEX share_upload_unfinished ON share_upload (server, share) WHERE kept = 0;
    CREATE INDEX share_upload_target ON share_upload (server, target) WHERE kept = 0;
    CREATE INDEX share_upload_touched ON share_upload (touched);`,
+    // A look is stored as a download with a flag: services of the version before know no other kinds.
+    `ALTER TABLE share_use ADD COLUMN looked INTEGER CHECK (looked IN (0, 1));
+   ALTER TABLE share_use ADD COLUMN version TEXT;
+   ALTER TABLE share_use ADD COLUMN visitor TEXT;`,
   ],
 };

@@ -119,7 +119,7 @@ export function toUse(row: Row): Use {
     at: number(row, "at"),
     who: text(row, "who"),
     address: text(row, "address"),
-    kind: useKind(text(row, "kind")),
+    kind: row.looked === 1 ? "HTTP-look" : useKind(text(row, "kind")),
     path: text(row, "path"),
     bytes: row.bytes === null ? undefined : number(row, "bytes"),
     complete: row.complete === null ? undefined : number(row, "complete") === 1,

@@ -18,6 +18,17 @@ const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLo
 
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
 
+/** Milliseconds in which requests can continue a use: an hour. */
+const CONTINUED_MS = 3_600_000;
+
+/**
+ * Recent download of the same person: of the browser with the cookie, or from the address, for programs keep no cookies.
+ * Another person may share the address, so that from there only a range or a retry after a broken download continues.
+ */
+const RECENT_USE = `SELECT key FROM share_use WHERE server = :server AND id = :id AND kind = 'HTTP-download'
+     AND looked IS NULL AND who = :who AND at > :clock - ${CONTINUED_MS}
+     AND (visitor = :visitor OR (address = :address AND (:ranged = 1 OR complete = 0)))`;
+
 /** Lease of an upload, in milliseconds. */
 export const UPLOAD_LEASE_MS = 15_000;
 
@@ -131,12 +142,16 @@ export const SQL = {
   putBack:
     `UPDATE share SET uses_left = uses_left + CASE WHEN renewals = :renewals THEN 1 ELSE 0 END, access_count = access_count - 1
      WHERE ${EVERYWHERE}`,
-  record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
-     VALUES (:server, :id, :clock, :who, :address, :kind, :path) RETURNING key`,
+  record: `INSERT INTO share_use (server, id, at, who, address, kind, path, looked, version, visitor)
+     VALUES (:server, :id, :clock, :who, :address, :kind, :path, :looked, :version, :visitor) RETURNING key`,
+  canContinue: `${RECENT_USE} LIMIT 1`,
+  continue: `UPDATE share_use SET bytes = coalesce(bytes, 0), complete = NULL WHERE key = (
+     ${RECENT_USE} AND path = :path AND version = :version ORDER BY key DESC LIMIT 1) RETURNING key`,
   trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id
      ORDER BY key DESC LIMIT 1 OFFSET ${KEEP_USES}) AND server = :server AND id = :id`,
-  unrecord: `DELETE FROM share_use WHERE key = :key RETURNING key`,
-  finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
+  // A use that another request continued cannot be given back.
+  unrecord: `DELETE FROM share_use WHERE key = :key AND bytes IS NULL RETURNING key`,
+  finish: `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
   purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
        WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,

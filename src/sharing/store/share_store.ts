@@ -1,4 +1,4 @@
-import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import type { Continuation, Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
 
 /** Reserved use of a share, to be finished or given back. */
 export interface Claim {
@@ -8,6 +8,8 @@ export interface Claim {
   readonly use: number;
   /** Renewals of the terms: a use of earlier terms is not returned to later ones. */
   readonly renewals: number;
+  /** Whether it continues an earlier use, which stays taken. */
+  readonly continued: boolean;
 }
 
 /** Change of a share; an empty note or password removes it. */
@@ -71,9 +73,20 @@ export interface ShareStore {
   remove(server: string, id: string): Promise<boolean>;
   /** Removes the owner's shares of exactly this path and target. @returns Their number. */
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number>;
-  /** Reserves and records one use, atomically. @returns Undefined if the share is unknown, expired or used up. */
+  /**
+   * Reserves and records one use, or continues the same person's use of the last hour, atomically.
+   * @returns Undefined if the share is unknown, expired or used up.
+   */
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined>;
-  /** Undoes a reservation and its record, unless the share was renewed since. */
+  /** Records that a person looked at a page of the share, which takes no use. */
+  recordLook(server: string, id: string, look: UseStart): Promise<void>;
+  /** Reports whether the person downloaded from the share in the last hour and could continue. */
+  canContinue(
+    server: string,
+    id: string,
+    person: Pick<UseStart, "who" | "address"> & Omit<Continuation, "version">,
+  ): Promise<boolean>;
+  /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
   giveBack(claim: Claim): Promise<void>;
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
   /** Returns the latest uses, newest first. */

@@ -139,6 +139,11 @@ const STEPS: readonly Step[] = [{
        RETURN NULL;
      END $$;
    ${TOLD.map(notifies).join("\n   ")}`,
+}, {
+  worksWith: 4,
+  sql: `ALTER TABLE share_use ADD COLUMN looked smallint CHECK (looked IN (0, 1));
+   ALTER TABLE share_use ADD COLUMN version text;
+   ALTER TABLE share_use ADD COLUMN visitor text;`,
 }];
 
 /** Schema version that this service cannot use. */

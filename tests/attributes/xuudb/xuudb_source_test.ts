@@ -6,6 +6,7 @@ import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import ANSWERS from "./fixtures/answers.json" with { type: "json" };
 import { LOOPBACK_HTTP, startXuudb, type XuudbSimulator } from "./xuudb_simulator.ts";
 
 const signal = new AbortController().signal;
@@ -134,6 +135,24 @@ for (const form of ["soap", "json"] as const) {
     });
     made.xuudb.reply = undefined;
     assert.equal((await made.source.attributesOf(ANN, signal)).standard.size, 3);
+  });
+}
+
+const OF_RECORD: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "CN=Ann Example, O=Site-A, C=DE": { role: ["user"], xlogin: ["a1001", "a1002"], group: ["proj1", "proj2"] },
+  "cn=ann  example,O=SITE-A,c=de": { role: ["user"], xlogin: ["a1001", "a1002"], group: ["proj1", "proj2"] },
+  "CN=Ben": { role: ["user"], xlogin: ["ben"] },
+  "CN=R&D <1>, O=\\+x": { role: ["banned"], xlogin: ["rd"], group: ["games"] },
+  "CN=Jürgen": { role: ["admin"], xlogin: ["jue"] },
+  "CN=Eve": {},
+};
+
+for (const { form, dn, status, body } of ANSWERS) {
+  Deno.test(`XuudbSource (${form}) reads what a real XUUDB answers about ${dn}`, async () => {
+    await using made = make(form === "soap" ? "soap" : "json", { cache: false });
+    made.xuudb.reply = { status, body };
+    const attributes = await made.source.attributesOf(identity(dn), signal);
+    assert.deepEqual(attributes, attributeSet(OF_RECORD[dn] ?? assert.fail(`no record of ${dn}`)));
   });
 }
 

@@ -252,7 +252,12 @@ const UNUSABLE: [string, Partial<Parameters<typeof assignments>[0]>, Partial<Ide
   ["a role that is none", { role: "'us er'" }, { role: "anonymous" }],
   ["an empty role", { role: "''" }, { role: undefined }],
   ["groups of which some are none", { groups: "['/hpc', 'lab2', 'a:b', 'lab2', 'root', '']" }, {
-    groups: ["lab2"],
+    groups: ["lab2", "a:b"],
+  }],
+  ["groups that a user of the provider named like a list", {
+    groups: "['lab' + groups[0], 'x:' + groups[0]]",
+  }, {
+    groups: ["labhpc"],
   }],
   ["no group that is one", { groups: "['/hpc']" }, { groups: undefined }],
 ];

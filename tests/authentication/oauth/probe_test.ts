@@ -4,6 +4,7 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner } from "../../identity_provider/token_issuer.ts";
 import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { onlyHttp } from "../../outgoing/only_http.ts";
 import { OAUTH_CONFIG } from "./oauth_config.ts";
 
 const [ONE, OTHER] = [createSigner("ES256", "one"), createSigner("ES256", "other")];
@@ -19,7 +20,7 @@ for (const [keys, expected] of KEYS) {
     await using provider = await startOidcProvider(PROVIDER_TLS);
     provider.keys.push(...keys);
     const http = httpsClient();
-    const parts = { http, clock: Date.now, log: SILENT };
+    const parts = { outgoing: onlyHttp(http), clock: Date.now, log: SILENT };
     const config = { ...OAUTH_CONFIG, opaqueTokens: false };
     try {
       const jwksUri = `${provider.issuer}/keys`;

@@ -125,6 +125,38 @@ Deno.test("download() of a one-time share succeeds for exactly one of 200 parall
   assert.equal(site.site.daemon.sessions.length, 2, "one for the check, one for the download");
 });
 
+Deno.test("download() of a one-time share continues for the same browser, ranges and broken downloads", async () => {
+  await using site = await SharingSite.open();
+  const ask = async (id: string, headers: Record<string, string>, who: "anonymous" | "bob" = "anonymous") => {
+    const response = await site.ask(who, "GET", `access/HPC/${id}?download`, { headers });
+    const text = await response.text().catch(() => "broken");
+    const [cookie = ""] = (response.headers.get("Set-Cookie") ?? "").split(";");
+    return { status: response.status, text, cookie };
+  };
+  const browser = await site.share("d/ten.txt", { onetime: true });
+  const { cookie, text } = await ask(browser, { Accept: "text/html" });
+  assert.equal(text, "0123456789");
+  assert.match(cookie, /^__Host-authserver-use-\w+=[\w-]{22}$/);
+  assert.equal((await ask(browser, {})).status, 404);
+  assert.equal((await ask(browser, { Cookie: cookie })).text, "0123456789");
+  assert.equal((await ask(browser, { Cookie: `${cookie}x` })).status, 404);
+  assert.equal((await ask(browser, { Cookie: cookie }, "bob")).status, 404);
+
+  const ranges = await site.share("d/ten.txt", { onetime: true });
+  const parts = await Promise.all(["0-4", "5-9"].map((range) => ask(ranges, { Range: `bytes=${range}` })));
+  assert.deepEqual(parts.map(({ status, text }) => [status, text]), [[206, "01234"], [206, "56789"]]);
+  assert.equal((await ask(ranges, {})).status, 404);
+
+  const broken = await site.share("d/ten.txt", { onetime: true });
+  site.site.daemon.sessionFaults.queue.push({ kind: "cut-data", after: 3, then: "226" });
+  assert.equal((await ask(broken, {})).text, "broken");
+  assert.equal((await ask(broken, {})).text, "0123456789");
+  assert.equal((await ask(broken, {})).status, 404);
+
+  site.time.ahead += 3_600_001;
+  assert.equal((await ask(browser, { Cookie: cookie })).status, 404);
+});
+
 Deno.test("download() gives a one-time share back when the daemon sent nothing", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/ten.txt", { onetime: true });
@@ -407,7 +439,7 @@ Deno.test("download() does not follow a daemon whose listing has no end", async 
   assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 200);
 });
 
-Deno.test("download() of a listing that is not read to its end counts as what it was", async () => {
+Deno.test("download() of a listing takes no use and gives its memory back when it is not read to its end", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/sub/");
   const names = Array.from({ length: 3000 }, (_, i) => `file ${i}`);
@@ -420,5 +452,5 @@ Deno.test("download() of a listing that is not read to its end counts as what it
   await reader?.cancel();
   assert.equal(site.parts.unread.bytes, 0);
   const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
-  assert.deepEqual([share.uses[0].bytes, share.uses[0].complete], [value.length, false]);
+  assert.deepEqual([share.accessCount, share.uses[0].via], [0, "HTTP-look"]);
 });

@@ -90,6 +90,107 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.get("HPC", id), share);
   });
 
+  fact(
+    "continues the same person's use for an hour, and takes another one for anybody else",
+    async (store, time) => {
+      const { id } = await store.put("HPC", { ...DRAFT, usesLeft: 2 });
+      const continues = { version: "v1", visitor: "cookie", ranged: false };
+      const use = { ...USE, continues };
+      const left = async () => (await store.get("HPC", id))?.usesLeft;
+      const claim = async (other: Partial<UseStart>) => {
+        const claimed = await store.claim("HPC", id, { ...use, ...other });
+        assert.ok(claimed);
+        await store.finish(claimed, { bytes: 3, complete: true });
+        return claimed;
+      };
+      assert.equal((await claim({})).continued, false);
+      assert.equal(await left(), 1);
+      const elsewhere = "198.51.100.9";
+      const same: Partial<UseStart>[] = [
+        {},
+        { address: elsewhere },
+        { continues: { ...continues, visitor: "none", ranged: true } },
+      ];
+      for (const each of same) assert.equal((await claim(each)).continued, true);
+      assert.deepEqual([await left(), (await store.usesOf("HPC", id, 9)).map(({ bytes }) => bytes)], [1, [
+        12,
+      ]]);
+      const others: Partial<UseStart>[] = [
+        { continues: { ...continues, visitor: "none" } },
+        { continues: { ...continues, visitor: "none", ranged: true }, address: elsewhere },
+        { continues: { ...continues, version: "v2" } },
+        { path: "/data/d/y" },
+        { who: "cn=bob" },
+      ];
+      for (const each of others) {
+        const { id } = await store.put("HPC", { ...DRAFT, path: "/data/e/", usesLeft: 2 });
+        const first = await store.claim("HPC", id, use);
+        assert.ok(first);
+        await store.finish(first, { bytes: 3, complete: true });
+        assert.equal(
+          (await store.claim("HPC", id, { ...use, ...each }))?.continued,
+          false,
+          JSON.stringify(each),
+        );
+        assert.equal(
+          await store.claim("HPC", id, { ...use, ...each, who: "cn=carol" }),
+          undefined,
+          "used up",
+        );
+        await store.remove("HPC", id);
+      }
+      time.now += 3_600_001;
+      assert.equal((await claim({})).continued, false);
+      assert.equal(await store.claim("HPC", id, { ...use, who: "cn=bob" }), undefined);
+    },
+  );
+
+  fact(
+    "continues a broken download from the same address, and one use for many ranges at once",
+    async (store) => {
+      const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
+      const part = (ranged: boolean) => ({
+        ...USE,
+        continues: { version: "v", visitor: `${Math.random()}`, ranged },
+      });
+      const claims = await Promise.all(Array.from({ length: 8 }, () => store.claim("HPC", id, part(true))));
+      assert.equal(claims.filter((each) => each?.continued === false).length, 1);
+      assert.equal(claims.filter((each) => each?.continued).length, 7);
+      const person = { who: ANYBODY, address: USE.address, visitor: "other" };
+      assert.equal(await store.canContinue("HPC", id, { ...person, ranged: true }), true);
+      assert.equal(await store.canContinue("HPC", id, { ...person, ranged: false }), false, "still running");
+      assert.equal(await store.claim("HPC", id, part(false)), undefined);
+      const [first] = claims;
+      assert.ok(first);
+      await store.finish(first, { bytes: 2, complete: false });
+      assert.equal(await store.canContinue("HPC", id, { ...person, ranged: false }), true);
+      assert.equal((await store.claim("HPC", id, part(false)))?.continued, true);
+    },
+  );
+
+  fact("gives back no use that another request continued", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
+    const use = { ...USE, continues: { version: "v", visitor: "cookie", ranged: true } };
+    const first = await store.claim("HPC", id, use);
+    const second = await store.claim("HPC", id, use);
+    assert.ok(first !== undefined && second !== undefined);
+    await store.giveBack(second);
+    await store.giveBack(first);
+    assert.equal((await store.get("HPC", id))?.usesLeft, 0);
+    assert.equal(await store.claim("HPC", id, { ...use, who: "cn=bob" }), undefined);
+  });
+
+  fact("records looks without taking a use, and none of a share that has ended", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, oneTime: true });
+    await store.recordLook("HPC", id, { ...USE, kind: "HTTP-look" });
+    await store.recordLook("HPC", "none", { ...USE, kind: "HTTP-look" });
+    const share = await store.get("HPC", id);
+    assert.deepEqual([share?.usesLeft, share?.accessCount], [1, 0]);
+    assert.deepEqual((await store.usesOf("HPC", id, 9)).map(({ kind }) => kind), ["HTTP-look"]);
+    const person = { who: ANYBODY, address: USE.address, visitor: "x", ranged: true };
+    assert.equal(await store.canContinue("HPC", id, person), false);
+  });
+
   fact("keeps a share for uploads alone, with new terms and without", async (store) => {
     const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 1 } });
     const stored = await store.get("HPC", id);

@@ -134,11 +134,18 @@ Deno.test("whoever is signed in sees what is shared with them, from home, and no
   assert.equal(path, `/shared/HPC/${id}/ten.txt`);
   assert.equal((await carol.get(path)).text, (await sharing.fetch(`${id}/ten.txt`, { as: CAROL })).text);
   const preview = await carol.get(`${path}?view=preview`);
-  assert.match(preview.text, new RegExp(`shared/HPC/${id}/ten\\.txt"`));
+  assert.match(preview.text, new RegExp(`shared/HPC/${id}/ten\\.txt\\?download"`));
   assert.equal((await carol.get(`${directory}?view=zip`)).headers["content-type"], "application/zip");
 
   // The cookie is worth nothing below /rest/, to programs there nothing has changed, and others see nothing.
-  assert.equal((await carol.get(`/rest/access/HPC/${id}/ten.txt`)).status, 401);
+  const program = { headers: { Accept: "*/*" } };
+  assert.equal((await carol.get(`/rest/access/HPC/${id}/ten.txt`, program)).status, 401);
+  const led = await carol.get(`/rest/access/HPC/${id}/ten.txt?view=preview`);
+  assert.equal(led.status, 303, "a browser is never asked for Basic credentials");
+  assert.equal(
+    new URL(led.headers["location"] ?? "", `https://x/rest/access/HPC/${id}/ten.txt`).pathname,
+    `/shared/HPC/${id}/ten.txt`,
+  );
   const bob = new Visitor(system);
   await bob.signIn(BOB);
   assert.equal((await bob.get(path)).status, 403);

@@ -5,7 +5,7 @@ import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";
 import { contentDisposition } from "../content_disposition.ts";
 import type { OpenedShare } from "../opened_share.ts";
-import type { UseOfShare } from "../use_of_share.ts";
+import type { Begin } from "../use_of_share.ts";
 import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
@@ -13,11 +13,11 @@ import { zipArchive } from "./zip_archive.ts";
  * Serves `GET` of a directory with `view=zip`: a streamed archive. An error breaks the stream off, so that a complete
  * archive lacks only what its last file names.
  */
-export function directoryArchive(
+export async function directoryArchive(
   call: Call,
   { server, path, limits }: OpenedShare,
-  { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
-): HttpResponse {
+  { session, begin }: { readonly session: DaemonSession; readonly begin: Begin },
+): Promise<HttpResponse> {
   const name = nameOf(withoutSlash(path)) || server.name;
   const headers = HeaderList.of({
     "Content-Type": "application/zip",
@@ -28,10 +28,11 @@ export function directoryArchive(
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
   });
-  if (use === undefined) {
+  if (call.request.method === "HEAD") {
     session.close();
     return { status: 200, headers, body: null };
   }
+  const use = await begin(headers, false);
   const pieces = zipArchive(new SharedTree(session, limits).entries(path, name));
   const body = streamOf(pieces, (bytes, complete, error) => {
     session.close();

@@ -123,7 +123,6 @@ Deno.test("the page of a directory offers uploads to those alone who may write t
   site.parts = { ...site.parts, allowWriteAccess: true };
   await Deno.chmod(`${site.root}/d/sub`, 0o555);
   assert.equal(taken(await page(id, "/sub/")), undefined, "the owner's account cannot write there");
-  await site.share("d/", { access: "WRITE", maxUses: 2 });
-  assert.equal(taken(await page(id)), "leave");
-  assert.equal(taken(await page(id)), undefined, "a last look brings nothing");
+  await site.share("d/", { access: "WRITE", maxUses: 1 });
+  for (const _ of [1, 2]) assert.equal(taken(await page(id)), "leave", "a look takes no use");
 });

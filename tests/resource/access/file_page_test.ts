@@ -39,7 +39,10 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   };
   const html = await page("a.html");
   assert.match(html, /<code>&#60;script&#62;alert\(1\)&#60;\/script&#62;<\/code>/);
-  assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/a\.html">Download<\/a>/);
+  assert.match(
+    html,
+    /<a class="button" href="[^"]*\/rest\/access\/HPC\/\w+\/a\.html\?download">Download<\/a>/,
+  );
   assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/"><bdi>d<\/bdi><\/a>/);
   const big = await page("big.txt");
   assert.match(big, /Only the beginning is shown/);
@@ -49,12 +52,15 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /No preview is available/);
 });
 
-Deno.test("a preview of a file that is shared by itself leads to it, and to no directory", async () => {
+Deno.test("a preview of a file that is shared by itself links to the file, and to no directory", async () => {
   await using site = await siteWith({ "a.txt": "text" });
   const id = await site.share("d/a.txt");
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=preview`);
   const text = await response.text();
-  assert.match(text, new RegExp(`<a href="[^"]*/rest/access/HPC/${id}">Download</a>`));
+  assert.match(
+    text,
+    new RegExp(`<a class="button" href="[^"]*/rest/access/HPC/${id}\\?download">Download</a>`),
+  );
   assert.doesNotMatch(text, new RegExp(`/${id}/`));
 });
 
@@ -85,26 +91,59 @@ Deno.test("a picture is shown by its own page alone: its type goes by its name, 
   await svg.body?.cancel();
 });
 
-Deno.test("a preview counts as the use that it is, and HEAD as none", async () => {
+Deno.test("pages, previews and HEAD of a limited file take no use and show no content", async () => {
   await using site = await siteWith({ "a.txt": "hello", "p.png": PIXEL });
-  const id = await site.share("d/a.txt", { maxUses: 2 });
-  const ask = async (method: string, query: string) => {
-    const response = await site.ask("anonymous", method, `access/HPC/${id}${query}`);
-    await response.arrayBuffer();
-    return response.status;
+  for (const [name, terms] of [["a.txt", { maxUses: 1 }], ["p.png", { onetime: true }]] as const) {
+    const id = await site.share(`d/${name}`, terms);
+    const ask = async (method: string, query: string, Accept = "*/*") => {
+      const response = await site.ask("anonymous", method, `access/HPC/${id}${query}`, {
+        headers: { Accept },
+      });
+      return { status: response.status, text: await response.text() };
+    };
+    for (
+      const [method, query, accept] of [
+        ["HEAD", "?view=preview"],
+        ["HEAD", "", "text/html"],
+        ["HEAD", ""],
+        ["GET", "", "text/html,*/*"],
+        ["GET", "?view=preview"],
+        ["GET", "?view=preview", "text/html"],
+      ] as const
+    ) {
+      const { status, text } = await ask(method, query, accept);
+      assert.equal(status, 200, `${method} ${query}`);
+      assert.doesNotMatch(text, /hello|view=image|view=preview/);
+      if (method === "GET") assert.match(text, /download">Download<\/a>/);
+    }
+    const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+    assert.deepEqual([share.accessCount, share.uses.length], [0, 3]);
+    for (const { via } of share.uses) assert.equal(via, "HTTP-look");
+    assert.equal((await ask("GET", "?download", "text/html")).status, 200);
+    assert.equal((await ask("GET", "")).status, 404);
+  }
+});
+
+Deno.test("a browser that opens the link of a file gets a page with name, size, sender, note and end", async () => {
+  await using site = await siteWith({ "a.txt": "hello" });
+  const id = await site.share("d/a.txt", { note: "as discussed", lifetime: 3600 });
+  const ask = async (query: string, Accept: string) => {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}${query}`, { headers: { Accept } });
+    return await response.text();
   };
-  assert.equal(await ask("HEAD", "?view=preview"), 200);
-  assert.deepEqual([
-    await ask("GET", "?view=preview"),
-    await ask("GET", ""),
-    await ask("GET", "?view=preview"),
-  ], [
-    200,
-    200,
-    404,
-  ]);
-  const once = await site.share("d/p.png", { onetime: true });
-  const look = async (query: string) =>
-    (await site.ask("anonymous", "GET", `access/HPC/${once}${query}`)).status;
-  assert.deepEqual([await look("?view=preview"), await look("?view=image"), await look("")], [200, 200, 404]);
+  const page = await ask("", "text/html");
+  for (
+    const fact of [
+      /a\.txt<\/bdi><\/h1>/,
+      /5 B/,
+      /Shared by <bdi>alice/,
+      /until/,
+      /as discussed/,
+      /\?view=preview/,
+    ]
+  ) {
+    assert.match(page, fact);
+  }
+  assert.equal(await ask("?download", "text/html"), "hello");
+  assert.equal(await ask("", "*/*"), "hello");
 });

@@ -1,0 +1,156 @@
+import { readTokenRequest } from "../authentication/issued_token/issue.ts";
+import type { OpenRequest } from "../authentication/sign_in/device_logins.ts";
+import type { Clock } from "../model/clock.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { httpError } from "../model/http_error.ts";
+import type { Call } from "../resource/call.ts";
+import { DEVICE_PATHS } from "../resource/device_paths.ts";
+import { type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
+import { FORM_TOKEN, ownBrowser, readOwnForm } from "../resource/form.ts";
+import { emptyResponse } from "../resource/text_response.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { pageResponse } from "./page.ts";
+import { distance, moment } from "./quantities.ts";
+import { signedInAside } from "./signed_in_aside.ts";
+import { TEXTS } from "./texts.ts";
+import { whatFor } from "./tokens_page.ts";
+
+const SAYS = TEXTS.device;
+const CODE = "user_code";
+
+/** Dependencies of the page for device logins. */
+export interface DevicePageParts extends DeviceParts {
+  readonly servers: ReadonlyMap<string, unknown>;
+  readonly facts: { readonly clock: Clock };
+}
+
+/** Returns the page of a user code, relative to the root, for the way back from the sign-in. */
+export function devicePageOf(query: URLSearchParams): string {
+  const code = (query.get(CODE) ?? "").slice(0, 20);
+  return DEVICE_PATHS.page.slice(1) + (code === "" ? "" : `?${CODE}=${encodeURIComponent(code)}`);
+}
+
+/** Serves `GET /login/device`: asks for a user code. A link can fill it in, and does nothing else. */
+export function devicePage(call: Call, parts: DevicePageParts): HttpResponse {
+  if (call.signIn === undefined) {
+    if (call.request.headers.has("Authorization")) throw httpError("ERR_PAGE_OUTDATED", "no browser");
+    const location = `${call.root}login?to=${encodeURIComponent(devicePageOf(call.query))}`;
+    return emptyResponse({ status: 303, headers: { Location: location } });
+  }
+  return codePage(call, parts, (call.query.get(CODE) ?? "").slice(0, 20));
+}
+
+/** Serves `POST /login/device`: shows the request of a user code, to allow or to deny it. */
+export async function showDeviceLogin(call: Call, parts: DevicePageParts): Promise<HttpResponse> {
+  const code = (await readOwnForm(call)).get(CODE) ?? "";
+  const found = await requestOf(call, code, parts);
+  return found === undefined ? wrongCode(call, parts) : decisionPage(call, code, found, parts);
+}
+
+/** Serves `POST /login/device/allow` and `…/deny`. */
+export async function decideDeviceLogin(
+  call: Call,
+  parts: DevicePageParts,
+  isAllowed: boolean,
+): Promise<HttpResponse> {
+  const { caller, user: { role } } = call;
+  const code = (await readOwnForm(call)).get(CODE) ?? "";
+  const found = await requestOf(call, code, parts);
+  if (caller.kind === "anonymous" || found === undefined) return wrongCode(call, parts);
+  const { identity } = caller;
+  if (isAllowed && identity.bound) throw httpError("ERR_LOGIN_BOUND");
+  if (!await parts.logins.decide(code, { identity, role }, isAllowed)) return wrongCode(call, parts);
+  const { lifetime } = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
+  call.audit({ address: found.address, lifetime });
+  return pageResponse({
+    title: SAYS.title,
+    aside: signedInAside(call),
+    body: markup`<p role="status">${isAllowed ? SAYS.allowed : SAYS.denied}</p>
+<p><a href="${call.root}tokens">${TEXTS.tokens.title}</a></p>`,
+    needs: { forms: true },
+  });
+}
+
+/** Looks up a typed user code; wrong ones count as failed attempts of the address. */
+async function requestOf(call: Call, code: string, { logins, throttle }: DevicePageParts) {
+  if (call.caller.kind === "anonymous") return undefined;
+  const { identity } = call.caller;
+  return await throttleLogin(
+    throttle.admitKey(call.clientAddress, call.signal),
+    () => logins.find(code, identity),
+    (found) => found === undefined ? "refused" : "undecided",
+  );
+}
+
+function wrongCode(call: Call, parts: DevicePageParts): HttpResponse {
+  const page = codePage(call, parts, "", markup`<p role="alert" class="diagnostic">${SAYS.wrong}</p>`);
+  return { ...page, status: 404 };
+}
+
+function codePage(call: Call, { servers }: DevicePageParts, code: string, before?: Content): HttpResponse {
+  return pageResponse({
+    title: SAYS.title,
+    aside: signedInAside(call),
+    body: [
+      before,
+      form(
+        call,
+        `login/device`,
+        markup`<p><label for="code">${SAYS.code}</label>
+<input id="code" name="${CODE}" value="${code}" autocomplete="off" autocapitalize="characters" spellcheck="false" required maxlength="20"></p>
+<p class="quiet">${SAYS.codeHelp}</p>
+<p><button>${SAYS.next}</button></p>`,
+      ),
+      markup`<h2>${SAYS.script}</h2>
+<p>${SAYS.scriptHelp}</p>
+<pre><code>curl -fsSO ${call.base}${DEVICE_PATHS.script}
+sh login.sh</code></pre>
+<details><summary>${SAYS.readScript}</summary>
+<pre><code>${scriptText(call.base, servers.keys())}</code></pre></details>`,
+    ],
+    needs: { forms: true },
+  });
+}
+
+function decisionPage(
+  call: Call,
+  code: string,
+  { client, address, query, made }: OpenRequest,
+  { tokens, facts: { clock } }: DevicePageParts,
+): HttpResponse {
+  const { lifetime = 0, renewable, restrictions } = readTokenRequest(deviceTokenQuery(query, tokens));
+  const from = address === call.clientAddress ? SAYS.sameAddress : SAYS.otherAddress;
+  const rows: readonly (readonly [string, Content])[] = [
+    [SAYS.code, markup`<strong>${code.toUpperCase()}</strong>`],
+    [SAYS.program, markup`${isolated(client)} (${SAYS.unverified})`],
+    [SAYS.address, `${address} (${from})`],
+    [SAYS.made, markup`${moment(made * 1000)} (${distance(made * 1000, clock())})`],
+    [TEXTS.tokens.restrictions, whatFor(restrictions)],
+    [TEXTS.tokens.ends, [distance(clock() + lifetime * 1000, clock()), renewable && ` (${SAYS.renewable})`]],
+  ];
+  return pageResponse({
+    title: SAYS.question,
+    aside: signedInAside(call),
+    body: [
+      markup`<p>${SAYS.warning}</p>
+<dl>${rows.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`,
+      form(
+        call,
+        "login/device/deny",
+        markup`<input type="hidden" name="${CODE}" value="${code}">
+<p><button>${SAYS.deny}</button>
+<button formaction="${call.root}login/device/allow">${SAYS.allow}</button></p>`,
+      ),
+    ],
+    needs: { forms: true },
+  });
+}
+
+function form(call: Call, path: string, content: Content): Markup {
+  return markup`<form class="fields" method="post" action="${call.root}${path}">
+<input type="hidden" name="${FORM_TOKEN}" value="${ownBrowser(call).formToken}">
+${content}
+</form>
+`;
+}

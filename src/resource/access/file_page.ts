@@ -1,0 +1,68 @@
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
+import { nameOf, parentOf } from "../../model/absolute_path.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { isDirectory } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+import { imageType, isViewable } from "./file_view.ts";
+import type { FileView, ShareViews } from "./listing.ts";
+import type { OpenedShare } from "./opened_share.ts";
+import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
+import { lookAt } from "./use_of_share.ts";
+
+const MOST_SHOWN = 64 * 1024;
+
+/**
+ * Serves the page of a file: facts and a link that downloads it, with `view=preview` also the picture or the beginning of
+ * a text. Takes no use, so limited shares show no content.
+ */
+export async function filePage(
+  call: Call,
+  { share, path }: OpenedShare,
+  { size }: Pick<Entry, "size">,
+  { session, views, preview }: {
+    readonly session: DaemonSession;
+    readonly views: Pick<ShareViews, "file">;
+    readonly preview: boolean;
+  },
+  parts: SharingParts,
+): Promise<HttpResponse> {
+  const trail = isDirectory(share) ? trailTo(call, share, parentOf(path)) : [];
+  const name = nameOf(path);
+  const address = trail.length > 0
+    ? `${trail.at(-1)?.href ?? ""}${encodePath(name)}`
+    : shareAddress(call, share);
+  const about = shareFacts(call, share, path);
+  const page = (shown: FileView["shown"]) =>
+    views.file({ name, size, trail, href: `${address}?download`, share: about, now: parts.clock(), shown });
+  const closed = (shown: FileView["shown"]) => {
+    session.close();
+    return page(shown);
+  };
+  if (call.request.method === "HEAD") return { ...closed({ kind: "nothing" }), body: null };
+  await lookAt(call, share, path, parts);
+  if (about.counted) return closed({ kind: preview ? "limited" : "nothing" });
+  const canPreview = isViewable(name) && size > 0;
+  if (!preview) {
+    return closed(canPreview ? { kind: "offer", href: `${address}?view=preview` } : { kind: "nothing" });
+  }
+  if (imageType(name) !== undefined) return closed({ kind: "image", href: "?view=image" });
+  const length = Math.min(size, MOST_SHOWN);
+  if (length === 0) return closed({ kind: "text", text: "", whole: true });
+  const done = ({ bytes }: { readonly bytes: number }) => parts.transferred?.("download", bytes);
+  const body = await session.download(path, { first: 0, length, done });
+  const text = textOf(new Uint8Array(await new Response(body).arrayBuffer()));
+  return page(text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size });
+}
+
+/** Returns the bytes as text if they are UTF-8. */
+function textOf(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    // The last character may be cut.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,198 @@
+import { whatIsLeft } from "../authentication/account_status.ts";
+import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
+import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
+import { CODE_SECONDS, type DeviceLogins, POLL_SECONDS } from "../authentication/sign_in/device_logins.ts";
+import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
+import { parseSignedToken } from "../authentication/signed_token.ts";
+import { addressGroup } from "../model/address_group.ts";
+import { HttpError } from "../model/http_error.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { printable } from "../model/printable.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import type { Call } from "./call.ts";
+import { shellWord } from "./command_lines.ts";
+import { DEVICE_PATHS } from "./device_paths.ts";
+import { type Form, readForm } from "./form.ts";
+import { invalidRequest } from "./invalid_request.ts";
+import { jsonResponse, textResponse } from "./text_response.ts";
+import { issueToken } from "./token_list.ts";
+
+/** Dependencies of device logins (RFC 8628). */
+export interface DeviceParts {
+  readonly logins: DeviceLogins;
+  readonly signIns: SignIns;
+  readonly tokens: TokenIssuer;
+  /** Absent without storage of tokens. */
+  readonly registry: TokenRegistry | undefined;
+  readonly throttle: LoginThrottle;
+}
+
+const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+/** Lifetime of a token whose program names none, in seconds; less if the service or the login permits less. */
+const USUAL_SECONDS = 8 * 3600;
+const LONGEST_CLIENT = 100; // characters of a `client_id`
+/** Fields that mean what they mean in the query of `GET /rest/auth/token`. */
+const TOKEN_FIELDS = ["lifetime", "renewable", "limited", "path", "activity", "server", "address", "name"];
+
+/**
+ * Serves `POST /oauth/device` (RFC 8628, 3.1): a device code, and a user code to approve in a browser.
+ * @param picture Draws an address for a terminal.
+ */
+export async function beginDeviceLogin(
+  call: Call,
+  { logins }: DeviceParts,
+  picture: (address: string) => string,
+): Promise<HttpResponse> {
+  const read = await readBegin(call);
+  if (read instanceof HttpError) return oauthError(call, "invalid_request", read.publicMessage);
+  const request = { ...read, address: call.clientAddress };
+  const { device, user } = await logins.begin(request, addressGroup(call.clientAddress));
+  const page = call.base + DEVICE_PATHS.page;
+  const complete = `${page}?user_code=${user}`;
+  const headers = { "Cache-Control": "no-store" };
+  if (!wantsText(call)) {
+    return jsonResponse({
+      device_code: device,
+      user_code: user,
+      verification_uri: page,
+      verification_uri_complete: complete,
+      expires_in: CODE_SECONDS,
+      interval: POLL_SECONDS,
+    }, { headers });
+  }
+  const text = `${device}\n\nOpen this page, sign in and compare the code ${user}:\n\n  ${complete}\n\n` +
+    `${picture(complete)}\n`;
+  return textResponse(text, PLAIN, { headers });
+}
+
+/** Serves `POST /oauth/token` (RFC 8628, 3.4): the token, once its user approved. */
+export async function pollDeviceLogin(call: Call, parts: DeviceParts): Promise<HttpResponse> {
+  const form = await readForm(call);
+  if (form.get("grant_type") !== GRANT) {
+    return oauthError(call, "unsupported_grant_type", `grant_type: expected ${GRANT}`);
+  }
+  const polled = await throttleLogin(
+    parts.throttle.admitKey(call.clientAddress, call.signal),
+    () => parts.logins.poll(form.get("device_code") ?? "", form.get("client_id")),
+    ({ kind }) => kind === "unknown" ? "refused" : "undecided",
+  );
+  switch (polled.kind) {
+    case "pending":
+      return oauthError(call, "authorization_pending", "Not approved yet");
+    case "slow":
+      return oauthError(call, "slow_down", `Poll every ${POLL_SECONDS} seconds`);
+    case "expired":
+      return oauthError(call, "expired_token", "Nobody approved the login in time");
+    case "unknown":
+      return oauthError(call, "invalid_grant", "The device code is unknown, or was used");
+    case "denied":
+      return oauthError(call, "access_denied", "The login was denied");
+    case "approved":
+      return await tokenFor(call, polled, parts);
+  }
+}
+
+/** Issues the token with the rights that the approving user still has. */
+async function tokenFor(
+  call: Call,
+  { identity, role, at, query }: Extract<Awaited<ReturnType<DeviceLogins["poll"]>>, { kind: "approved" }>,
+  { signIns, tokens, registry, throttle }: DeviceParts,
+): Promise<HttpResponse> {
+  const { dn, browser } = identity;
+  const left = await whatIsLeft(identity, signIns.parts.accountStatus, call.signal);
+  const family = browser && { id: browser.id, expires: browser.ends, since: at, root: browser.id, line: [] };
+  const isRevoked = family !== undefined && await registry?.isRevoked({ dn, family });
+  if (left === undefined || isRevoked) return oauthError(call, "access_denied", "The login has ended");
+  throttle.admitCaller(left, call.clientAddress);
+  const asking = {
+    ...call,
+    caller: { kind: "authenticated", identity: left },
+    user: { ...call.user, role },
+    query: deviceTokenQuery(query, tokens),
+  } as const;
+  const token = String((await issueToken(asking, tokens)).body);
+  call.log.info("token issued to a program after a login in a browser", { dn });
+  const headers = { "Cache-Control": "no-store" };
+  if (wantsText(call)) return textResponse(`${token}\n`, PLAIN, { headers });
+  const expires_in = Math.floor(parseSignedToken(token).expires - tokens.options.clock() / 1000);
+  return jsonResponse({ access_token: token, token_type: "Bearer", expires_in }, { headers });
+}
+
+/** Returns the query of a token request, with the lifetime if the program named none. */
+export function deviceTokenQuery(query: string, { longestLifetime }: TokenIssuer): URLSearchParams {
+  const usual = String(Math.min(USUAL_SECONDS, longestLifetime));
+  return new URLSearchParams(
+    new URLSearchParams(query).has("lifetime") ? query : `${query}&lifetime=${usual}`,
+  );
+}
+
+/** Serves `GET /login.sh`: a script that logs in and stores the token. It needs a POSIX shell and curl. */
+export function loginScript({ base }: Pick<Call, "base">, servers: Iterable<string>): HttpResponse {
+  return textResponse(scriptText(base, servers), PLAIN);
+}
+
+/** Returns the login script. */
+export function scriptText(base: string, [server = "SERVER"]: Iterable<string>): string {
+  return `#!/bin/sh
+# Logs in to ${base} by a browser, and writes a token to a file: sh login.sh [file]
+# It sends the name of this computer, so that you recognise the login on the page.
+set -eu; umask 077
+service=${shellWord(base)} file=\${1:-$HOME/.uftp-token}
+ask() { curl -sS -H 'Accept: text/plain' "$@"; }
+answer=$(ask -f --data-urlencode "client_id=login.sh on $(uname -n)" "$service${DEVICE_PATHS.begin}")
+printf '%s\\n' "$answer" | sed 1d; rm -f "$file.new"
+while sleep ${POLL_SECONDS}; do
+  case $(printf 'grant_type=${GRANT}&device_code=%s' "\${answer%%
+*}" | ask -d @- -o "$file.new" -w '%{http_code}' "$service${DEVICE_PATHS.token}") in
+    200) mv "$file.new" "$file"; break ;;
+    400) grep -q -e authorization_pending -e slow_down "$file.new" || { cat "$file.new" >&2; rm "$file.new"; exit 1; } ;;
+  esac
+done
+printf 'Logged in. For example:\\npyuftp ls -A "$(cat "%s")" %s\\n' "$file" "$service/rest/auth/${server}:./"
+`;
+}
+
+/** Reads the request of a program; returns the error if it is invalid. */
+async function readBegin(
+  call: Call,
+): Promise<{ readonly client: string; readonly query: string } | HttpError> {
+  try {
+    const form = await readForm(call);
+    const client = form.get("client_id") ?? "";
+    if (client === "" || client.length > LONGEST_CLIENT || printable(client) !== client) {
+      const text = `client_id: expected 1 to ${LONGEST_CLIENT} characters that can be printed`;
+      return invalidRequest(text);
+    }
+    const query = tokenQuery(form, client);
+    readTokenRequest(query);
+    return { client, query: query.toString() };
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 400) return error;
+    throw error;
+  }
+}
+
+function tokenQuery(form: Form, client: string): URLSearchParams {
+  const query = new URLSearchParams({ name: client });
+  for (const name of TOKEN_FIELDS) {
+    const value = form.get(name);
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
+}
+
+const PLAIN = "text/plain; charset=utf-8";
+
+/** Whether the program reads no JSON, as the login script. */
+function wantsText({ request }: Call): boolean {
+  return request.headers.get("Accept") === "text/plain";
+}
+
+/** RFC 6749, 5.2. */
+function oauthError(call: Call, error: string, error_description: string): HttpResponse {
+  const facts = { status: 400, headers: { "Cache-Control": "no-store" } };
+  return wantsText(call)
+    ? textResponse(`${error}: ${error_description}\n`, PLAIN, facts)
+    : jsonResponse({ error, error_description }, facts);
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { JSON_FORM } from "../../../src/attributes/xuudb/json_form.ts";
+import { SOAP_FORM } from "../../../src/attributes/xuudb/soap_form.ts";
+import ANSWERS from "./fixtures/answers.json" with { type: "json" };
+import { LOOPBACK_HTTP, startXuudb } from "./xuudb_simulator.ts";
+
+/** The users of `fixtures/XuudbWithUsers.java`. */
+const USERS = {
+  "CN=Ann Example, O=Site-A, C=DE": { xlogin: "a1001:a1002", role: "user", projects: "proj1:proj2" },
+  "CN=Ben": { xlogin: "ben", role: "user" },
+  "CN=R&D <1>, O=\\+x": { xlogin: "rd", role: "banned", projects: "games" },
+  "CN=Jürgen": { xlogin: "jue", role: "admin", projects: "" },
+};
+
+for (const recorded of ANSWERS) {
+  const { dn, status, body } = recorded;
+  Deno.test(`The XUUDB simulator (${recorded.form}) answers about ${dn} as a real XUUDB`, async () => {
+    const form = recorded.form === "soap" ? SOAP_FORM : JSON_FORM;
+    await using xuudb = startXuudb({ "SITE-A": USERS });
+    const answer = await LOOPBACK_HTTP.send(
+      form.request(xuudb.address, "SITE-A", dn),
+      new AbortController().signal,
+    );
+    assert.equal(answer.status, status);
+    const texts = ({ xlogin = "", role = "", projects = "" }) => ({ xlogin, role, projects });
+    assert.deepEqual(texts(form.read(answer.body)), texts(form.read(body)));
+  });
+}

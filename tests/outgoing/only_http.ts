@@ -1,0 +1,13 @@
+import assert from "node:assert/strict";
+import type { Outgoing } from "../../src/outgoing/outgoing.ts";
+import type { OutgoingHttp } from "../../src/outgoing/outgoing_http.ts";
+
+/** Connections to other systems of which a test expects HTTP alone; without a client none at all. */
+export function onlyHttp(http?: OutgoingHttp): Outgoing {
+  return {
+    http: () => http ?? assert.fail("no system is asked"),
+    connect: () => assert.fail("no connection is opened"),
+    timeoutMs: 20_000,
+    connectionsPerHost: 6,
+  };
+}

@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import type { OutgoingResponse } from "../../src/outgoing/outgoing_http.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { BROKEN, OK, subject } from "./scripted_remote.ts";
+
+const WAIT: OutgoingResponse = { status: 429, headers: { "retry-after": "120" }, body: "" };
+
+Deno.test("RemoteHttp leaves a system alone as long as it asks to be, and tells callers how long that is", async () => {
+  const { outcome, ask, time, calls, system } = subject();
+  assert.equal(await outcome(WAIT, "a"), "unexpected status 429, with the request to wait 120 s");
+  assert.equal(system.status().up, false);
+  time.elapsed += 30_000;
+  await assert.rejects(ask("b", "192.0.2.9", { known: true }), (error) => {
+    assert.ok(error instanceof RemoteUnavailable);
+    assert.equal(error.headers["Retry-After"], "90");
+    return true;
+  });
+  time.elapsed += 89_999;
+  assert.match(String(await outcome(OK, "c")), /left alone/);
+  assert.equal(calls.length, 1);
+  time.elapsed += 1;
+  assert.equal(await outcome(OK, "c"), 200);
+  assert.equal(
+    await outcome({ ...WAIT, headers: { "retry-after": "1" } }, "d"),
+    "unexpected status 429, with the request to wait 1 s",
+  );
+  time.elapsed += 1000;
+  assert.equal(await outcome(OK, "d"), 200);
+});
+
+Deno.test("RemoteHttp passes on when to come back after a 503, and leaves others' credentials alone", async () => {
+  const { ask, calls, outcome } = subject();
+  const asked = ask("bad");
+  calls[0]?.resolve({ ...BROKEN, status: 503, headers: { "retry-after": "77" } });
+  await assert.rejects(asked, (error) => {
+    assert.ok(error instanceof RemoteUnavailable);
+    assert.equal(error.headers["Retry-After"], "77");
+    return true;
+  });
+  assert.equal(await outcome(OK, "good"), 200);
+});
