@@ -12,7 +12,7 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { type AccountReport, accountReport } from "./account_report.ts";
+import type { AccountReport } from "./account_report.ts";
 import {
   type AdminAnswer,
   type AdminRequest,
@@ -160,6 +160,7 @@ export class AdminApi {
     signal = new AbortController().signal,
   ): Promise<readonly AccountReport[]> {
     const groups = this.parts.groups.filter(({ name }) => server === undefined || name === server);
+    const { accountReport } = await import("./account_report.ts");
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
