@@ -976,6 +976,40 @@ export const ATTACKS: readonly Breakage[] = [
     only: "nobody else brings anything",
   },
   {
+    rows: ["A DPoP proof or logout token that is replayed"],
+    broken: "a proof counts once at each instance",
+    file: "src/instances/shared_replay_cache.ts",
+    change: instead(
+      "return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);",
+      "return true;",
+    ),
+    tests: ["tests/instances/shared_replay_cache_test.ts"],
+  },
+  {
+    rows: ["Two uploads that create or replace one file"],
+    broken: "two instances write to one path at once",
+    file: "src/resource/share/path_locks.ts",
+    change: instead("isHeld = await marks.take(held, LEASE_MS);", "isHeld = true;"),
+    tests: ["tests/resource/share/path_locks_test.ts"],
+  },
+  {
+    rows: ["A revoked token during a database outage"],
+    broken: "an instance that has read no revoked tokens takes none for revoked",
+    file: "src/store/remembered_records.ts",
+    change: instead(
+      "return known === undefined ? this.#store.get(kind, key) : ",
+      "return known === undefined ? Promise.resolve(undefined) : ",
+    ),
+    tests: ["tests/store/remembered_records_test.ts"],
+  },
+  {
+    rows: ["A revoked token during a database outage"],
+    broken: "a revocation that is committed late is never read",
+    file: "src/store/postgres/changed_records.ts",
+    change: instead("written >= :since", "written > :since"),
+    tests: ["tests/store/postgres/changed_records_test.ts"],
+  },
+  {
     rows: ["A claim's value that looks like more RDNs to a pattern of the map file"],
     broken: "separators inside values stay as they are before patterns",
     file: "src/model/distinguished_name.ts",
@@ -1006,7 +1040,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A refresh token that introspection reports as active"],
     broken: "active tokens count, whatever they are for",
     file: "src/authentication/oauth/oauth.ts",
-    change: instead("if (!isMarked) throw new InvalidToken(UNMARKED);", ""),
+    change: instead('if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });', ""),
     tests: ["tests/authentication/oauth/oauth_test.ts"],
   },
   {
@@ -1031,7 +1065,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "a logout token that ended nothing counts as used",
     file: "src/authentication/oauth/code_login.ts",
-    change: instead("logouts.forget(jti);", ""),
+    change: instead("await shown.forget(mark);", ""),
     tests: ["tests/authentication/oauth/logout_token_test.ts"],
   },
   {

@@ -16,8 +16,22 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     ],
     broken: "a log file that cannot be written fails the request",
     file: "src/logging/log_file.ts",
-    change: instead("this.#failing = true;", "this.#failing = true; throw error;"),
+    change: instead("return sink.failed(error, to, lines);", "sink.failed(error, to, lines); throw error;"),
     tests: ["tests/faults/disk_test.ts", "tests/logging/log_file_test.ts"],
+  },
+  {
+    rows: ["required audit lines are on a full disk"],
+    broken: "requests are served without the audit lines that they need",
+    file: "src/service/service.ts",
+    change: instead("this.#auditFails && config.audit.required && route.audit", "false"),
+    tests: ["tests/service/required_audit_test.ts", "tests/system/sinks_test.ts"],
+  },
+  {
+    rows: ["the list of tokens is on a full disk", "the shares are on a full disk"],
+    broken: "nobody learns of a database that cannot be written",
+    file: "src/store/sqlite_database.ts",
+    change: instead("if (isUnwritable(error)) this.#sink?.failed(error, this.file);", ""),
+    tests: ["tests/store/sqlite_database_test.ts", "tests/faults/disk_test.ts"],
   },
   {
     rows: ["the shares are on a full disk", "the shares are on a read-only disk at the start"],

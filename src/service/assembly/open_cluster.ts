@@ -1,13 +1,18 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { InstanceRegister } from "../../instances/instance_register.ts";
+import { InstanceRegister } from "../../instances/instance_register.ts";
+import { SharedClock } from "../../instances/shared_clock.ts";
+import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { ReplayCache, ReplayRecord } from "../../model/replay_cache.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
-import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
+import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import { SharedMarks } from "../../store/shared_marks.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
+import { configurationDigest } from "./configuration_digest.ts";
 
 /** Identity of an instance. */
 export interface InstanceName {
@@ -21,7 +26,10 @@ export interface InstanceName {
 export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
+  readonly marks: SharedMarks;
   readonly database: () => DatabaseStatus;
+  /** Shares a replay cache with the other instances. */
+  readonly shared: (proofs: ReplayCache) => ReplayRecord;
   /** Number of serving instances, including this. */
   readonly clusterMembers: () => number;
   readonly health: () => ClusterHealth;
@@ -52,13 +60,20 @@ interface ClockParts {
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** Returns the clock of the shared database, or the local one. */
-export async function openClock(
-  database: PostgresDatabase | undefined,
+/** Joins the cluster of the shared database; without an instance, only its clock is read. */
+export async function openCluster(
+  database: PostgresDatabase,
+  parts: Omit<JoiningParts & ClockParts, "known"> & { readonly state?: StateUpdate },
+): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
+  const sharedClock = await openClock(database, { ...parts, known: parts.state });
+  return { sharedClock, cluster: joinOthers(database, parts) };
+}
+
+/** Returns the clock of the shared database. */
+async function openClock(
+  database: PostgresDatabase,
   { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
-  if (database === undefined) return clock;
-  const { SharedClock } = await import("../../instances/shared_clock.ts");
   const shared = keep(
     new SharedClock({
       database,
@@ -73,15 +88,12 @@ export async function openClock(
   return shared.read;
 }
 
-/** Joins the cluster of the shared database, if any. */
-export async function joinOthers(
-  database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, publish, keep }: JoiningParts,
-): Promise<Cluster | undefined> {
-  if (database === undefined || instance === undefined) return undefined;
-  const { SharedThrottling } = await import("../../throttling/shared/shared_throttling.ts");
-  const { InstanceRegister } = await import("../../instances/instance_register.ts");
-  const { configurationDigest } = await import("./configuration_digest.ts");
+/** Joins the cluster of the shared database. */
+function joinOthers(
+  database: PostgresDatabase,
+  { config, instance, port, upSince, clock, log, publish, keep }: JoiningParts & Pick<ClockParts, "clock">,
+): Cluster | undefined {
+  if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
   const throttling = new SharedThrottling({
@@ -102,10 +114,13 @@ export async function joinOthers(
       upSince,
     },
   });
+  const marks = new SharedMarks(database, { log });
   return keep({
     throttling,
     register,
+    marks,
     database: () => database.status,
+    shared: (proofs) => new SharedReplayCache(proofs, { marks, clock, log }),
     clusterMembers: () => register.alive,
     health: () => ({
       instances: { total: register.known.length, serving: register.alive },
@@ -113,12 +128,12 @@ export async function joinOthers(
       degraded: database.status.kind !== "up",
     }),
     follow: async (memory: ThrottlingMemory) => {
-      await Promise.all([throttling.follow(memory), register.follow()]);
+      await Promise.all([throttling.follow(memory), register.follow(), marks.follow()]);
     },
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
     close: () => {
-      for (const part of [throttling, register]) part.close();
+      for (const part of [throttling, register, marks]) part.close();
     },
   });
 }

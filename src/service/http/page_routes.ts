@@ -1,3 +1,4 @@
+import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminPageParts } from "../../pages/admin_page.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
@@ -73,6 +74,7 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly servers: AdminPageParts["servers"];
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  readonly accepted: readonly AcceptedLogin[];
   /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
@@ -81,10 +83,18 @@ interface PageParts extends TokenPageParts, AdminPageParts {
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing, devices, servers, facts } = parts;
+  const { features, signIn, sharing, devices, servers, facts, accepted } = parts;
+  const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
+  const help: Route = {
+    method: "GET",
+    path: "/help",
+    service: "open",
+    answer: async (call) =>
+      (await import("../../pages/help_page.ts")).helpPage(call, { accepted, hasDeviceLogin }),
+  };
   const links = features.access && sharing !== undefined
-    ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
-    : [];
+    ? [help, linkRoute(sharing), ...dropRoutes(sharing)]
+    : [help];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
@@ -191,13 +201,6 @@ function linkRoute(sharing: SharingParts): Route {
     failed: (failure, asked) => linkPasswordPage(failure, asked),
   };
 }
-
-const HELP: Route = {
-  method: "GET",
-  path: "/help",
-  service: "open",
-  answer: async () => (await import("../../pages/help_page.ts")).helpPage(),
-};
 
 /** Upload forms of shares. */
 function dropRoutes(sharing: SharingParts): Route[] {
