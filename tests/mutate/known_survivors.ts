@@ -75,7 +75,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "which of the places a key has is chance either way",
   },
   {
-    file: "src/throttling/known_clients.ts",
+    file: "src/throttling/memory.ts",
     at: "#latest = 0;",
     change: "0 → 1",
     equivalent: true,
@@ -361,7 +361,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no process can open just one file",
   },
   {
-    file: "src/outgoing/agents.ts",
+    file: "src/outgoing/https_client.ts",
     at: "const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };",
     change: "80 → 160",
     equivalent: true,

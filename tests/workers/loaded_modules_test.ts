@@ -5,7 +5,7 @@ import { CHECKOUT } from "../system/service_process.ts";
 /** Paths of `src/` that a service with a password file, a map file and one server does without. */
 const NEEDLESS = [
   /^(?:pages|sharing|instances|resource\/(?:share|access)|service\/explanation)\//,
-  /^(?:daemon\/session|store\/postgres|throttling\/shared)\//,
+  /^(?:daemon\/session|store\/postgres\/postgres_|throttling\/shared)/,
   /^command\/(?:files|running|manual|completion)\//,
   /^outgoing\/(?:https_client|agents|connect_tls|open_tls|tls_stream|probe_certificate|name_service)\.ts/,
   /^authentication\/(?:expression|unity|oauth|ssh_key)\//,
