@@ -60,6 +60,13 @@ export class WorkerReports {
       case "log":
         this.#logFile.writeLines(message.text);
         break;
+      case "starting":
+        this.log.warn("worker still starting", {
+          worker: message.worker,
+          awaited: message.awaited,
+          seconds: message.seconds,
+        });
+        break;
       case "audit":
         this.#audit.write(message.lines);
         break;
