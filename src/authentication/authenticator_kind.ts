@@ -2,7 +2,7 @@ import type { Table } from "../config/key.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import type { ReplayCache } from "../model/replay_cache.ts";
+import type { ReplayRecord } from "../model/replay_cache.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
@@ -16,7 +16,7 @@ export interface AuthenticatorParts {
   readonly clock: Clock;
   readonly keySources: readonly KeySource[]; // servers whose daemons know users' SSH keys
   readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
-  readonly proofs: ReplayCache; // replay cache of proofs of possession
+  readonly proofs: ReplayRecord; // proofs of possession and logout tokens that were shown
   readonly serverName: () => string; // server's DN from its current certificate, or empty
   /** Current revocation lists for client certificates; absent: no check. */
   readonly revocation: () => Revocation | undefined;

@@ -12,6 +12,14 @@ export interface SeenMark {
   readonly endsAt: number; // milliseconds since the epoch; the mark cannot be used later
 }
 
+/** Record of marks that are valid once. */
+export interface ReplayRecord {
+  /** Records a mark. Returns whether it is new. @param perOwner Quota of this owner; default: that of all. */
+  note(seen: SeenMark, perOwner?: number): boolean | Promise<boolean>;
+  /** Forgets a mark, so that it counts once more. */
+  forget(mark: string): void | Promise<void>;
+}
+
 /** Limits for proofs of possession (RFC 9449, 11.1). */
 export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
 
@@ -19,7 +27,7 @@ export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
  * Replay cache for single-use marks. When it is full, every mark counts as seen, so that nothing is forgotten before
  * its end. Each owner may hold a fixed share of the free places, so that the greediest are refused first.
  */
-export class ReplayCache {
+export class ReplayCache implements ReplayRecord {
   readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
   readonly #counts = new Map<string, number>();
   #lookAt = -Infinity;
@@ -31,12 +39,11 @@ export class ReplayCache {
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}
 
-  /** Records a mark. Returns whether it is new. */
-  note(seen: SeenMark): boolean {
+  note(seen: SeenMark, perOwner = this.limits.perOwner): boolean {
     const now = this.clock();
     this.#forgetEnded(now);
     if (this.#isKnown(seen.mark, now)) return false;
-    const { all, perOwner } = this.limits;
+    const { all } = this.limits;
     const free = Math.ceil((all - this.#marks.size) * perOwner / all);
     if ((this.#counts.get(seen.owner) ?? 0) >= free) return false;
     this.#put(seen);
@@ -69,7 +76,6 @@ export class ReplayCache {
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + 1);
   }
 
-  /** Forgets a mark, so that it counts once more. */
   forget(mark: string): void {
     const owner = this.#marks.get(mark)?.owner;
     if (owner === undefined) return;

@@ -62,14 +62,14 @@ export class DatabaseRecordStore implements RecordStore {
     return this.#change(function* () {
       const content = JSON.stringify(record.content);
       const kept = yield* row(SQL.raise, { kind, ...record, content });
-      return kept === undefined ? record : toRecord(kept);
+      return kept === undefined ? record : recordOf(kept);
     }, `records of ${record.owner}`);
   }
 
   get(kind: string, key: string): Promise<KeptRecord | undefined> {
     return this.#read(function* () {
       const found = yield* row(SQL.get, { kind, key });
-      return found && toRecord(found);
+      return found && recordOf(found);
     });
   }
 
@@ -78,7 +78,7 @@ export class DatabaseRecordStore implements RecordStore {
       const found = owner === undefined
         ? yield* rows(SQL.all, { kind })
         : yield* rows(SQL.owned, { kind, owner });
-      return found.map(toRecord);
+      return found.map(recordOf);
     });
   }
 
@@ -127,7 +127,8 @@ function refused(error: unknown): never {
   throw error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error;
 }
 
-function toRecord(row: Row): KeptRecord {
+/** Returns the record in a row. */
+export function recordOf(row: Row): KeptRecord {
   return {
     key: String(row["key"]),
     owner: String(row["owner"]),

@@ -7,16 +7,33 @@ import type { KeptRecord, RecordStore } from "./record_store.ts";
 /** Interval of checks for changes by other instances, in milliseconds. */
 const LOOK_MS = 100;
 
+/** Interval of complete reads, which forget what others deleted, in milliseconds. */
+const COMPLETE_MS = 3600_000;
+
+/** What one read found. */
+export interface ReadRecords {
+  readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
+  readonly until: number; // where the next read begins
+  readonly isComplete: boolean; // whether these are all, or those that changed
+}
+
 interface RememberedParts {
   readonly kinds: readonly string[];
   readonly version: () => number; // changes after any change to these kinds; see `isReachable`
+  /** Changes whenever the database may be another one, or have lost changes. */
+  readonly session: () => number;
+  /** Reads what changed since the `until` of an earlier read, or all. @throws {DatabaseFailure} */
+  readonly read: (since?: number) => Promise<ReadRecords>;
   readonly isReachable: () => boolean; // whether the store works and notifies of changes
   readonly elapsed: Stopwatch;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
-/** Shared record store with in-memory copies of some kinds, which stay usable during an outage. */
+/**
+ * Shared record store with in-memory copies of some kinds, which stay usable during an outage. Of two records with one
+ * key, the one made later counts.
+ */
 export class RememberedRecords implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
@@ -24,6 +41,7 @@ export class RememberedRecords implements RecordStore {
   /** Records put during a read. */
   #meanwhile: { readonly kind: string; readonly record: KeptRecord }[] = [];
   #version: number | undefined;
+  #last: { readonly until: number; readonly session: number; readonly completeAt: number } | undefined;
   #sureAt = -Infinity;
   #loads = 0;
   readonly #following: Following;
@@ -119,13 +137,19 @@ export class RememberedRecords implements RecordStore {
   }
 
   async #load(): Promise<void> {
-    const { kinds, version } = this.#parts;
-    const asOf = version();
+    const { kinds, version, session, read, elapsed } = this.#parts;
+    const [asOf, inSession, now, last] = [version(), session(), elapsed(), this.#last];
+    const goesOn = last?.session === inSession && now - last.completeAt < COMPLETE_MS;
     this.#meanwhile = [];
-    const lists = await Promise.all(kinds.map((kind) => this.#store.list(kind)));
-    this.#records = new Map(kinds.map((kind, i) => [kind, new OneKind(lists[i] ?? [])] as const));
-    for (const { kind, record } of this.#meanwhile) this.#remember(kind, record);
+    const { records, until, isComplete } = await read(goesOn ? last.until : undefined);
+    if (isComplete) this.#records = new Map(kinds.map((kind) => [kind, new OneKind()]));
+    for (const { kind, record } of [...records, ...this.#meanwhile]) this.#records?.get(kind)?.set(record);
     this.#meanwhile = [];
+    this.#last = {
+      until,
+      session: inSession,
+      completeAt: isComplete || last === undefined ? now : last.completeAt,
+    };
     this.#version = asOf;
     this.#loads++;
   }
@@ -140,11 +164,9 @@ class OneKind {
   readonly byKey = new Map<string, KeptRecord>();
   readonly byOwner = new Map<string, Map<string, KeptRecord>>();
 
-  constructor(records: readonly KeptRecord[]) {
-    for (const record of records) this.set(record);
-  }
-
+  /** Adds a record unless a later one is known. */
   set(record: KeptRecord): void {
+    if ((this.byKey.get(record.key)?.made ?? -Infinity) > record.made) return;
     this.delete(record.key);
     this.byKey.set(record.key, record);
     const owned = this.byOwner.get(record.owner) ?? new Map<string, KeptRecord>();

@@ -45,7 +45,6 @@ export function workerModule(module: URL): URL {
 
 /** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
-  readonly name: string;
   readonly #worker: Worker;
   readonly #said: WorkerEvents["said"];
   readonly #died: WorkerEvents["died"];
@@ -58,11 +57,10 @@ export class WorkerThread<In> {
 
   constructor(
     module: URL,
-    name: string,
+    readonly name: string,
     permissions: WorkerPermissions,
     { said, died, pingMs = PING_MS, patience = PATIENCE }: WorkerEvents,
   ) {
-    this.name = name;
     this.#said = said;
     this.#patience = patience;
     this.#died = died;

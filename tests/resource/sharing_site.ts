@@ -1,6 +1,7 @@
 import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
+import { Sink } from "../../src/logging/sink.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
@@ -9,7 +10,8 @@ import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
-import { PathLocks, type SharingParts } from "../../src/resource/share/sharing_parts.ts";
+import { PathLocks } from "../../src/resource/share/path_locks.ts";
+import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { RunningUses } from "../../src/resource/access/running_uses.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import { webResponse } from "../../src/service/mount.ts";
@@ -82,22 +84,24 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
+      uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
       guess: (_who, look) => look(),
       hashing: new ScryptSemaphore(),
       watch: () => () => {},
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      uses: new Sink("share-uses", SILENT),
+      unauthenticated: (reason) =>
+        httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
   }
 
-  static async open(options: DaemonOptions = {}): Promise<SharingSite> {
+  static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
     // Sessions do not stay counted after their end here, or tests with many would wait for each other.
     return new SharingSite(
-      await Site.open({ maxSessions: 1_000_000, ...options }, SILENCE, { holdMs: 0 }),
+      await Site.open({ maxSessions: 1_000_000, ...options }, silence, { holdMs: 0 }),
     );
   }
 

@@ -9,7 +9,14 @@ import { record } from "./conformance.ts";
 
 /** A store that two instances share, as one of them sees it, and may be away; timers are turned by the test. */
 function create() {
-  const state = { now: 0, reachable: true, changes: 0, asked: 0 };
+  const state = {
+    now: 0.5,
+    reachable: true,
+    changes: 0,
+    asked: 0,
+    session: 1,
+    reads: new Array<number | undefined>(),
+  };
   const shared = openRecordStore(IN_MEMORY, () => 1_800_000_000_000);
   const gone = () => Promise.reject(httpError("ERR_RECORD_STORE", "away"));
   const asked = <T>(work: () => Promise<T>): Promise<T> => {
@@ -32,6 +39,13 @@ function create() {
     kinds: ["revoked"],
     version: () => state.changes,
     isReachable: () => state.reachable,
+    session: () => state.session,
+    read: async (since) => {
+      state.reads.push(since);
+      const found = (await store.list("revoked")).map((record) => ({ kind: "revoked", record }));
+      const until = found.length;
+      return { records: found.slice(since), until, isComplete: since === undefined };
+    },
     elapsed: () => state.now,
     log: SILENT,
     schedule: (_ms, task) => {
@@ -132,8 +146,46 @@ Deno.test("RememberedRecords is sure of nothing before its first look", async ()
   await remembered.follow();
   await turn();
   assert.equal(remembered.staleMs, Infinity);
+  await assert.rejects(remembered.get("revoked", "one"), (error) => isHttpError(error, "ERR_RECORD_STORE"));
+  await assert.rejects(remembered.list("revoked"), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   state.reachable = true;
   await turn();
   assert.equal(remembered.staleMs, 0);
+  remembered.close();
+});
+
+Deno.test("RememberedRecords reads what changed since the last read, and all after a new session or an hour", async () => {
+  const { remembered, shared, state, turn } = create();
+  await shared.put("revoked", record("1"), 9);
+  await remembered.follow();
+  const change = async (key: string, ms = 100) => {
+    await shared.put("revoked", record(key), 9);
+    state.changes++;
+    await turn(ms);
+  };
+  await change("2");
+  await change("3");
+  assert.deepEqual(state.reads, [undefined, 1, 2]);
+  assert.equal((await remembered.list("revoked")).length, 3);
+  await shared.remove("revoked", "1");
+  state.session++;
+  await change("4");
+  assert.deepEqual(state.reads.splice(3), [undefined]);
+  assert.equal(await remembered.get("revoked", "1"), undefined, "another server may have lost changes");
+  await change("5", 3600_000);
+  assert.deepEqual(state.reads.splice(3), [undefined]);
+  await change("6");
+  assert.deepEqual(state.reads.splice(3), [4]);
+  remembered.close();
+});
+
+Deno.test("RememberedRecords keeps the later one of two records, in whatever order they come", async () => {
+  const { remembered, shared, state, turn } = create();
+  await remembered.follow();
+  await remembered.put("revoked", record("one", { made: 20 }), 9);
+  await shared.put("revoked", record("one", { made: 10 }), 9);
+  state.changes++;
+  await turn();
+  assert.equal((await remembered.get("revoked", "one"))?.made, 20);
   remembered.close();
 });

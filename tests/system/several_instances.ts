@@ -23,6 +23,8 @@ interface SeveralSetting {
   readonly postgres?: PostgresSettings;
   /** Further lines of all main files. */
   readonly properties?: Setting["properties"];
+  /** Issues the certificates; default: one of its own. */
+  readonly authority?: Setting["authority"];
 }
 
 /** The lines of a main file that say where the database is. */
@@ -81,11 +83,12 @@ export class SeveralInstances implements AsyncDisposable {
   ) {}
 
   static async start(
-    { instances = 3, postgres = {}, properties = {} }: SeveralSetting = {},
+    { instances = 3, postgres = {}, properties = {}, authority }: SeveralSetting = {},
   ): Promise<SeveralInstances> {
     const server = await TestPostgres.start(postgres);
     const database = await server.database();
     const site = await createSharingSite({
+      authority,
       properties: {
         ...databaseProperties(server, database),
         "container.security.throttling.baseDelay": "600",

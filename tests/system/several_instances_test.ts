@@ -27,7 +27,7 @@ Deno.test({ name: "several instances are one service", ignore: POSTGRES === unde
     const told = await status(two);
     assert.equal(told.instances.length, 3);
     assert.equal(told.configurationsDiffer, false);
-    assert.deepEqual(told.database, { state: "up", awaySeconds: 0, defects: 0 });
+    assert.deepEqual(told.database, { state: "up", awaySeconds: 0, defects: 0, knowsRevoked: true });
     assert.equal(told.instances.filter(({ own }: { own: boolean }) => own).length, 1);
     const page = await one.ask("/", { as: ALICE, headers: { Accept: "text/html" } });
     assert.match(page.text, /3 instances are running\./);

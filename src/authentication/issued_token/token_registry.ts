@@ -1,4 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
+import type { Sink } from "../../logging/sink.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
@@ -54,6 +55,7 @@ interface TokenRegistryParts {
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
   readonly log: Logger;
+  readonly uses: Sink;
   readonly longest: number; // seconds from a token to the end of everything derived from it
   readonly keepsUses: boolean; // false in read-only processes
   /** Rules for an outage of the shared store; absent for a local one. */
@@ -81,6 +83,11 @@ export class TokenRegistry {
   readonly #listed = new BoundedMap<string, true>(REMEMBERED); // digests of listed tokens
 
   constructor(readonly parts: TokenRegistryParts) {}
+
+  /** Whether revocations were ever read; else each token is refused with 503 while the store is away. */
+  get knowsRevoked(): boolean {
+    return (this.parts.outage?.staleMs() ?? 0) < Infinity;
+  }
 
   /** Registers a new token and its signing certificate. @throws {ERR_RECORD_STORE} */
   async enter(
@@ -135,10 +142,12 @@ export class TokenRegistry {
     if (this.#used.get(id) === days) return;
     this.#used.set(id, days);
     const day = new Date(days * DAY_MS).toISOString().slice(0, 10);
-    this.#writeUse(shown, { day, address }).catch((error) => {
-      this.#used.delete(id);
-      this.parts.log.warn("use of a token not written down", { error });
-    });
+    void this.parts.uses.attempt(() =>
+      this.#writeUse(shown, { day, address }).catch((error) => {
+        this.#used.delete(id);
+        throw error;
+      })
+    );
   }
 
   /** Lists a user's valid tokens, oldest first. @throws {ERR_RECORD_STORE} */
@@ -179,9 +188,11 @@ export class TokenRegistry {
     id: string,
     { root, since, latest }: Pick<RegisteredToken, "root" | "since" | "latest">,
   ): Promise<void> {
-    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
-      return await this.#revokeSoFar(owner);
-    }
+    const { before = -Infinity } = await this.#readRevoked(owner);
+    // Copies in memory may still hold records that have expired, or were deleted by another instance.
+    const counting = (await this.#records.list(REVOKED, owner))
+      .filter((record) => record.ends > this.#now() && sinceOf(record) > before);
+    if (counting.length >= MOST_REVOKED) return await this.#revokeSoFar(owner);
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED);

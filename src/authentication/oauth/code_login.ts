@@ -12,7 +12,7 @@ import type {
   ProviderSession,
 } from "../authenticator.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { ReplayCache } from "../../model/replay_cache.ts";
+import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { readForeignToken } from "../foreign_token.ts";
 import { isJsonObject, parseJsonObject } from "../json_object.ts";
 import { readBearer } from "../route_bearer.ts";
@@ -25,6 +25,7 @@ import type { Provider } from "./provider.ts";
 import { secondsOf } from "./token_requirements.ts";
 
 const MOST_CHARACTERS = 4096; // characters
+const MOST_LOGOUTS = 20_000; // logout tokens of one issuer that are remembered
 
 /**
  * Sign-in by authorisation code (OIDC Core 1.0, 3.1; RFC 9700) with PKCE S256 (RFC 7636), state and nonce
@@ -44,7 +45,7 @@ export class CodeLogin implements BrowserLogin {
       readonly provider: Provider;
       readonly keys: IssuerKeys;
       readonly clock: Clock;
-      readonly logouts: ReplayCache; // replay cache of logout tokens
+      readonly shown: ReplayRecord; // logout tokens that were shown
     },
   ) {
     this.issuer = config.issuer;
@@ -113,7 +114,7 @@ export class CodeLogin implements BrowserLogin {
     signal: AbortSignal,
   ): Promise<T> {
     const { issuer, signIn: { client: { clientId } } } = this.config;
-    const { keys, clock, logouts } = this.parts;
+    const { keys, clock, shown } = this.parts;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the logout token is no signed JWT");
     const { jti, ...ended } = await verifyLogoutToken(token, { issuer, keys, now: clock(), signal });
@@ -121,13 +122,14 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the logout token is for another client");
     }
     const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
-    if (!logouts.note({ owner: issuer, mark: jti, endsAt })) {
+    const mark = hash("sha256", `logout ${issuer} ${jti}`, "base64");
+    if (!await shown.note({ owner: issuer, mark, endsAt }, MOST_LOGOUTS)) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
     try {
       return await end(ended);
     } catch (error) {
-      logouts.forget(jti);
+      await shown.forget(mark);
       throw error;
     }
   }

@@ -3,7 +3,7 @@ import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
+import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
@@ -34,10 +34,9 @@ import { fillNameTemplate } from "./name_template.ts";
 import { Provider } from "./provider.ts";
 import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
-import { secondsOf, unmetRequirement } from "./token_requirements.ts";
+import { secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
-const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
@@ -56,8 +55,11 @@ interface Known {
 
 /** Refusal of a token; the message is for the log. */
 class Refused extends InvalidToken {
-  constructor(message: string, readonly stepUp?: StepUp) {
-    super(message);
+  readonly stepUp: StepUp | undefined;
+
+  constructor({ reason, stepUp, advice }: Unmet) {
+    super(reason, { advice });
+    this.stepUp = stepUp;
   }
 }
 
@@ -87,7 +89,7 @@ export class OAuth implements Authenticator {
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
-      readonly proofs?: ReplayCache; // shared by all authenticators, also across reloads
+      readonly proofs?: ReplayRecord; // shared by all authenticators, also across reloads
       readonly log: Logger;
     },
   ) {
@@ -106,8 +108,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const logouts = new ReplayCache({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
-      const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
+      const parts = { provider: this.#provider, keys: this.#keys, clock, shown: proofs };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);
@@ -139,8 +140,8 @@ export class OAuth implements Authenticator {
       const bound = Object.keys(confirmation).length > 0;
       return bound ? { kind: "accepted", identity: { ...result.identity, bound } } : result;
     } catch (error) {
-      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
-      throw error;
+      if (!(error instanceof InvalidToken)) throw error;
+      return { kind: "refused", reason: error.message, advice: error.advice };
     }
   }
 
@@ -172,7 +173,8 @@ export class OAuth implements Authenticator {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
       const { message: reason } = error;
       const stepUp = error instanceof Refused ? error.stepUp : undefined;
-      const result: AuthenticationResult = { kind: "refused", reason, stepUp };
+      const advice = error instanceof InvalidToken ? error.advice : undefined;
+      const result: AuthenticationResult = { kind: "refused", reason, stepUp, advice };
       return { value: { result, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
   }
@@ -199,7 +201,7 @@ export class OAuth implements Authenticator {
     const claims = token && claimsOf(token);
     for (const said of [reply.claims, claims]) {
       const other = said && speaksOfOtherToken((name) => said.get(name));
-      if (other !== undefined) throw new InvalidToken(other);
+      if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
     const { introspection, requiredAudience } = this.#config;
@@ -207,7 +209,7 @@ export class OAuth implements Authenticator {
       const isMarked = [reply.claims, claims].some((said) =>
         said !== undefined && isMarkedAccess(said, token)
       );
-      if (!isMarked) throw new InvalidToken(UNMARKED);
+      if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
     }
     const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
     if (this.issuer === undefined) return knownOf({ claims: reply.claims, token: claims, cnf });
@@ -218,7 +220,7 @@ export class OAuth implements Authenticator {
 
   #judge({ claims, said }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.#config, said, this.#clock());
-    if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
+    if (unmet !== undefined) throw new Refused(unmet);
     if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
     const dn = this.#identity(claims, said);
     const attributes = this.#assignments.attributes(claims);

@@ -59,7 +59,7 @@ export async function download(
  */
 async function startOf(call: Call, share: Share, parts: SharingParts): Promise<() => void> {
   if (share.usesLeft === undefined) return () => {};
-  const start = await parts.uploads.semaphore.take(share.server, `share ${share.id}`, call.signal);
+  const start = await parts.uploads.locks.takeHere(share.server, `share ${share.id}`, call.signal);
   try {
     const now = await parts.store.get(share.server, share.id);
     if (now === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "ended while the request waited");
@@ -187,7 +187,7 @@ async function fileResponse(
     length,
     done: (result, error) => {
       if (!result.complete) call.log.warn("share download ended early", { ...result, error });
-      use.finish(result).catch((failure) => call.log.error("share use not recorded", { error: failure }));
+      void use.finish(result);
     },
   });
   return { status, headers, body };

@@ -35,8 +35,10 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   let begun = false;
   let bytes = 0;
   try {
-    session = await openShareSession(call, opened, { path, permission: "WRITE" }, use.signal);
-    endTurn = await parts.uploads.semaphore.take(server.name, path, use.signal);
+    const stop = new AbortController();
+    const signal = AbortSignal.any([use.signal, stop.signal]);
+    session = await openShareSession(call, opened, { path, permission: "WRITE" }, signal);
+    endTurn = await parts.uploads.locks.take(server.name, path, signal, (reason) => stop.abort(reason));
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
     if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");

@@ -2,6 +2,7 @@ import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
 import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
@@ -10,7 +11,9 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import { PathLocks, type SharingParts } from "./sharing_parts.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
+import { PathLocks } from "./path_locks.ts";
+import type { SharingParts } from "./sharing_parts.ts";
 import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
@@ -31,10 +34,13 @@ interface SharingOptions extends
   > {
   /** Shared database, or an existing folder (`persistence.directory`). */
   readonly place: Database | string;
+  /** Marks of all instances; absent for a single one. */
+  readonly marks?: SharedMarks | undefined;
   /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly sinks: Sinks;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -47,10 +53,10 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, place, clientAddresses = [], attributes, log, clock } = options;
+  const { servers, place, clientAddresses = [], attributes, sinks, log, clock } = options;
   const store = typeof place === "object"
     ? new DatabaseShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock);
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -69,7 +75,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.accountStatus, log),
-    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
+    uploads: { locks: new PathLocks(options.marks), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,
     hashing: new ScryptSemaphore(),
     watch: options.watch,
@@ -77,6 +83,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
+    uses: sinks.of("share-uses"),
     clock,
   };
   const timer = setInterval(() => {

@@ -1,5 +1,6 @@
 import type { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
 import type { HttpError } from "../../model/http_error.ts";
@@ -9,8 +10,8 @@ import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { RunningUses } from "../access/running_uses.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
+import type { PathLocks } from "./path_locks.ts";
 import type { ShareOwners } from "./share_owners.ts";
-import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
 /** Dependencies of the share and access resources. */
 export interface SharingParts {
@@ -29,7 +30,7 @@ export interface SharingParts {
   /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => HttpError;
   readonly uploads: {
-    readonly semaphore: PathLocks;
+    readonly locks: PathLocks;
     readonly unfinished: UnfinishedUploads;
   };
   /** Runs a check of a link password, throttled as logins. @throws {ERR_TOO_MANY_FAILURES} And as `look`. */
@@ -49,29 +50,7 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
+  /** Records of uses that ended. */
+  readonly uses: Sink;
   readonly clock: Clock;
-}
-
-/** Locks that make check and write of a path atomic within this process. */
-export class PathLocks {
-  // Each waiter holds one of the few daemon sessions, which bounds the queue.
-  readonly #semaphore = new FairSemaphore({
-    atOnce: Infinity,
-    atOncePerKey: 1,
-    waiting: Infinity,
-    perKey: Infinity,
-  });
-
-  /** Waits for exclusive use of a path of a server. @returns Idempotent release. @throws The signal's reason. */
-  async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
-    const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
-    const work = () => {
-      begin();
-      return over;
-    };
-    this.#semaphore.run(work, { queueKey: `${server}:${path}`, known: true, signal }).catch(reject);
-    await begun;
-    return end;
-  }
 }

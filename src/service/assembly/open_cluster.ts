@@ -7,6 +7,7 @@ import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import { SharedMarks } from "../../store/shared_marks.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
@@ -23,6 +24,7 @@ export interface InstanceName {
 export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
+  readonly marks: SharedMarks;
   readonly database: () => DatabaseStatus;
   /** Number of serving instances, including this. */
   readonly clusterMembers: () => number;
@@ -100,9 +102,11 @@ export function joinOthers(
       upSince,
     },
   });
+  const marks = new SharedMarks(database, { log });
   return keep({
     throttling,
     register,
+    marks,
     database: () => database.status,
     clusterMembers: () => register.alive,
     health: () => ({
@@ -111,12 +115,12 @@ export function joinOthers(
       degraded: database.status.kind !== "up",
     }),
     follow: async (memory: ThrottlingMemory) => {
-      await Promise.all([throttling.follow(memory), register.follow()]);
+      await Promise.all([throttling.follow(memory), register.follow(), marks.follow()]);
     },
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
     close: () => {
-      for (const part of [throttling, register]) part.close();
+      for (const part of [throttling, register, marks]) part.close();
     },
   });
 }

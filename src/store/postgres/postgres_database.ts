@@ -111,6 +111,11 @@ export class PostgresDatabase implements Database {
     return this.#watch.isListening;
   }
 
+  /** Number of times that it began to listen; afterwards the server may be another one. */
+  get sessions(): number {
+    return this.#watch.sessions;
+  }
+
   /** Condition of the connections, which notice a failure within seconds. */
   get status(): DatabaseStatus {
     const { condition, awayMs } = this.#state;

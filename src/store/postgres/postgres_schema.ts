@@ -4,7 +4,10 @@ import { PostgresError } from "./postgres_failure.ts";
 import {
   INSTANCE_TABLES,
   KNOWN_LOGIN_TOLD,
+  MARK_TABLES,
+  ORDERS_BY_END,
   RESERVATION_TABLES,
+  REVOCATION_ORDER,
   THROTTLING_TABLES,
   UPLOAD_TABLES,
 } from "./shared_tables.ts";
@@ -143,7 +146,10 @@ const STEPS: readonly Step[] = [{
   worksWith: 4,
   sql: `ALTER TABLE share_use ADD COLUMN looked smallint CHECK (looked IN (0, 1));
    ALTER TABLE share_use ADD COLUMN version text;
-   ALTER TABLE share_use ADD COLUMN visitor text;`,
+   ALTER TABLE share_use ADD COLUMN visitor text;
+   ${MARK_TABLES}
+   ${ORDERS_BY_END}
+   ${REVOCATION_ORDER}`,
 }];
 
 /** Schema version that this service cannot use. */

@@ -43,6 +43,7 @@ export class PostgresWatch {
   readonly #closing = new AbortController();
   /** Increases when all tables may have changed. */
   #all = 0;
+  #sessions = 0;
   #connection: Listener | undefined;
   readonly #parts: WatchParts;
   readonly #schedule: Schedule;
@@ -55,6 +56,11 @@ export class PostgresWatch {
     this.#parts = parts;
     this.#schedule = parts.schedule ?? realTime;
     this.#run();
+  }
+
+  /** Number of times that it began to listen. */
+  get sessions(): number {
+    return this.#sessions;
   }
 
   get isListening(): boolean {
@@ -111,6 +117,7 @@ export class PostgresWatch {
     this.#connection = connection;
     await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
+    this.#sessions++;
     this.#parts.state.listens();
     this.#listening.resolve();
     void connection.closed.then(() => this.#connection === connection && this.#wake?.());

@@ -62,6 +62,29 @@ export const RESERVATION_TABLES = `
   CREATE INDEX reservation_by_name ON reservation (server, name);
   CREATE INDEX reservation_by_end ON reservation (ends);`;
 
+/** Marks that instances hold for seconds or minutes; unlogged, see `SharedMarks`. */
+export const MARK_TABLES = `
+  CREATE UNLOGGED TABLE shared_mark (
+    mark TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    ends BIGINT NOT NULL
+  );
+  CREATE INDEX shared_mark_by_end ON shared_mark (ends);`;
+
+/** Finds expired orders of operators. */
+export const ORDERS_BY_END = `
+  CREATE INDEX operator_ban_by_end ON operator_ban (ends);
+  CREATE INDEX operator_lift_by_end ON operator_lift (ends);`;
+
+/** Transaction that wrote a revocation: others read what was written since their last snapshot. */
+export const REVOCATION_ORDER = `
+  ALTER TABLE record ADD COLUMN written BIGINT;
+  CREATE INDEX record_revoked_since ON record (written) WHERE kind LIKE 'revoked-%';
+  CREATE FUNCTION order_revocation() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN NEW.written = txid_current(); RETURN NEW; END $$;
+  CREATE TRIGGER record_ordered BEFORE INSERT OR UPDATE ON record
+    FOR EACH ROW WHEN (NEW.kind LIKE 'revoked-%') EXECUTE FUNCTION order_revocation();`;
+
 /** Uploads to shares; see `UploadStore`. */
 export const UPLOAD_TABLES = `
   CREATE TABLE share_upload (

@@ -1,4 +1,4 @@
-import { type Database, type Row, row, rows, type Work } from "../../store/database.ts";
+import { BATCH, type Database, deleteInBatches, type Row, rows } from "../../store/database.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import type { Digests } from "./digest.ts";
 
@@ -21,8 +21,10 @@ const SQL = {
     `INSERT INTO operator_lift (id, who_user, who_address, ends) VALUES (:id, :user, :address, :clock + :lasts)`,
   lifts: `SELECT id, who_user, who_address, :clock - ends + :lasts AS age FROM operator_lift
           WHERE ends > :clock ORDER BY ends, id`,
-  purgeBans: `DELETE FROM operator_ban WHERE ends <= :clock`,
-  purgeLifts: `DELETE FROM operator_lift WHERE ends <= :clock`,
+  purgeBans: `DELETE FROM operator_ban WHERE (who_user, who_address) IN (
+    SELECT who_user, who_address FROM operator_ban WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING ends`,
+  purgeLifts: `DELETE FROM operator_lift WHERE id IN (
+    SELECT id FROM operator_lift WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING id`,
 } as const;
 
 /** Ban with its remaining duration, since clocks differ. */
@@ -89,11 +91,9 @@ export class SharedBans {
     });
   }
 
-  purge(): Promise<void> {
-    return this.database.change(function* (): Work<void> {
-      yield* row(SQL.purgeBans, {});
-      yield* row(SQL.purgeLifts, {});
-    });
+  async purge(): Promise<void> {
+    await deleteInBatches(this.database, SQL.purgeBans);
+    await deleteInBatches(this.database, SQL.purgeLifts);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Stopwatch } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../login_throttle.ts";
@@ -31,8 +30,6 @@ const MOST_UNDER_WAY = 4; // concurrent counts, so that guesses cannot occupy th
 const MAX_WAIT_MS = 1000;
 /** Longest transaction in milliseconds: rows may become visible this late. */
 const LATE_MS = 2000;
-/** Pause after a failure of the database, in milliseconds. */
-const REST_MS = 1000;
 
 /** Successful login by key of user and address. */
 export interface KnownLogin {
@@ -43,25 +40,20 @@ export interface KnownLogin {
 /** Failed and known logins in a database, by its clock. Reads and changes throw {@link DatabaseFailure}. */
 export class SharedFailures {
   #underWay = 0;
-  #restsUntil = 0;
 
   constructor(
     readonly database: Database,
     readonly digests: Digests,
-    readonly elapsed: Stopwatch,
     readonly schedule: Schedule,
   ) {}
 
   /** Counts a failure for all instances and publishes `passed`; absent if the database is unavailable. */
   count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
-    if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
+    if (this.#underWay >= MOST_UNDER_WAY) return undefined;
     this.#underWay++;
     const work = () => countAll(failed, passed, this.digests);
-    const counted = this.#change(work).finally(() => this.#underWay--);
-    const totals = counted.catch(() => {
-      this.#restsUntil = this.elapsed() + REST_MS;
-      return [];
-    });
+    // While the database is away, its circuit breaker fails each change at once.
+    const totals = this.#change(work).catch(() => []).finally(() => this.#underWay--);
     return { totals, soon: this.#soon(totals) };
   }
 

@@ -53,7 +53,7 @@ export class SharedThrottling {
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
-    this.#failures = new SharedFailures(database, digests, elapsed, schedule);
+    this.#failures = new SharedFailures(database, digests, schedule);
     const follow = (everyMs: number, look: () => Promise<void>) =>
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
     this.#following = [

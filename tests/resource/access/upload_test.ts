@@ -121,13 +121,14 @@ Deno.test("upload() lets exactly one of many make a file that must not be there"
 
 Deno.test("upload() gives up its turn at a path with its client, and whoever waits there comes next", async () => {
   await using site = await SharingSite.open();
-  const { semaphore } = site.parts.uploads;
+  const { locks } = site.parts.uploads;
+  const lost = () => assert.fail("lost");
   const { signal } = new AbortController();
-  const end = await semaphore.take("HPC", "/f", signal);
+  const end = await locks.take("HPC", "/f", signal, lost);
   const leaving = new AbortController();
-  const left = semaphore.take("HPC", "/f", leaving.signal);
-  const next = semaphore.take("HPC", "/f", signal);
-  (await semaphore.take("HPC", "/g", signal))();
+  const left = locks.take("HPC", "/f", leaving.signal, lost);
+  const next = locks.take("HPC", "/f", signal, lost);
+  (await locks.take("HPC", "/g", signal, lost))();
   leaving.abort(new Error("gone"));
   await assert.rejects(left, /gone/);
   end();

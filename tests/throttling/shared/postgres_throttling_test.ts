@@ -9,6 +9,7 @@ import { LoginThrottle } from "../../../src/throttling/login_throttle.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
 import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { readRevocations } from "../../../src/store/postgres/changed_records.ts";
 import { RememberedRecords } from "../../../src/store/remembered_records.ts";
 import { basic } from "../../authentication/sample_credentials.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
@@ -81,6 +82,8 @@ async function instance(server: TestPostgres, name: string, id: string) {
     kinds: ["revoked-token"],
     version: () => database.version("revocation"),
     isReachable: () => database.isReachable,
+    session: () => database.sessions,
+    read: (since) => readRevocations(database, ["revoked-token"], since),
     elapsed: stopwatch,
     log: SILENT,
   });

@@ -384,3 +384,33 @@ test("deletes what counts no more", async ([one], later) => {
     assert.deepEqual(left, [], table);
   }
 });
+
+test("deletes expired orders of operators by thousands", async ([one], later) => {
+  const many = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)";
+  const orders = [
+    `${many} INSERT INTO operator_ban (who_user, who_address, names, ends) SELECT i, '', '[]', :clock + 1000 FROM n`,
+    `${many} INSERT INTO operator_lift (id, who_user, who_address, ends) SELECT i, 'x', '', :clock + 1000 FROM n`,
+  ];
+  for (const order of orders) await one.database.change(() => rows(order, {}));
+  const largest = { rows: 0 };
+  const change = one.database.change.bind(one.database);
+  one.database.change = async (work) => {
+    const done = await change(work);
+    if (Array.isArray(done)) largest.rows = Math.max(largest.rows, done.length);
+    return done;
+  };
+  await later(600_000);
+  for (const table of ["operator_ban", "operator_lift"]) {
+    assert.deepEqual(await one.database.read(() => rows(`SELECT * FROM ${table}`, {})), [], table);
+  }
+  assert.equal(largest.rows, 1000);
+});
+
+test("counts for all again as soon as the database is back, without a pause of its own", async ([one, two]) => {
+  one.away = true;
+  for (let i = 0; i < 3; i++) assert.equal(await one.guess(), true);
+  one.away = false;
+  assert.equal(await one.guess(), true);
+  const [counted] = await two.database.read(() => rows("SELECT failures FROM failed_login", {}));
+  assert.equal(Number(counted?.["failures"]), 4);
+});

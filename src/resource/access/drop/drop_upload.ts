@@ -16,7 +16,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
 import { existingFile, openShareSession } from "../share_session.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
-import { type UseOfShare, useShare } from "../use_of_share.ts";
+import { useShare } from "../use_of_share.ts";
 import { allowsWriting, validatorsOf } from "../validators.ts";
 import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
 import { deletePart, hasItsName, sizeOf } from "./delete_part.ts";
@@ -162,34 +162,26 @@ async function bring(
     let result: DroppedFile | { readonly received: number } = { received: 0 };
     let received = 0;
     try {
-      const signal = AbortSignal.any([use.signal, held.signal]);
+      const stop = new AbortController();
+      const signal = AbortSignal.any([use.signal, held.signal, stop.signal]);
       using session = await openShareSession(call, opened, { path: share.path, permission: "WRITE" }, signal);
       // Fails before the transfer instead of at the rename.
       if (known === undefined && place !== "free") await replaced(session, path, place, parts);
       if (known === undefined && range.kind === "question") return { received };
       const upload = known ?? await begin(session, held, share, brought, parts);
       if (known !== undefined && await hasItsName(session, known)) {
-        await noteFinished(call, held, keyed, parts);
+        await noteFinished(held, keyed, parts);
         return result = { name: keptName(known, share) };
       }
       received = await write(session, upload, { share, ...brought }, known !== undefined);
       const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
       if (!isWhole) return { received };
-      result = await giveName(session, held, { call, share, place, keyed, signal }, parts);
+      result = await giveName(session, held, { share, place, keyed, signal, stop }, parts);
       return result;
     } finally {
-      await endUse(call, use, "name" in result ? received : undefined);
+      await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
     }
   });
-}
-
-/** Ends a use. The data has arrived, so a database error is only logged. */
-async function endUse({ log }: Call, use: UseOfShare, bytes: number | undefined): Promise<void> {
-  try {
-    await (bytes === undefined ? use.giveBack() : use.finish({ bytes, complete: true }));
-  } catch (error) {
-    log.error("share use not recorded", { error });
-  }
 }
 
 /** Reserves quota and records the upload in an existing directory: only a complete file creates directories. */
@@ -257,10 +249,10 @@ async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
   { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
-  { uploads: { semaphore, unfinished: { store } } }: SharingParts,
+  { uploads: { locks, unfinished: { store } } }: SharingParts,
 ): Promise<void> {
   if (upload === undefined) return;
-  const endTurn = await semaphore.take(share.server, share.path, signal);
+  const endTurn = await locks.takeHere(share.server, share.path, signal);
   try {
     const { directory, missing } = await deepestDirectory(session, share, upload.name);
     const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
@@ -326,16 +318,16 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { call, share, place, keyed, signal }: {
-    readonly call: Call;
+  { share, place, keyed, signal, stop }: {
     readonly share: Share;
     readonly place: Place;
     readonly keyed: boolean;
     readonly signal: AbortSignal;
+    readonly stop: AbortController;
   },
   parts: SharingParts,
 ): Promise<DroppedFile> {
-  const { uploads: { semaphore, unfinished: { store } } } = parts;
+  const { uploads: { locks, unfinished: { store } } } = parts;
   const { id, holder, upload } = held;
   if (upload === undefined) throw new TypeError("nothing was brought");
   const taken = new Set<number>();
@@ -344,7 +336,7 @@ async function giveName(
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = place === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await semaphore.take(share.server, pathOf(n), signal);
+    const endTurn = await locks.take(share.server, pathOf(n), signal, (reason) => stop.abort(reason));
     let isRenaming = false;
     try {
       const isNoted = await store.name(id, holder, pathOf(n));
@@ -358,7 +350,7 @@ async function giveName(
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(call, held, keyed, parts);
+      await noteFinished(held, keyed, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
@@ -374,17 +366,12 @@ async function giveName(
 
 /** Records completion. After a failure, the recorded name tells the next reader. */
 async function noteFinished(
-  { log }: Call,
   held: HeldUpload,
   keyed: boolean,
-  { uploads: { unfinished } }: SharingParts,
+  { uploads: { unfinished }, uses }: SharingParts,
 ): Promise<void> {
   held.over = true;
-  try {
-    await unfinished.store.finish(held.id, keyed);
-  } catch (error) {
-    log.error("finished upload not recorded", { error });
-  }
+  await uses.attempt(() => unfinished.store.finish(held.id, keyed));
 }
 
 /** @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions forbid replacement, or the target is no file. */

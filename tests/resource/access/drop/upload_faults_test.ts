@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../../../../src/resource/access/drop/unfinished_uploads.ts";
-import { PathLocks } from "../../../../src/resource/share/sharing_parts.ts";
+import { PathLocks } from "../../../../src/resource/share/path_locks.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
 import type { UploadStore } from "../../../../src/sharing/store/upload_store.ts";
 import { SharingSite } from "../../sharing_site.ts";
@@ -17,7 +17,7 @@ async function setting(fields: Record<string, unknown> = {}, path = "d/") {
   const useInstance = (uploads: UploadStore = store) => {
     site.parts = {
       ...site.parts,
-      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(uploads) },
+      uploads: { locks: new PathLocks(), unfinished: new UnfinishedUploads(uploads) },
     };
   };
   const put = async (

@@ -1,0 +1,49 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../model/clock.ts";
+import type { ReplayCache, ReplayRecord, SeenMark } from "../model/replay_cache.ts";
+import { DatabaseAway, DatabaseFailure } from "../store/database.ts";
+import type { SharedMarks } from "../store/shared_marks.ts";
+
+/** By how much the clocks of two instances may differ without a line in the log of either, in milliseconds. */
+const SKEW_MS = 60_000;
+
+/**
+ * Replay cache of all instances. The cache of this instance decides first, so that its limits bound the shared marks
+ * too; it decides alone while the database is away.
+ */
+export class SharedReplayCache implements ReplayRecord {
+  readonly #holder = crypto.randomUUID();
+
+  constructor(
+    readonly own: ReplayCache,
+    readonly parts: { readonly marks: SharedMarks; readonly clock: Clock; readonly log: Logger },
+  ) {}
+
+  async note(seen: SeenMark, perOwner?: number): Promise<boolean> {
+    const { marks, clock } = this.parts;
+    if (!this.own.note(seen, perOwner)) return false;
+    try {
+      return await marks.take(this.#shared(seen.mark), seen.endsAt - clock() + SKEW_MS);
+    } catch (error) {
+      this.#report(error);
+      return true;
+    }
+  }
+
+  async forget(mark: string): Promise<void> {
+    this.own.forget(mark);
+    await this.parts.marks.release(this.#shared(mark)).catch((error) => this.#report(error));
+  }
+
+  #shared(mark: string) {
+    return { mark: `seen ${mark}`, holder: this.#holder };
+  }
+
+  /** Logs failures other than outages, which the database's state reports. */
+  #report(error: unknown): void {
+    if (!(error instanceof DatabaseFailure)) throw error;
+    if (!(error instanceof DatabaseAway)) {
+      this.parts.log.error("the other instances do not learn what was shown", { error });
+    }
+  }
+}

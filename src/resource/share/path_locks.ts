@@ -1,0 +1,93 @@
+import { hash } from "node:crypto";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
+import { httpError } from "../../model/http_error.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
+import { DatabaseFailure } from "../../store/database.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
+
+const LEASE_MS = 30_000; // other instances take over a path later, in milliseconds
+const HOLD_MS = 25_000; // the holder stops earlier, in milliseconds
+const ASK_MS = 100; // poll for a path that another instance holds, in milliseconds
+
+/** Locks that make check and write of a path atomic, on all instances that share marks. */
+export class PathLocks {
+  // Each waiter holds one of the few daemon sessions, which bounds the queue.
+  readonly #semaphore = new FairSemaphore({
+    atOnce: Infinity,
+    atOncePerKey: 1,
+    waiting: Infinity,
+    perKey: Infinity,
+  });
+
+  /** @param marks Absent for a single instance. */
+  constructor(readonly marks?: SharedMarks, readonly schedule: Schedule = realTime) {}
+
+  /**
+   * Waits for exclusive use of a path of a server. @param lost Called if the lock ends before its release.
+   * @returns Idempotent release. @throws {ERR_SHARE_STORE} And the signal's reason.
+   */
+  async take(
+    server: string,
+    path: string,
+    signal: AbortSignal,
+    lost: (reason: Error) => void,
+  ): Promise<() => void> {
+    const end = await this.takeHere(server, path, signal);
+    if (this.marks === undefined) return end;
+    try {
+      const release = await this.#takeShared(this.marks, { server, path, signal, lost });
+      return () => {
+        release();
+        end();
+      };
+    } catch (error) {
+      end();
+      throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
+    }
+  }
+
+  /** As {@link take}, within this process alone. */
+  async takeHere(server: string, path: string, signal: AbortSignal): Promise<() => void> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
+    const work = () => {
+      begin();
+      return over;
+    };
+    this.#semaphore.run(work, { queueKey: `${server}:${path}`, known: true, signal }).catch(reject);
+    await begun;
+    return end;
+  }
+
+  async #takeShared(
+    marks: SharedMarks,
+    { server, path, signal, lost }: {
+      readonly server: string;
+      readonly path: string;
+      readonly signal: AbortSignal;
+      readonly lost: (reason: Error) => void;
+    },
+  ): Promise<() => void> {
+    const mark = hash("sha256", `path ${server}:${path}`, "base64");
+    const held = { mark, holder: crypto.randomUUID() };
+    for (;;) {
+      signal.throwIfAborted();
+      const late = () => lost(httpError("ERR_UPLOAD_INCOMPLETE", "the path was not written in time"));
+      const cancel = this.schedule(HOLD_MS, late);
+      let isHeld = false;
+      try {
+        isHeld = await marks.take(held, LEASE_MS);
+      } finally {
+        if (!isHeld) cancel();
+      }
+      if (isHeld) {
+        return () => {
+          cancel();
+          if (isHeld) void marks.release(held).catch(() => {}); // it ends by itself
+          isHeld = false;
+        };
+      }
+      await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Schedule } from "../model/schedule.ts";
+import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
+import { Following } from "./following.ts";
+
+/** A crash of the database empties the table anyway, so changes need not wait for the disk. */
+const ASYNC_COMMIT = { asyncCommit: true } as const;
+
+const PURGE_MS = 60_000; // interval of deleting expired marks, in milliseconds
+
+const SQL = {
+  take: `INSERT INTO shared_mark (mark, holder, ends) VALUES (:mark, :holder, :clock + :lasts)
+         ON CONFLICT (mark) DO UPDATE SET holder = excluded.holder, ends = excluded.ends
+         WHERE shared_mark.ends <= :clock RETURNING mark`,
+  release: `DELETE FROM shared_mark WHERE mark = :mark AND holder = :holder`,
+  purge: `DELETE FROM shared_mark WHERE mark IN (
+    SELECT mark FROM shared_mark WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING mark`,
+} as const;
+
+/** Mark that one instance holds for a time, such as a proof that was shown or a path that is being written. */
+interface SharedMark {
+  readonly mark: string;
+  readonly holder: string;
+}
+
+/** Marks in the database of several instances, by its clock. */
+export class SharedMarks {
+  readonly #purging: Following;
+
+  constructor(
+    readonly database: Database,
+    { log, schedule }: { readonly log: Logger; readonly schedule?: Schedule },
+  ) {
+    this.#purging = new Following({
+      look: () => this.purge(),
+      everyMs: PURGE_MS,
+      trouble: "expired marks not deleted",
+      log,
+      schedule,
+    });
+  }
+
+  /** Starts to delete expired marks. */
+  follow(): Promise<void> {
+    return this.#purging.begin();
+  }
+
+  /** Takes a mark unless it is held. Returns whether it was free. @throws {DatabaseFailure} */
+  take({ mark, holder }: SharedMark, lastsMs: number): Promise<boolean> {
+    const lasts = Math.max(0, Math.ceil(lastsMs));
+    return this.database.change(function* () {
+      return (yield* row(SQL.take, { mark, holder, lasts })) !== undefined;
+    }, ASYNC_COMMIT);
+  }
+
+  /** Releases a mark before its end. @throws {DatabaseFailure} */
+  async release({ mark, holder }: SharedMark): Promise<void> {
+    await this.database.change(() => row(SQL.release, { mark, holder }), ASYNC_COMMIT);
+  }
+
+  async purge(): Promise<void> {
+    await deleteInBatches(this.database, SQL.purge);
+  }
+
+  close(): void {
+    this.#purging.close();
+  }
+}
