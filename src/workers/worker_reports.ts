@@ -65,19 +65,9 @@ export class WorkerReports {
       case "log":
         this.#logFile.writeLines(message.text);
         break;
-<<<<<<< HEAD
       case "starting":
-        this.log.warn("worker still starting", {
-          worker: message.worker,
-          awaited: message.awaited,
-          seconds: message.seconds,
-        });
+        this.log.warn("worker still starting", message.fields);
         break;
-      case "audit":
-        this.#audit.write(message.lines);
-        break;
-=======
->>>>>>> main
       case "measured":
         this.#take(message.report, worker);
         break;

@@ -106,7 +106,7 @@ export class WorkerThread<In> {
           `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
         ]);
       }
-      this.#said({ kind: "starting", worker: this.name, awaited, seconds });
+      this.#said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
     }
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
