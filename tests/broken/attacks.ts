@@ -986,7 +986,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Showing a revoked token while the database is away"],
     broken: "a revocation that is committed late is never read",
     file: "src/store/postgres/changed_records.ts",
-    change: instead("written >= :since", "written > :since"),
+    change: instead("written >= :earlier", "written > :earlier"),
     tests: ["tests/store/postgres/changed_records_test.ts"],
   },
   {
