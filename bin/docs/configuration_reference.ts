@@ -1,5 +1,5 @@
 import type { Items, Key } from "../../src/config/key.ts";
-import type { Section } from "../../src/config/section.ts";
+import { type Section, writtenKeys } from "../../src/config/section.ts";
 
 /** The manual's reference of all keys, from the tables that the configuration is read by. */
 export function configurationReference(sections: readonly Section[]): string {
@@ -12,6 +12,11 @@ The main file is \`conf/container.properties\`: \`key=value\` lines; \`#\` begin
 \`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\`. Relative paths start
 from the folder the service was started in. \`authserver check\` says what is wrong, with file and line.
 
+A secret can be in a file of its own, which \`<key>File\` names: one line, readable only for the service. The
+[security page](security.md#secrets-in-the-configuration) shows it with credentials of systemd.
+
+\`authserver config schema\` prints a JSON Schema of all keys, for editors and for tools that write configurations.
+
 Keys marked + are known to this service only, not to the Java one. A list has blanks, \`|\` or \`,\` between its parts.
 
 ${titles.join("\n")}
@@ -19,8 +24,9 @@ ${titles.join("\n")}
 ${sections.map(sectionText).join("\n")}`;
 }
 
-function sectionText({ prefix, title, keys, ignored = {}, unknown }: Section): string {
-  const rows = Object.entries(keys).map(([field, key]) => row(prefix, field, key));
+function sectionText(section: Section): string {
+  const { prefix, title, ignored = {}, unknown } = section;
+  const rows = [...writtenKeys(section)].map(([name, key]) => row(name, key));
   const left = Object.entries(ignored).map(([name, why]) => `- \`${prefix}${name}\`: ${why}`);
   const note = unknown === "error"
     ? "Other keys that begin like this are an error."
@@ -39,11 +45,11 @@ ${
   }`;
 }
 
-function row(prefix: string, field: string, key: Key<unknown> | Items<unknown>): string {
+function row(written: string, key: Key<unknown> | Items<unknown>): string {
   const { item, suffix } = key.shape === "many"
     ? { item: key.item, suffix: ".<any>" }
     : { item: key, suffix: "" };
-  const name = `\`${prefix}${key.name ?? field}${suffix}\`${item.added ? " +" : ""}`;
+  const name = `\`${written}${suffix}\`${item.added ? " +" : ""}`;
   const fallback = key.shape === "many" ? "none" : defaultOf(key);
   return `| ${name} | ${cell(item.type)} | ${cell(fallback)} | ${cell(item.help)}. |`;
 }

@@ -36,7 +36,7 @@ export function attributesOnServer(
   const { restricted } = user;
   const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
-  const groups = groupsOf(configured("group"), server);
+  const groups = groupsOf(configured("group"));
   const availableGroups = [...new Set([...local.availableGroups, ...groups])];
   const requested = requestedGroup === undefined ? [] : groupNames(requestedGroup);
   if (!requested.every((group) => availableGroups.includes(group))) {
@@ -91,15 +91,9 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
 }
 
-function groupsOf(text: string | undefined, server: string): readonly string[] {
+function groupsOf(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const groups = groupNames(text);
-  if (/^:*$/.test(text)) {
-    throw httpError(
-      "ERR_USER_ATTRIBUTE",
-      `Attribute group on ${server} of the user: expected a group, or several with : between`,
-    );
-  }
   for (const group of groups) checkName(group, "group");
   return groups;
 }
@@ -111,7 +105,6 @@ function serverAttribute(
   suffix: ServerSuffix,
   log: Logger,
 ): string | undefined {
-  if (extra.size === 0) return undefined;
   const [name, other] = SERVER_PREFIXES.map((prefix) => `${prefix}.${server}.${suffix}`)
     .filter((candidate) => extra.has(candidate));
   if (name === undefined) return undefined;

@@ -82,8 +82,13 @@ export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this kind. */
   | { readonly kind: "skipped"; readonly reason?: string }
-  /** Wrong credentials; the reason is for the log and contains no secret. */
-  | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
+  /** Wrong credentials; the reason is for the log and contains no secret, the advice for the client. */
+  | {
+    readonly kind: "refused";
+    readonly reason: string;
+    readonly stepUp?: StepUp;
+    readonly advice?: string | undefined;
+  };
 
 /** Account whose own authorities certify a key, and its place in the queue. */
 export interface CertificateOwner extends SemaphoreWaiter {
@@ -104,6 +109,8 @@ export interface CertificateDesk {
 export interface Authenticator {
   readonly name: string; // as configured, such as `SSHKEY`
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[]; // schemes for `WWW-Authenticate`
+  /** Whether it accepts tokens that users sign with their SSH keys. */
+  readonly takesKeys?: true;
   /** Whether it accepts TLS client certificates alone, as browsers present. */
   readonly looksAtCertificates?: true;
   readonly browserLogin?: BrowserLogin;

@@ -2,7 +2,8 @@ import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
+import { acceptedLogins } from "./accepted_logins.ts";
 import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Configuration of authentication. */
@@ -18,7 +19,7 @@ export interface AuthenticationChain {
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
   /** The reason is for the log. */
-  | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp }
+  | Extract<AuthenticationResult, { readonly kind: "refused" }>
   /** No authenticator takes this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
@@ -59,7 +60,7 @@ function callerOf(
   if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
   if (result.kind === "undecided") return result.error;
   if (result.kind === "refused") {
-    return unauthenticated(chain, result.reason, diagnosticOf(authorization, result.stepUp));
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization, result));
   }
   if (authorization.kind !== "none") {
     return unauthenticated(chain, result.reason, diagnosticOf(authorization));
@@ -119,6 +120,7 @@ async function judge(
       kind: "refused",
       reason: "no method accepts the credentials",
       stepUp: result.stepUp ?? refused?.stepUp,
+      advice: result.advice ?? refused?.advice,
     };
   }
   const isGuessable = credentials.authorization.kind === "basic";
@@ -157,12 +159,16 @@ export function unauthenticated(
   diagnostic?: TokenDiagnostic,
 ): HttpError {
   const challenge = challengeOf(chain, diagnostic);
-  return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
+  const accepted = acceptedLogins(chain).map(({ words }) => words).join(", ");
+  return httpError("ERR_UNAUTHENTICATED", { challenge, accepted, reason: `Not authenticated: ${reason}` });
 }
 
-function diagnosticOf(authorization: Authorization, stepUp?: StepUp): TokenDiagnostic | undefined {
+function diagnosticOf(
+  authorization: Authorization,
+  { stepUp, advice }: Pick<TokenDiagnostic, "stepUp" | "advice"> = {},
+): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
-  return { scheme: authorization.scheme ?? "Bearer", stepUp };
+  return { scheme: authorization.scheme ?? "Bearer", stepUp, advice };
 }
 
 interface Listening {

@@ -117,8 +117,6 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @param octets One character per byte. */
 function decodeUtf8(octets: string): string | undefined {
-  // deno-lint-ignore no-control-regex
-  if (/^[\x00-\x7f]*$/.test(octets)) return octets;
   try {
     return UTF8.decode(bytesOf(octets));
   } catch {

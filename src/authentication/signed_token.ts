@@ -12,9 +12,25 @@ export interface SignedToken {
   readonly expires: number; // seconds since the epoch
 }
 
+/** What a client can repair about its token (RFC 6750, 3: `error_description`). No text depends on a user. */
+const ADVICE = {
+  audience: "The token is for another service (aud)",
+  client: "The token was issued to another client",
+  expired: "The token has expired",
+  kind: "This is not an access token",
+  proof: "The token is bound to a key or certificate, and the request does not prove its possession",
+  scope: "The token lacks a required scope",
+} as const;
+
 /** Reason to refuse a token, for the log; quotes nothing of it. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
+  readonly advice: string | undefined; // for the client
+
+  constructor(message: string, { advice, ...options }: ErrorOptions & { advice?: keyof typeof ADVICE } = {}) {
+    super(message, options);
+    this.advice = advice && ADVICE[advice];
+  }
 }
 
 const MAX_TOKEN_LENGTH = 8192; // characters; real ones stay below 1,500
@@ -89,7 +105,7 @@ export function checkClaims(
   },
 ): void {
   const seconds = now / 1000;
-  if (seconds >= expires + CLOCK_TOLERANCE) throw new InvalidToken("expired");
+  if (seconds >= expires + CLOCK_TOLERANCE) throw new InvalidToken("expired", { advice: "expired" });
   if (maxLifetime !== undefined && expires - seconds > maxLifetime.seconds + CLOCK_TOLERANCE) {
     const { seconds: permitted, setting } = maxLifetime;
     throw new InvalidToken(`lifetime is too long: more than the ${permitted} seconds of ${setting}`);
@@ -100,7 +116,9 @@ export function checkClaims(
   }
   const intended = claims.get("aud");
   const named: unknown[] = Array.isArray(intended) ? intended : [intended];
-  if (claims.has("aud") && !named.includes(audience)) throw new InvalidToken("meant for another server");
+  if (claims.has("aud") && !named.includes(audience)) {
+    throw new InvalidToken("meant for another server", { advice: "audience" });
+  }
 }
 
 /** Returns a required non-empty text claim. @throws {InvalidToken} */

@@ -6,7 +6,8 @@ type Challenge = Authenticator["challenges"][number];
 /** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */
 export interface TokenDiagnostic {
   readonly scheme: "Bearer" | "DPoP";
-  readonly stepUp?: StepUp; // present if a new or stronger login is required
+  readonly stepUp?: StepUp | undefined; // present if a new or stronger login is required
+  readonly advice?: string | undefined; // what the client can repair
 }
 
 interface ChallengeFacts {
@@ -35,11 +36,12 @@ function format(challenge: Challenge, { realm, metadata, diagnostic }: Challenge
   }`;
 }
 
-function diagnosticParameters({ stepUp }: TokenDiagnostic): Readonly<Record<string, string>> {
-  if (stepUp === undefined) return { error: "invalid_token" };
+function diagnosticParameters({ stepUp, advice }: TokenDiagnostic): Readonly<Record<string, string>> {
+  if (stepUp === undefined) return { error: "invalid_token", ...(advice && { error_description: advice }) };
   const { acrValues, maxAge } = stepUp;
   return {
     error: "insufficient_user_authentication",
+    error_description: "A newer or stronger login is required",
     ...(acrValues && { acr_values: acrValues.join(" ") }),
     ...(maxAge !== undefined && { max_age: String(maxAge) }),
   };

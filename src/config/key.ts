@@ -18,13 +18,22 @@ interface ValueContext {
   readonly workingDirectory: string; // base of relative paths, absolute
 }
 
+/** Form of a value for {@link configurationSchema}. */
+interface JsonForm {
+  readonly type: "string" | "integer" | "boolean";
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly words?: readonly string[]; // allowed texts, in any case
+  readonly pattern?: string; // of the whole text
+}
+
 /** Description of one key. */
 export interface Key<T> {
   readonly shape: "one";
   readonly name?: string; // default: the name in the table
   readonly help: string; // for the manual: a sentence or two without the final full stop
   readonly type: string; // such as `a port number from 1 to 65535`
-  readonly choices: readonly string[]; // for completion
+  readonly json: JsonForm;
   readonly unit?: string;
   readonly added: boolean; // unknown to the Java service
   readonly secret: boolean;
@@ -72,9 +81,9 @@ function key<T>(
   { help, name, unit, added = false, default: value }: Options<T>,
   type: string,
   parse: (text: string, context: ValueContext) => T,
-  { choices = [], secret = false, emptyIsAbsent = false, doubt }:
-    & { choices?: readonly string[] }
-    & Partial<Pick<Key<T>, "secret" | "emptyIsAbsent" | "doubt">> = {},
+  { json = { type: "string" }, secret = false, emptyIsAbsent = false, doubt }: Partial<
+    Pick<Key<T>, "json" | "secret" | "emptyIsAbsent" | "doubt">
+  > = {},
 ): Key<T> {
   const absent = value === undefined ? undefined : { value };
   return {
@@ -82,7 +91,7 @@ function key<T>(
     name,
     help,
     type,
-    choices,
+    json,
     unit,
     added,
     secret,
@@ -162,6 +171,7 @@ export function integer(
     const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
     return value >= min && value <= max ? value : fail(type);
   }, {
+    json: { type: "integer", minimum: min, maximum: max, pattern: "[+-]?[0-9]{1,15}" },
     doubt: (found) =>
       isZero(found)
         ? `0 is ${zero} to the Java service, here ${ours}${unit === undefined ? "" : ` ${unit}`} holds`
@@ -176,7 +186,7 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   return key(options, type, (found) => {
     const value = /^\d{1,5}$/.test(found) ? Number(found) : NaN;
     return value >= min && value <= 65535 ? value : fail(type);
-  });
+  }, { json: { type: "integer", minimum: min, maximum: 65535, pattern: "[0-9]{1,5}" } });
 }
 
 /** Declares comma-separated TCP ports. */
@@ -185,7 +195,7 @@ export function ports(options: Options<readonly number[]>): Key<readonly number[
   return key(options, type, (found) => {
     const all = hostsOf(found).map((each) => /^\d{1,5}$/.test(each) ? Number(each) : NaN);
     return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : fail(type);
-  });
+  }, { json: { type: "integer", minimum: 1, maximum: 65535, pattern: "[0-9, ]+" } });
 }
 
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
@@ -201,7 +211,7 @@ export function flag(options: Options<boolean>): Key<boolean> {
     options,
     "true or false",
     (found) => FLAGS.get(found.toLowerCase()) ?? fail("true, yes, false or no"),
-    { choices: ["true", "false"] },
+    { json: { type: "boolean", words: [...FLAGS.keys()] } },
   );
 }
 
@@ -215,7 +225,7 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
     (found) =>
       words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
         (found === "" ? ours : undefined) ?? fail(type),
-    { choices: words, doubt: (found) => found === "" ? `empty, ${ours} holds` : undefined },
+    { json: { type: "string", words }, doubt: (found) => found === "" ? `empty, ${ours} holds` : undefined },
   );
 }
 
@@ -261,7 +271,7 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
       fail("a URL without user name, password and fragment", true);
     }
     return found;
-  });
+  }, { json: { type: "string", pattern: "[A-Za-z]+://.+" } });
 }
 
 /** Declares a host name or IP address without port. */
@@ -289,6 +299,7 @@ export function className(options: Options<string>): Key<string> {
     options,
     "a class name",
     (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? fail("a class name"),
+    { json: { type: "string", pattern: "[\\w$.]+" } },
   );
 }
 

@@ -1,7 +1,8 @@
-import { type Infer, type Item, type Items, type Key, type Table, UnexpectedValue } from "./key.ts";
+import { type Infer, type Item, type Items, type Key, path, type Table, UnexpectedValue } from "./key.ts";
 import { KeyReport } from "./key_report.ts";
 import type { ResolvedEntry } from "./load_properties.ts";
-import type { Section } from "./section.ts";
+import { readSecretFile } from "./secret_file.ts";
+import { fileKey, type Section } from "./section.ts";
 
 /** Effective value of a key. */
 export interface EffectiveValue {
@@ -12,6 +13,8 @@ export interface EffectiveValue {
   readonly file?: string; // absent for a default
   readonly line?: number;
 }
+
+const SECRET_FILE = path({ help: "File with a secret" });
 
 /** Returns the keys that changed, came or went, sorted. */
 export function changedKeys(before: readonly EffectiveValue[], after: readonly EffectiveValue[]): string[] {
@@ -34,7 +37,6 @@ export class KeyReader extends KeyReport {
         const found = this.#readItems(key, `${full}.`, section.title);
         if (found !== undefined) values[field] = found;
       } else {
-        this.known.add(full);
         const found = this.#readOne(key, full, prefix, section);
         if (found !== undefined) values[field] = found.value;
       }
@@ -52,14 +54,22 @@ export class KeyReader extends KeyReport {
     key: Key<T>,
     full: string,
     prefix: string,
-    { anyCase = false, title }: Section,
+    section: Section,
   ): { value: T } | undefined {
-    if (this.properties.unusable.has(full)) return undefined;
-    const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
-    if (entry !== undefined) this.claimed.add(entry.key);
+    const { title } = section;
+    const names = key.secret ? [full, fileKey(full)] : [full];
+    for (const name of names) this.known.add(name);
+    if (names.some((name) => this.properties.unusable.has(name))) return undefined;
+    const [entry, named] = names.map((name) => this.#find(name, prefix, section));
+    if (named !== undefined && entry !== undefined) {
+      this.error(named.key, `expected either ${entry.key} or ${named.key}`);
+      return undefined;
+    }
+    if (named !== undefined) return this.#readSecret(key, full, named, title);
     const isAbsent = key.absent !== undefined && key.emptyIsAbsent && entry?.value.trim() === "";
     if (entry !== undefined && !isAbsent) {
       this.#show(key, full, title, entry);
+      if (key.secret && !entry.written.includes("${")) this.noteSecret(entry);
       return this.#parse(key, entry);
     }
     this.#show(key, full, title);
@@ -69,6 +79,29 @@ export class KeyReader extends KeyReport {
       this.diagnostics.push({ severity: "error", file, line, key: full, expected });
     }
     return key.absent;
+  }
+
+  #find(full: string, prefix: string, { anyCase = false }: Section): ResolvedEntry | undefined {
+    const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
+    if (entry !== undefined) this.claimed.add(entry.key);
+    return entry;
+  }
+
+  #readSecret<T>(key: Key<T>, full: string, named: ResolvedEntry, section: string): { value: T } | undefined {
+    this.#show(SECRET_FILE, named.key, section, named);
+    const file = this.#parse(SECRET_FILE, named)?.value;
+    if (file === undefined) return undefined;
+    this.addSource(file);
+    try {
+      const value = readSecretFile(file);
+      this.noteSecret({ key: named.key, file });
+      this.#effective.set(full, { key: full, section, value, secret: true, file });
+      return this.#parse(key, named, value);
+    } catch (error) {
+      if (!(error instanceof UnexpectedValue)) throw error;
+      this.error(named.key, error.message);
+      return undefined;
+    }
   }
 
   #readItems<T>({ item }: Items<T>, start: string, title: string): readonly Item<T>[] | undefined {
@@ -100,9 +133,7 @@ export class KeyReader extends KeyReport {
     });
   }
 
-  #parse<T>(key: Key<T>, entry: ResolvedEntry): { value: T } | undefined {
-    const text = entry.value.trim();
-    if (key.secret && !entry.written.includes("${")) this.noteSecret(entry);
+  #parse<T>(key: Key<T>, entry: ResolvedEntry, text = entry.value.trim()): { value: T } | undefined {
     try {
       const value = key.parse(text, { workingDirectory: this.workingDirectory });
       const doubt = key.doubt?.(text);

@@ -7,7 +7,7 @@ import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
 
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
-const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
 
 /** Diagnostics of configuration keys, including unknown keys and unreadable files. */
 export class KeyReport {
@@ -96,7 +96,7 @@ export class KeyReport {
   async checkFiles(): Promise<readonly string[]> {
     const unreadable: string[] = [];
     for (const [file, key] of this.#secrets) {
-      const { mode } = await Deno.stat(resolve(this.workingDirectory, file));
+      const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
       if (mode === null || (mode & 0o004) === 0) continue;
       this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
     }
@@ -144,7 +144,7 @@ export class KeyReport {
     return names.has(key.slice(nearest.prefix.length).toLowerCase()) ? "warning" : severity;
   }
 
-  protected noteSecret({ key, file }: ResolvedEntry): void {
+  protected noteSecret({ key, file }: Pick<ResolvedEntry, "key" | "file">): void {
     if (!this.#secrets.has(file)) this.#secrets.set(file, key);
   }
 

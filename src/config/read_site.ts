@@ -156,19 +156,19 @@ export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefi
 
 function auditOf(
   reader: KeyReader,
-  { file, journal }: Infer<typeof AUDIT.keys>,
+  { file, journal, required }: Infer<typeof AUDIT.keys>,
   logging: LoggingConfig | undefined,
 ): AuditConfig {
   if (journal && file !== undefined) {
     const expected = `expected either the journal or a file, there is ${AUDIT.prefix}file too`;
     reader.error(`${AUDIT.prefix}journal`, expected, "true");
   }
-  if (journal) return { to: "journal" };
-  if (file === "-") return { to: "console" };
-  if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file) };
+  if (journal) return { to: "journal", required };
+  if (file === "-") return { to: "console", required };
+  if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file), required };
   return logging?.file === undefined
-    ? { to: "console" }
-    : { to: "file", path: join(dirname(logging.file), "audit.log") };
+    ? { to: "console", required }
+    : { to: "file", path: join(dirname(logging.file), "audit.log"), required };
 }
 
 /** Reads the control socket; `-` disables it. */

@@ -214,9 +214,12 @@ export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
 
 /** Destination of the audit log. */
 export type AuditConfig =
-  | { readonly to: "file"; readonly path: string }
-  | { readonly to: "console" }
-  | { readonly to: "journal" };
+  & { readonly required: boolean }
+  & (
+    | { readonly to: "file"; readonly path: string }
+    | { readonly to: "console" }
+    | { readonly to: "journal" }
+  );
 
 /** Control socket. */
 export interface ControlConfig {

@@ -25,7 +25,6 @@ interface QueueLimits extends FairQueueLimits {
  * (daemon-protocol.md 1.5), one waiting there speeds it up. Waiting uses {@link FairQueue}.
  */
 export class Queue {
-  readonly #limits: QueueLimits;
   readonly #waiting: FairQueue<Waiting>;
   /** Running turns in order. */
   readonly #underWay: Promise<void>[] = [];
@@ -33,8 +32,7 @@ export class Queue {
   readonly #running = new Set<Promise<void>>();
   #closed = false;
 
-  constructor(limits: QueueLimits) {
-    this.#limits = limits;
+  constructor(readonly limits: QueueLimits) {
     this.#waiting = new FairQueue(limits);
   }
 
@@ -85,7 +83,7 @@ export class Queue {
   }
 
   #next(): void {
-    if (this.#underWay.length < this.#limits.underWay()) this.#waiting.callNext();
+    if (this.#underWay.length < this.limits.underWay()) this.#waiting.callNext();
   }
 
   #begin(run: (ahead: Promise<void> | undefined) => Promise<void>, longestMs: number | undefined): void {

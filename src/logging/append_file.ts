@@ -1,22 +1,29 @@
 import { dirname } from "node:path";
 
+const LINE_END = 10;
+
 /** Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. */
 export class AppendFile {
   readonly path: string;
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
   #checkedAt = -Infinity;
+  /** Whether the last write ended within a line. */
+  #torn = false;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  /** @throws File system errors, possibly after a partial write. */
+  /** Writes whole lines, after a partial write from the start of a line. @throws File system errors. */
   append(text: string): void {
+    const bytes = new TextEncoder().encode(this.#torn ? `\n${text}` : text);
     try {
       const file = this.#open();
-      const bytes = new TextEncoder().encode(text);
-      for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+      for (let at = 0; at < bytes.length;) {
+        at += file.writeSync(bytes.subarray(at));
+        this.#torn = bytes[at - 1] !== LINE_END;
+      }
     } catch (error) {
       this.close();
       throw error;

@@ -1,7 +1,7 @@
 import { writeAll } from "../model/write_all.ts";
 import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
-import type { Logger } from "./logger.ts";
+import type { Sink } from "./sink.ts";
 
 /** For `journalctl -t authserver-audit`. */
 const AUDIT_IDENTIFIER = "authserver-audit";
@@ -26,9 +26,9 @@ export class AuditJournal implements AuditSink {
   #writing: Promise<void> | undefined;
   #closing = false;
 
-  constructor(log: Logger, path = SOCKET) {
+  constructor(sink: Sink, path = SOCKET) {
     this.#path = path;
-    this.#kept = new KeptLines(path, log);
+    this.#kept = new KeptLines(path, sink);
   }
 
   write(lines: readonly string[]): void {
@@ -56,7 +56,7 @@ export class AuditJournal implements AuditSink {
       const wasOpen = this.#connection !== undefined;
       const left = await this.#send(lines);
       if (left === undefined) {
-        this.#kept.written(lines.length);
+        this.#kept.written();
         continue;
       }
       this.#hangUp();

@@ -7,18 +7,3 @@ export interface AuditSink {
   /** Writes what it can and closes. Returns the rest. */
   close(): Promise<readonly string[]>;
 }
-
-/** Console output without a queue. */
-export class AuditConsole implements AuditSink {
-  constructor(readonly console: (line: string) => void) {}
-
-  write(lines: readonly string[]): void {
-    lines.forEach(this.console);
-  }
-
-  retry(): void {}
-
-  close(): Promise<readonly string[]> {
-    return Promise.resolve([]);
-  }
-}

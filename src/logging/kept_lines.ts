@@ -1,29 +1,22 @@
-import type { Logger } from "./logger.ts";
+import type { Sink } from "./sink.ts";
 
 /** About 5 MB. */
 const MOST_KEPT = 10_000;
 
-/** Queue of audit lines; drops the oldest beyond the limit and logs their number. */
+/** Queue of audit lines; drops the oldest beyond the limit and counts them as lost. */
 export class KeptLines {
-  readonly #log: Logger;
+  readonly #sink: Sink;
   readonly #to: string;
   #lines: string[] = [];
-  #lost = 0;
-  #failing = false;
 
-  /** @param to Destination for the log. */
-  constructor(to: string, log: Logger) {
+  /** @param to Destination, for the operator. */
+  constructor(to: string, sink: Sink) {
     this.#to = to;
-    this.#log = log;
+    this.#sink = sink;
   }
 
   get count(): number {
     return this.#lines.length;
-  }
-
-  /** Whether the last write failed. */
-  get failing(): boolean {
-    return this.#failing;
   }
 
   add(lines: readonly string[]): void {
@@ -38,12 +31,8 @@ export class KeptLines {
     return lines;
   }
 
-  written(count: number): void {
-    if (this.#failing) {
-      this.#log.warn("audit lines written again", { to: this.#to, lines: count, lost: this.#lost });
-    }
-    this.#failing = false;
-    this.#lost = 0;
+  written(): void {
+    this.#sink.written();
   }
 
   /** Requeues lines before newer ones. */
@@ -54,10 +43,7 @@ export class KeptLines {
   /** @param lines Unwritten lines. */
   failed(lines: readonly string[], error: unknown): void {
     this.putBack(lines);
-    if (!this.#failing) {
-      this.#log.error("audit lines not written, they are kept in memory", { to: this.#to, error });
-    }
-    this.#failing = true;
+    this.#sink.failed(error, this.#to);
     this.#giveUpOldest();
   }
 
@@ -65,6 +51,6 @@ export class KeptLines {
     const excess = this.#lines.length - MOST_KEPT;
     if (excess <= 0) return;
     this.#lines = this.#lines.slice(excess);
-    this.#lost += excess;
+    this.#sink.lose(excess);
   }
 }

@@ -1,6 +1,7 @@
 import { AppendFile } from "./append_file.ts";
 import { asJsonLines } from "./line_forms.ts";
-import type { LineSink } from "./logger.ts";
+import { createLogger, formatLine, type LineSink, type Logger } from "./logger.ts";
+import { Sink, type SinkState } from "./sink.ts";
 
 /** `time level message key=value …`, or JSON objects. */
 type LogFormat = "text" | "json";
@@ -10,15 +11,18 @@ export type Console = (text: string) => void;
 
 /** Log on console and file. Recreates a renamed file (logrotate) and retries a failed one within a second. */
 export class LogFile {
+  /** Writes to the console alone. @throws If it cannot. */
+  readonly console: Console;
+  readonly #sinks: { file: Sink; readonly console: Sink };
+  readonly #log: Logger;
   #file: AppendFile | undefined;
-  #failing = false;
-
-  readonly #console: Console;
   #format: LogFormat;
 
   /** @param path Absent: console only. */
   constructor(path: string | undefined, console: Console = toConsole, format: LogFormat = "text") {
-    this.#console = console;
+    this.console = console;
+    this.#log = createLogger(this.write);
+    this.#sinks = { file: new Sink("log", this.#log), console: new Sink("console", this.#log) };
     this.#format = format;
     this.#file = path === undefined ? undefined : new AppendFile(path);
   }
@@ -27,21 +31,22 @@ export class LogFile {
 
   writeLines(lines: string): void {
     const text = this.#format === "json" ? asJsonLines(lines) : lines;
-    this.console(text);
-    if (this.#file === undefined) return;
-    try {
-      this.#file.append(text);
-      this.#failing = false;
-    } catch (error) {
-      if (!this.#failing) {
-        this.console(`${new Date().toISOString()} error log file not written: ${error}\n`);
-      }
-      this.#failing = true;
-    }
+    const count = text.split("\n").length - 1;
+    attempt(this.#sinks.console, count, () => this.console(text));
+    this.#append(text, count);
   }
 
-  console(text: string): void {
-    this.#console(text);
+  /** Tries a failed file again, also if there is nothing to log. */
+  retry(): void {
+    if (!this.#sinks.file.failing) return;
+    const line = `${formatLine(Date.now(), "info", "log file tried again")}\n`;
+    this.#append(this.#format === "json" ? asJsonLines(line) : line, 0);
+  }
+
+  /** State of the console and, if there is one, of the file. */
+  get sinks(): readonly SinkState[] {
+    const { file, console } = this.#sinks;
+    return this.#file === undefined ? [console.state] : [file.state, console.state];
   }
 
   /** Switches file and format. @param path Absent: console only. */
@@ -50,20 +55,30 @@ export class LogFile {
     if (path === this.#file?.path) return;
     this.#file?.close();
     this.#file = path === undefined ? undefined : new AppendFile(path);
-    this.#failing = false;
+    this.#sinks.file = new Sink("log", this.#log);
   }
 
   close(): void {
     this.#file?.close();
   }
+
+  #append(text: string, count: number): void {
+    const file = this.#file;
+    if (file !== undefined) attempt(this.#sinks.file, count, () => file.append(text), file.path);
+  }
 }
 
-/** Writes to standard output, for the journal or start-up log. */
+function attempt(sink: Sink, lines: number, write: () => void, to?: string): void {
+  try {
+    write();
+  } catch (error) {
+    return sink.failed(error, to, lines);
+  }
+  sink.written();
+}
+
+/** Writes to standard output, for the journal or start-up log. @throws If it is closed or full. */
 export function toConsole(text: string): void {
   const bytes = new TextEncoder().encode(text);
-  try {
-    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
-  } catch {
-    // A closed console must not affect the file.
-  }
+  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 }

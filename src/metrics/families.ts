@@ -69,6 +69,17 @@ export const FAMILIES = {
     help: "When the configuration was last read, successfully or not, in seconds since the epoch",
     labels: [],
   },
+  authserver_sink_up: {
+    type: "gauge",
+    help:
+      "1 if audit lines, log, console, databases and their records of uses can be written, else 0; authserver status says why",
+    labels: ["sink"],
+  },
+  authserver_sink_lost_total: {
+    type: "counter",
+    help: "Lines and records that could not be written and are lost",
+    labels: ["sink"],
+  },
   authserver_requests_total: {
     type: "counter",
     help: "Requests answered; route is the pattern of the path, or none",

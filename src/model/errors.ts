@@ -33,6 +33,14 @@ export const ERRORS = {
     remedy:
       "The log names the source. Repair it, or set `optional=true` for it if the service may continue without it.",
   },
+  ERR_AUDIT_UNAVAILABLE: {
+    status: 503,
+    text: "This is not possible at the moment, please try again later",
+    headers: { "Retry-After": "30" },
+    meaning:
+      "The request needs an audit line, audit lines cannot be written, and `container.audit.required` is set. The request had no effect.",
+    remedy: "`authserver status` names the cause: usually the disk of the audit file is full.",
+  },
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment, please try again later",
@@ -585,7 +593,7 @@ export const ERRORS = {
   },
   ERR_UNAUTHENTICATED: {
     status: 401,
-    text: "Authentication failed",
+    text: "Authentication failed. This service accepts: {accepted}",
     headers: { "WWW-Authenticate": "{challenge}" },
     meaning:
       "Authentication failed: missing or wrong credentials, an unknown user, or an invalid header. The answer is the same in all cases; the log has the reason.",

@@ -33,7 +33,6 @@ export interface SemaphoreWaiter {
 
 /** Semaphore whose waiters take turns in a {@link FairQueue}. */
 export class FairSemaphore {
-  readonly #limits: SemaphoreLimits;
   readonly #known: FairQueue;
   readonly #strangers: FairQueue;
   /** Running work by queue key. */
@@ -44,8 +43,7 @@ export class FairSemaphore {
   #knownInRow = 0;
 
   /** @param limits The limits on waiting apply to known clients and strangers separately. */
-  constructor(limits: SemaphoreLimits) {
-    this.#limits = limits;
+  constructor(readonly limits: SemaphoreLimits) {
     this.#known = new FairQueue(limits);
     this.#strangers = new FairQueue(limits);
   }
@@ -69,7 +67,7 @@ export class FairSemaphore {
   }
 
   #turn({ queueKey, known, signal }: SemaphoreWaiter): Promise<void> {
-    const { maxWaitMs } = this.#limits;
+    const { maxWaitMs } = this.limits;
     return new Promise((resolve, reject) => {
       const joined = (known ? this.#known : this.#strangers).join({
         queueKey,
@@ -86,9 +84,9 @@ export class FairSemaphore {
   }
 
   #mayRun({ queueKey, known }: Pick<SemaphoreWaiter, "queueKey" | "known">): boolean {
-    const { atOnce, forKnown = 0 } = this.#limits;
+    const { atOnce, forKnown = 0 } = this.limits;
     return this.#count < atOnce && (known || this.#strange < atOnce - forKnown) &&
-      this.#runningIn(queueKey) < (this.#limits.atOncePerKey ?? Infinity);
+      this.#runningIn(queueKey) < (this.limits.atOncePerKey ?? Infinity);
   }
 
   #runningIn(queueKey: string): number {
@@ -111,7 +109,7 @@ export class FairSemaphore {
   }
 
   #callNext(): boolean {
-    const isForKnown = this.#knownInRow < (this.#limits.knownTurns ?? 1);
+    const isForKnown = this.#knownInRow < (this.limits.knownTurns ?? 1);
     for (const known of [isForKnown, !isForKnown]) {
       const may = (queueKey: string) => this.#mayRun({ queueKey, known });
       if (!(known ? this.#known : this.#strangers).callNext(may)) continue;

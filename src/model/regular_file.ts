@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { InvalidFile } from "./diagnostic.ts";
 
@@ -17,9 +17,7 @@ export async function openRegularFile(path: string, { follow = true } = {}): Pro
     throw asDenoError(error);
   });
   try {
-    const status = await file.stat();
-    if (status.isDirectory()) throw new Deno.errors.IsADirectory(`${path} is a folder`);
-    if (!status.isFile()) throw new TypeError(`${path} is no regular file`);
+    refuseSpecial(await file.stat(), path);
     return file;
   } catch (error) {
     await file.close();
@@ -32,10 +30,7 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   const file = await openRegularFile(path);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) {
-      const diagnostic = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
-      throw new InvalidFile([{ severity: "error", ...diagnostic }]);
-    }
+    if (size > maxBytes) throw tooLong(path, size, maxBytes);
     const bytes = new Uint8Array(size);
     let length = 0;
     while (length < size) {
@@ -47,6 +42,38 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   } finally {
     await file.close();
   }
+}
+
+/** Like {@link readRegularFile}, for a short file that is read at once; refuses folders, too. */
+export function readRegularFileSync(path: string, maxBytes: number): Uint8Array<ArrayBuffer> {
+  let file: number;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    throw asDenoError(error);
+  }
+  try {
+    refuseSpecial(fstatSync(file), path);
+    const bytes = new Uint8Array(maxBytes + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, length);
+    }
+    if (length > maxBytes) throw tooLong(path, length, maxBytes);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function refuseSpecial(status: Stats, path: string): void {
+  if (status.isDirectory()) throw new Deno.errors.IsADirectory(`${path} is a folder`);
+  if (!status.isFile()) throw new TypeError(`${path} is no regular file`);
+}
+
+function tooLong(path: string, size: number, maxBytes: number): InvalidFile {
+  const diagnostic = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
+  return new InvalidFile([{ severity: "error", ...diagnostic }]);
 }
 
 const UTF8 = new TextDecoder();

@@ -1,18 +1,42 @@
+import type { AcceptedLogin } from "../authentication/accepted_logins.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import type { Call } from "../resource/call.ts";
+import { DEVICE_PATHS } from "../resource/device_login.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.help;
 
-/** Serves `GET /help`, for people who received a link. */
-export function helpPage(): HttpResponse {
+/** Serves `GET /help`, for people who received a link, and for those who log in on a command line. */
+export function helpPage(
+  { base }: Pick<Call, "base">,
+  { accepted, hasDeviceLogin }: {
+    readonly accepted: readonly AcceptedLogin[];
+    readonly hasDeviceLogin: boolean;
+  },
+): HttpResponse {
   return pageResponse({
     title: SAYS.title,
-    body: SAYS.sections.map(([heading, text]) =>
-      markup`<h2>${heading}</h2>
+    body: [
+      SAYS.sections.map(([heading, text]) =>
+        markup`<h2>${heading}</h2>
 <p>${text}</p>
 `
-    ),
+      ),
+      markup`<h2>${SAYS.logins}</h2>
+<p>${SAYS.accepts}</p>
+<ul>${
+        accepted.map(({ words, option }) =>
+          markup`<li>${words}${option !== undefined && markup`: <code>pyuftp ls ${option}</code>`}${
+            option?.startsWith("-O") && ` (${SAYS.agent})`
+          }</li>`
+        )
+      }</ul>
+${
+        hasDeviceLogin && markup`<p>${SAYS.script}</p>
+<pre><code>curl -fsSO ${base}${DEVICE_PATHS.script} &amp;&amp; sh login.sh</code></pre>`
+      }`,
+    ],
   });
 }

@@ -9,6 +9,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
+import { DEVICE_PATHS } from "../resource/device_login.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import COPY from "./copy.js" with { type: "text" };
@@ -38,6 +39,7 @@ interface StatusParts {
   /** Absent without data sharing. */
   readonly sharing: OwnShares | undefined;
   readonly canSignIn: boolean;
+  readonly hasDeviceLogin: boolean;
   readonly hasAdminPage: boolean;
 }
 
@@ -132,7 +134,7 @@ ${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</
 async function serverSection(
   call: Call,
   server: ServerFacts,
-  { sharing, facts: { clock } }: StatusParts,
+  { sharing, hasDeviceLogin, facts: { clock } }: StatusParts,
 ): Promise<Markup> {
   const entry = serverEntry(server, entryAudience(call));
   const { usable: up, total, available, version } = server.daemons.status();
@@ -159,7 +161,7 @@ ${
   }
 ${list(SAYS.reservations, reservations(server, entry.uid, clock()))}
 ${known && sharing !== undefined && server.sharing && await shares(call, server.name, sharing)}
-${known && up && entry.uid !== undefined && commands(call, server.name, entry)}
+${known && up && entry.uid !== undefined && commands(call, server.name, entry, hasDeviceLogin)}
 </section>
 `;
 }
@@ -220,8 +222,9 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
 /** Others are folded away. */
 const SHOWN_COMMANDS = 2;
 
-function commands(call: Call, server: string, { href }: ServerEntry): Markup {
-  const lines = commandLines(href, call.userName).map(({ what, line }, i) => {
+function commands(call: Call, server: string, { href }: ServerEntry, isByDevice: boolean): Markup {
+  const script = isByDevice ? call.base + DEVICE_PATHS.script : undefined;
+  const lines = commandLines(href, { ...call, script }).map(({ what, line }, i) => {
     const id = `line-${server}-${i}`;
     return markup`<p>${what} <button type="button" class="plain" hidden data-copy="${id}" data-done="${TEXTS.shares.copied}" aria-label="${TEXTS.shares.copy}: ${what}">${TEXTS.shares.copy}</button></p>
 <pre><code id="${id}">${line}</code></pre>

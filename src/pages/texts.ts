@@ -319,6 +319,10 @@ export const TEXTS = {
   help: {
     title: "Help for people who received a link",
     link: "Help",
+    logins: "Log in on a command line",
+    accepts: "If you have an account, this service accepts:",
+    agent: "oidc-agent; the Java client uftp calls the option -o",
+    script: "Or log in by your browser. The script stores a token in ~/.uftp-token:",
     /** Headings with what stands below them. */
     sections: [
       [

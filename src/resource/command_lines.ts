@@ -1,16 +1,35 @@
+import type { Caller } from "../model/identity.ts";
+
 interface CommandLine {
   readonly what: string;
   readonly line: string;
 }
 
-/**
- * Returns command lines of `pyuftp` for one server, most useful first; the Java client `uftp` accepts the same.
- * @param user Of a caller with a password; others show a key.
- */
-export function commandLines(href: string, user: string | undefined): CommandLine[] {
-  const how = user === undefined ? "-u <user> -i ~/.ssh/id_ed25519" : `-u ${shellWord(user)} -P`;
+/** Login of a caller, as far as it matters for command lines. */
+interface CommandLogin {
+  readonly caller: Caller;
+  readonly userName?: string | undefined; // of a caller with a password
+  readonly script: string | undefined; // address of the login script; absent: no device logins
+}
+
+/** Returns the option by which `pyuftp` logs this caller in; Java's `uftp` has the same, but `-o` for `-O`. */
+function loginOption({ caller, userName, script }: CommandLogin): string {
+  if (userName !== undefined) return `-u ${shellWord(userName)} -P`;
+  const { method, login = "USER" } = caller.kind === "anonymous" ? {} : caller.identity;
+  if (method === "SSHKEY") return `-u ${shellWord(login)} -i ~/.ssh/id_ed25519`;
+  if (script !== undefined) return `-A "$(cat ~/.uftp-token)"`;
+  return method === "OAUTH" ? "-O ACCOUNT" : "-A TOKEN";
+}
+
+/** Returns command lines of `pyuftp` for one server and this caller, most useful first. */
+export function commandLines(href: string, login: CommandLogin): CommandLine[] {
+  const how = loginOption(login);
+  const isByScript = login.script !== undefined && how.startsWith("-A");
   const at = (path: string) => shellWord(`${href}:${path}`);
   return [
+    ...(isByScript
+      ? [{ what: "Log in, for 8 hours", line: `curl -fsSO ${login.script} && sh login.sh` }]
+      : []),
     { what: "Get a file", line: `pyuftp cp ${how} ${at("./file.dat")} .` },
     { what: "Put a file", line: `pyuftp cp ${how} file.dat ${at("./")}` },
     { what: "List your home directory", line: `pyuftp ls ${how} ${at("./")}` },

@@ -124,6 +124,7 @@ export class RequestObserver {
         this.#counters.count("authserver_admin_actions_total", { decision });
         break;
     }
+    if (failure === "ERR_AUDIT_UNAVAILABLE") return; // strangers would push waiting lines out of the queue
     this.#audit({
       ...facts,
       event: audit,

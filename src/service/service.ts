@@ -5,6 +5,7 @@ import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
@@ -36,6 +37,8 @@ export interface Service {
   counted(): Increments;
   /** Replaces own certificate and trust anchors. */
   renewTls(material: TlsMaterial): void;
+  /** Learns whether audit lines cannot be written; see `container.audit.required`. */
+  tellAudit(fails: boolean): void;
   /** Makes health checks report the shutdown. */
   drain(): void;
   /** Tells other instances that the whole service ends, not only this core. */
@@ -87,6 +90,7 @@ class RoutedService implements Service {
   readonly #router: Router;
   readonly #observer: RequestObserver;
   readonly #log: Logger;
+  #auditFails = false; // read before credentials are checked: guesses need audit lines, too
 
   constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
     this.#parts = parts;
@@ -154,6 +158,10 @@ class RoutedService implements Service {
     this.#parts.renewTls(material);
   }
 
+  tellAudit(fails: boolean): void {
+    this.#auditFails = fails;
+  }
+
   drain(): void {
     this.#parts.drain();
   }
@@ -182,6 +190,7 @@ class RoutedService implements Service {
     const query = new URLSearchParams(request.query);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
     const asked = trace.asked = { request, query, base, root, requestId };
+    if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) trace.particulars = { server: server.name };
@@ -290,6 +299,13 @@ function nameOf(caller: Caller): string {
   return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
 }
 
+/** Errors of disks and databases that the operator has to repair. */
+const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
+  "ERR_AUDIT_UNAVAILABLE",
+  "ERR_RECORD_STORE",
+  "ERR_SHARE_STORE",
+]);
+
 /** Writes the log line, and for decisions the audit line. */
 function record(
   log: Logger,
@@ -302,7 +318,8 @@ function record(
   },
 ): void {
   const { route, client, dn } = trace;
-  const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
+  const mustAct = status === 500 || (failure !== undefined && NOT_WRITTEN.has(failure.code));
+  const level = mustAct ? "error" : status > 500 ? "warn" : "info";
   log[level]("request answered", {
     method,
     route: route?.path,

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
@@ -30,13 +31,17 @@ export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
+  readonly #sink: Sink | undefined;
 
   /**
    * Opens or creates a file, or {@link IN_MEMORY}, and migrates it. @throws {UnknownDatabase} If damaged, foreign
    * or newer.
+   * @param sink Learns whether changes reach the disk.
    */
-  constructor(file: string, schema: Schema, clock: Clock) {
+  constructor(readonly file: string, schema: Schema, clock: Clock, sink?: Sink) {
     this.#clock = clock;
+    this.#sink = sink;
+    if (sink !== undefined) sink.retry = () => this.#tryWrite(schema);
     // Secrets inside: SQLite gives its log the mode of the file, so only the service's account may read both.
     if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
@@ -60,7 +65,11 @@ export class SqliteDatabase implements Database {
   }
 
   change<T>(work: () => Work<T>): Promise<T> {
-    return this.#settled(() => this.#transact(() => this.#walk(work())));
+    return this.#settled(() => {
+      const result = this.#transact(() => this.#walk(work()));
+      if (this.#sink?.failing) this.#sink.retry?.();
+      return result;
+    });
   }
 
   version(): number {
@@ -76,9 +85,20 @@ export class SqliteDatabase implements Database {
       try {
         resolve(action());
       } catch (error) {
+        if (isUnwritable(error)) this.#sink?.failed(error, this.file);
         reject(isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error);
       }
     });
+  }
+
+  /** Writes the version of the schema once more: a change that changes nothing may need no room. */
+  #tryWrite({ steps }: Schema): void {
+    try {
+      this.#transact(() => this.#database.exec(`PRAGMA user_version = ${steps.length}`));
+      this.#sink?.written();
+    } catch (error) {
+      if (!isOfSqlite(error)) throw error;
+    }
   }
 
   /** Runs a transaction that locks from its start. */
@@ -192,6 +212,11 @@ function isThere(file: string): boolean {
 
 function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
+}
+
+/** Reports whether the disk is full, read-only or broken. */
+function isUnwritable(error: unknown): boolean {
+  return isOfSqlite(error) && /is full|readonly|disk I\/O|unable to open/.test(error.message);
 }
 
 /** Reports whether SQLite finds the file damaged, which is permanent. Deno 2.9.6 exposes no error code. */

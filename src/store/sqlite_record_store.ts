@@ -1,3 +1,4 @@
+import type { Sink } from "../logging/sink.ts";
 import type { Clock } from "../model/clock.ts";
 import { DatabaseRecordStore } from "./database_record_store.ts";
 import type { RecordStore } from "./record_store.ts";
@@ -26,6 +27,6 @@ export const RECORD_SCHEMA: Schema = {
 };
 
 /** Opens or creates the records in an SQLite file. @throws {UnknownDatabase} If the file is foreign or newer. */
-export function openRecordStore(file: string, clock: Clock): RecordStore {
-  return new DatabaseRecordStore(new SqliteDatabase(file, RECORD_SCHEMA, clock));
+export function openRecordStore(file: string, clock: Clock, sink?: Sink): RecordStore {
+  return new DatabaseRecordStore(new SqliteDatabase(file, RECORD_SCHEMA, clock, sink));
 }

@@ -91,10 +91,8 @@ export class ByteStreamReceiver {
   #underWay = 0;
   /** Of these, how many may be there unasked. */
   #unasked = 0;
-  readonly #ahead: Ahead;
 
-  constructor(id: number, send: Send, ahead: Ahead) {
-    this.#ahead = ahead;
+  constructor(id: number, send: Send, readonly ahead: Ahead) {
     const fillTo = (wanted: number) => {
       const chunks = wanted - this.#underWay;
       if (chunks <= 0) return;
@@ -156,6 +154,6 @@ export class ByteStreamReceiver {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
     this.#arrived = [];
-    this.#ahead.giveBack(this.#unasked);
+    this.ahead.giveBack(this.#unasked);
   }
 }

@@ -40,6 +40,9 @@ hear((message: ToCoreWorker) => {
     case "material":
       void core?.then((running) => running?.service.renewTls(message.material));
       break;
+    case "audit-state":
+      void core?.then((running) => running?.service.tellAudit(message.fails));
+      break;
     case "leave":
       void core?.then((running) => running?.service.drain());
       break;
@@ -55,7 +58,7 @@ hear((message: ToCoreWorker) => {
 async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promise<Core | undefined> {
   const { log, flush } = workerLog((text) => tell({ kind: "log", text }), options.config.logging.level);
   const post = (message: FromCore) => port.postMessage(message);
-  const audit = new WorkerAudit((lines) => tell({ kind: "audit", lines }));
+  const audit = new WorkerAudit((auditLines) => post({ auditLines }));
   try {
     const service = await createService(options, {
       log,
@@ -76,6 +79,7 @@ async function start({ options, port }: ToCoreWorker & { kind: "start" }): Promi
         flush();
         audit.flush();
         measurements.report();
+        post({ closed: true });
       },
     };
   } catch (error) {

@@ -72,6 +72,7 @@ export class Cores {
       state: this.#state.initial(snapshot.config),
       resolve,
       said: (message) => reports.hear(message, "core"),
+      audit: (lines) => reports.writeAudit(lines),
       published: (update, core) => this.#published(update, core),
       died: (core, reason) => this.#died(core, reason),
     });
@@ -96,12 +97,18 @@ export class Cores {
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
+    this.tellAudit();
     if (this.#parts.changes.endAnnounced) core.leave();
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
     this.#dismissIdle();
     if (core.ended) this.#died(core, "it died before its first request");
+  }
+
+  /** Tells the core in use whether audit lines can be written. */
+  tellAudit(): void {
+    this.#restartPolicy.current?.tellAudit(this.#parts.reports.auditFails);
   }
 
   /** Accepts requests from this edge. */

@@ -12,7 +12,7 @@ export async function metricsPage(supervisor: Supervisor): Promise<string> {
 
 async function samples(supervisor: Supervisor): Promise<Sample[]> {
   const core = await coreStatus(supervisor);
-  const { counters, lagMs } = supervisor.reports;
+  const { counters, lagMs, sinks } = supervisor.reports;
   const { at, ok } = supervisor.reloads.last;
   return [
     sample("authserver_build_info", { version: VERSION, deno: Deno.version.deno }, 1),
@@ -25,6 +25,10 @@ async function samples(supervisor: Supervisor): Promise<Sample[]> {
     ): Sample => sample("authserver_event_loop_lag_seconds", { worker }, ms / 1000)),
     sample("authserver_config_last_reload_success", {}, ok ? 1 : 0),
     sample("authserver_config_last_reload_timestamp_seconds", {}, at / 1000),
+    ...[...sinks, ...("diagnostic" in core ? [] : core.sinks)].flatMap(({ name, failure, lost }) => [
+      sample("authserver_sink_up", { sink: name }, failure === undefined ? 1 : 0),
+      sample("authserver_sink_lost_total", { sink: name }, lost),
+    ]),
     ...("diagnostic" in core ? [] : samplesOfCore(core)),
     ...counters.samples,
   ];

@@ -33,7 +33,7 @@ export async function serviceStatus(
   const core = await coreStatus(supervisor);
   const now = Date.now();
   const { at, ...reload } = supervisor.reloads.last;
-  const { counters, lagMs, ownLagMs } = supervisor.reports;
+  const { counters, lagMs, ownLagMs, sinks } = supervisor.reports;
   return {
     version: VERSION,
     pid: Deno.pid,
@@ -44,6 +44,14 @@ export async function serviceStatus(
     uptimeSeconds: Math.round((now - supervisor.upSince) / 1000),
     lastReload: { at: iso(at), ...reload },
     ...("diagnostic" in core ? { coreDiagnostic: core.diagnostic } : knownToCore(core, now)),
+    sinks: [...sinks, ...("diagnostic" in core ? [] : core.sinks)].map(({ name, failure, lost }) => ({
+      name,
+      state: failure === undefined ? "written" : "failing",
+      reason: failure?.reason,
+      since: failure && iso(failure.since),
+      lost,
+      refusing: name === "audit" && failure !== undefined && supervisor.auditRequired ? true : undefined,
+    })),
     sessions: sessionsIn(counters.samples),
     memoryBytes: Deno.memoryUsage().rss,
     eventLoopLagMs: Object.fromEntries(lagMs),

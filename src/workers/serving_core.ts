@@ -13,6 +13,9 @@ import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 /** Time for a core to finish work with the daemons, in milliseconds. */
 const CLOSE_MS = DRAIN_MS + 10_000;
 
+/** Time for its last messages through the port to arrive, in milliseconds. */
+const PORT_MS = 1000;
+
 const MODULE = workerModule(new URL("./core_worker.ts", import.meta.url));
 
 interface CoreParts {
@@ -22,6 +25,8 @@ interface CoreParts {
   readonly instance: InstanceName;
   readonly resolve: Resolve;
   readonly said: (message: FromWorker) => void;
+  /** Called for each batch of audit lines, also those sent before the core's death. */
+  readonly audit: (lines: readonly string[]) => void;
   readonly state: StateUpdate;
   /** Called for each update, also those published before the core's death. */
   readonly published: (update: StateUpdate, core: ServingCore) => void;
@@ -38,10 +43,12 @@ export class ServingCore {
   readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
   /** Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
   readonly #port: MessagePort;
+  /** Resolves when the port has no more messages. */
+  readonly #drained = Promise.withResolvers<void>();
 
   private constructor(
     permissions: WorkerPermissions,
-    { generation, said, published, died }: CoreParts,
+    { generation, said, audit, published, died }: CoreParts,
     port: MessagePort,
   ) {
     this.generation = generation;
@@ -49,12 +56,15 @@ export class ServingCore {
     this.#port = port;
     port.onmessage = ({ data }: MessageEvent<FromCore>) => {
       if ("update" in data) published(data.update, this);
+      else if ("auditLines" in data) audit(data.auditLines);
+      else if ("closed" in data) this.#drained.resolve();
       else this.#calls.settle(data);
     };
     this.#worker = new WorkerThread(MODULE, `core ${generation}`, permissions, {
       said,
       died: (reason) => {
         this.#calls.close();
+        this.#drained.resolve();
         died(this, reason);
       },
     });
@@ -101,6 +111,10 @@ export class ServingCore {
     edge.channel(this.generation, port2);
   }
 
+  tellAudit(fails: boolean): void {
+    this.#worker.tell({ kind: "audit-state", fails });
+  }
+
   renewTls(material: TlsMaterial): void {
     this.#worker.tell({ kind: "material", material });
   }
@@ -114,6 +128,9 @@ export class ServingCore {
   async close({ last }: { readonly last: boolean } = { last: false }): Promise<void> {
     this.#worker.tell({ kind: "close", last });
     await this.#worker.closed(CLOSE_MS);
+    const late = setTimeout(this.#drained.resolve, PORT_MS);
+    await this.#drained.promise;
+    clearTimeout(late);
     this.end();
   }
 

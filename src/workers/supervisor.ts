@@ -46,7 +46,7 @@ export class Supervisor {
     { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
     this.#snapshot = snapshot;
-    this.reports = new WorkerReports(logFile, snapshot.config);
+    this.reports = new WorkerReports(logFile, snapshot.config, () => this.#cores.tellAudit());
     this.reloads = new ReloadRecord(this.reports);
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
@@ -82,12 +82,16 @@ export class Supervisor {
       setInterval(() => void supervisor.#cores.lookUpHosts(), RESOLVE_MS),
     );
     supervisor.#edges.watch();
-    supervisor.reports.audit({ event: "start", decision: "granted" });
     return supervisor;
   }
 
   get log(): Logger {
     return this.reports.log;
+  }
+
+  /** Whether requests that need an audit line are refused while it cannot be written. */
+  get auditRequired(): boolean {
+    return this.#snapshot.config.audit.required;
   }
 
   /** Current or last port. */
@@ -177,6 +181,7 @@ export class Supervisor {
     if (this.#snapshot.config.site.port === 0) await edge;
     const core = this.#cores.prepare(this.#snapshot);
     await Promise.all([edge, core]);
+    this.reports.audit({ event: "start", decision: "granted" }); // before a request needs to know if that works
     this.#cores.use(await core);
   }
 

@@ -36,6 +36,8 @@ export type ToCoreWorker =
   /** Logins at other cores. */
   | { readonly kind: "adopt"; readonly update: LoginUpdate }
   | { readonly kind: "material"; readonly material: TlsMaterial }
+  /** Whether audit lines cannot be written. */
+  | { readonly kind: "audit-state"; readonly fails: boolean }
   /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
@@ -43,7 +45,12 @@ export type ToCoreWorker =
   | { readonly kind: "close"; readonly last: boolean };
 
 /** Message of a core that survives its death, through its own port. */
-export type FromCore = { readonly update: StateUpdate } | AdminReply;
+export type FromCore =
+  | { readonly update: StateUpdate }
+  | { readonly auditLines: readonly string[] }
+  /** The last message. */
+  | { readonly closed: true }
+  | AdminReply;
 
 /** Message of a worker to the supervisor. */
 export type FromWorker =
@@ -54,7 +61,6 @@ export type FromWorker =
   | { readonly kind: "failed"; readonly diagnostics: readonly string[]; readonly permanent?: boolean }
   /** Whole lines with line ends. */
   | { readonly kind: "log"; readonly text: string }
-  | { readonly kind: "audit"; readonly lines: readonly string[] }
   | { readonly kind: "measured"; readonly report: Report }
   | { readonly kind: "pong" }
   /** From the edge: the core has no pending requests. */

@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
-import { AuditConsole, type AuditSink } from "../logging/audit_sink.ts";
+import { AppendFile } from "../logging/append_file.ts";
+import { AuditLines } from "../logging/audit_lines.ts";
+import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import { Sink, type SinkState } from "../logging/sink.ts";
 import { Counters } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
 import type { Report } from "./measurements.ts";
 import type { FromWorker } from "./worker_message.ts";
-import { AuditFile } from "../logging/audit_file.ts";
 import { AuditJournal } from "../logging/audit_journal.ts";
 
 const WORKERS = ["supervisor", "edge", "core"];
@@ -32,11 +34,14 @@ export class WorkerReports {
   #level: Level;
   #auditConfig: AuditConfig;
   #audit: AuditSink;
+  readonly #auditSink: Sink;
 
-  constructor(logFile: LogFile, { logging, audit }: ReportsConfig) {
+  /** @param auditChanged Called when audit lines cannot be written any more, and when they can again. */
+  constructor(logFile: LogFile, { logging, audit }: ReportsConfig, auditChanged?: () => void) {
     this.#logFile = logFile;
     this.#level = logging.level;
     this.log = createLogger(logFile.write, { threshold: () => this.#level });
+    this.#auditSink = new Sink("audit", this.log, auditChanged);
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
     for (const worker of WORKERS) this.rejected(worker, 0); // to be seen to grow, a count must have been there
@@ -60,13 +65,20 @@ export class WorkerReports {
       case "log":
         this.#logFile.writeLines(message.text);
         break;
-      case "audit":
-        this.#audit.write(message.lines);
-        break;
       case "measured":
         this.#take(message.report, worker);
         break;
     }
+  }
+
+  /** Health of audit, log file and console. */
+  get sinks(): readonly SinkState[] {
+    return [this.#auditSink.state, ...this.#logFile.sinks];
+  }
+
+  /** Whether audit lines cannot be written. */
+  get auditFails(): boolean {
+    return this.#auditSink.failing;
   }
 
   /** Counts and logs unhandled rejections. */
@@ -76,12 +88,18 @@ export class WorkerReports {
 
   /** Records an act of the operator or supervisor. */
   audit(record: AuditRecord): void {
-    this.#audit.write([formatAuditLine(Date.now(), record)]);
+    this.writeAudit([formatAuditLine(Date.now(), record)]);
+  }
+
+  /** @param lines Without line ends. */
+  writeAudit(lines: readonly string[]): void {
+    this.#audit.write(lines);
   }
 
   /** Retries unwritten lines. */
   retry(): void {
     this.#audit.retry();
+    this.#logFile.retry();
   }
 
   async close(): Promise<void> {
@@ -99,24 +117,14 @@ export class WorkerReports {
   }
 
   #openAudit(): AuditSink {
-    return openAudit(this.#auditConfig, {
-      log: this.log,
-      console: (line) => this.#logFile.console(`${line}\n`),
-    });
-  }
-}
-
-/** Opens the configured audit log. */
-function openAudit(
-  config: AuditConfig,
-  { log, console }: { readonly log: Logger; readonly console: (line: string) => void },
-): AuditSink {
-  switch (config.to) {
-    case "file":
-      return new AuditFile(config.path, log);
-    case "console":
-      return new AuditConsole(console);
-    case "journal":
-      return new AuditJournal(log);
+    const { console } = this.#logFile;
+    switch (this.#auditConfig.to) {
+      case "file":
+        return new AuditLines(new AppendFile(this.#auditConfig.path), this.#auditSink);
+      case "console":
+        return new AuditLines({ path: "console", append: console, close: () => {} }, this.#auditSink);
+      case "journal":
+        return new AuditJournal(this.#auditSink);
+    }
   }
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { generateKeyPairSync, sign } from "node:crypto";
 import { compactVerify, errors } from "jose";
 import fc from "fast-check";
 import { isSignedBy } from "../../src/authentication/jws_signature.ts";
@@ -60,5 +61,15 @@ Deno.test("isSignedBy() refuses a key of another sort loudly", async () => {
   const { publicKey } = generateKeyPairSync("ed25519");
   await assert.rejects(
     isSignedBy({ text: createSigner("ES256", "1").sign({}), algorithm: "RS256" }, publicKey),
+  );
+});
+
+Deno.test("isSignedBy() takes no private key in the place of a public one", async () => {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const text = `${encode('{"alg":"RS256"}')}.${encode("{}")}`;
+  const signature = sign("sha256", Buffer.from(text), privateKey).toString("base64url");
+  await assert.rejects(
+    isSignedBy({ text: `${text}.${signature}`, algorithm: "RS256" }, privateKey),
+    TypeError,
   );
 });

@@ -47,6 +47,8 @@ function ask(options: X509Options, credentials: Credentials): Promise<Authentica
 
 const FOREIGN = { "a password": basic("ann", "sesame"), "a token": bearer("abc") };
 
+const LOOKALIKE = { subject: "CN=Ann\u200b", pem: AUTHORITY.issue({ subject: ANN }).certificate };
+
 testAuthenticator({
   name: "x509() without gateway",
   create: () => x509(DIRECT),
@@ -55,6 +57,7 @@ testAuthenticator({
   bad: {
     "the server's own name": withCertificate(SERVER),
     "the anonymous name": withCertificate(ANONYMOUS_DN),
+    "a name that looks like another": { ...NO_CREDENTIALS, certificate: LOOKALIKE },
     "a certificate that counts for nothing": { ...NO_CREDENTIALS, unusableCertificate: "version 1" },
   },
   foreign: { ...FOREIGN, "a consignor": withConsignor(consignorOf(ANN)) },
@@ -154,6 +157,7 @@ Deno.test("parseConsignor() reads both parts in either order, and nothing less",
     'DN="CN=x";DSIG=QU JD',
     'DN="CN=x";DSIG=%%',
     'DN="CN=x" DSIG=QUJD',
+    `DN="CN=${"x".repeat(8192)}";DSIG=QUJD`,
   ];
   for (const header of bad) assert.equal(parseConsignor(header), undefined, header);
 });

@@ -46,14 +46,21 @@ Deno.test("rowsOf() reads first cells of the tables that are asked for", () => {
 });
 
 Deno.test("brokenPage() has a line for each promise, with what failed", () => {
-  const row = { rows: ["a", "b"], broken: "x | y", file: "src/f.ts", failed: ["1", "2", "3"], late: false };
+  const row = {
+    rows: ["a", "b"],
+    broken: "x | y",
+    file: "src/f.ts",
+    failed: ["1", "2", "3"],
+    late: false,
+    run: "2026-01-05 0123abcd",
+  };
   const page = brokenPage(
-    { day: "2026-01-05", rows: [row, { ...row, rows: ["c"], failed: [] }] },
+    { rows: [row, { ...row, rows: ["c"], failed: [] }] },
     ["d"],
   );
-  assert.match(page, /on 2026-01-05: 2 ways to\nbreak 3 promises/);
-  assert.match(page, /^\| a \| x \\\| y \(`src\/f\.ts`\) \| 1; 2; and 1 more \|$/m);
-  assert.match(page, /^\| c \| .* \| tests could not be run to their end \|$/m);
+  assert.match(page, /2 ways to\nbreak 3 promises/);
+  assert.match(page, /^\| a \| x \\\| y \(`src\/f\.ts`\) \| 1; 2; and 1 more \| 2026-01-05 0123abcd \|$/m);
+  assert.match(page, /^\| c \| .* \| tests could not be run to their end \| 2026-01-05 0123abcd \|$/m);
   assert.match(page, /Not broken yet, or not noticed:\n\n- d\n/);
 });
 

@@ -1,6 +1,6 @@
 /**
  * `deno task broken [--check] [--new] [--jobs N] [TEXT...]`: breaks each promise of the threat model and of the page on
- * reliability in a copy of the code, and looks whether a test fails. Writes `docs/broken-on-purpose.md`; with texts only
+ * reliability in a copy of the code, and looks whether a test fails. Writes `tests/reports/broken-on-purpose.md`; with texts only
  * those whose rows contain one are tried, with `--new` only those that have no result yet; results of the others stay.
  * `--check` runs nothing and tells whose places in the code have gone, and which promises nothing breaks. Ends with 1 if
  * something goes unnoticed.
@@ -13,8 +13,8 @@ import { brokenPage, type BrokenRow, type Kept } from "./broken_page.ts";
 import { promises } from "./promises.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const DATA = `${ROOT}docs/broken-on-purpose.json`;
-const PAGE = `${ROOT}docs/broken-on-purpose.md`;
+const DATA = `${ROOT}tests/reports/broken-on-purpose.json`;
+const PAGE = `${ROOT}tests/reports/broken-on-purpose.md`;
 /** Of what tests take unharmed, how much they may take with a breakage, and how long at least, in milliseconds. */
 const MAX_WAIT = { times: 5, atLeastMs: 90_000, unharmedMs: 400_000 };
 
@@ -62,6 +62,7 @@ async function tryAll(): Promise<void> {
     !(options.new && before(broken) !== undefined);
   const queue = ready.filter(([breakage]) => wanted(breakage));
   const total = queue.length;
+  const run = `${new Date().toISOString().slice(0, 10)} ${await commit()}`;
   const results = new Map<string, BrokenRow>();
   await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
     await using tree = await TreeCopy.make();
@@ -69,7 +70,7 @@ async function tryAll(): Promise<void> {
       const [breakage, text] = next;
       const row = await tryOut(tree, breakage, text);
       if (row === undefined) complain(`NOT NOTICED: ${breakage.broken} (${breakage.file})`);
-      else results.set(breakage.broken, row);
+      else results.set(breakage.broken, { ...row, run });
       console.log(
         `${total - queue.length}/${total} ${row?.failed[0] ?? "-"} <= ${breakage.broken}`,
       );
@@ -80,11 +81,11 @@ async function tryAll(): Promise<void> {
     const row = results.get(broken) ?? (wanted(breakage) ? undefined : before(broken));
     return row === undefined ? [] : [{ ...row, file, rows }];
   });
-  const kept: Kept = { day: new Date().toISOString().slice(0, 10), rows };
+  const kept: Kept = { rows };
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   const without = all.filter((promise) => !rows.some((row) => breaks(row, promise)));
   await Deno.writeTextFile(PAGE, brokenPage(kept, without));
-  console.log(`${rows.length} rows, written to docs/broken-on-purpose.md`);
+  console.log(`${rows.length} rows, written to tests/reports/broken-on-purpose.md`);
 }
 
 /** What failed that does not fail otherwise; `undefined` if nothing did. */
@@ -92,7 +93,7 @@ async function tryOut(
   tree: TreeCopy,
   { rows, broken, file, tests, only }: Breakage,
   text: string,
-): Promise<BrokenRow | undefined> {
+): Promise<Omit<BrokenRow, "run"> | undefined> {
   for (const test of tests) {
     const usual = await outcomeUnharmed(tree, test, only);
     const restore = await tree.change(file, text);
@@ -113,6 +114,13 @@ function outcomeUnharmed(tree: TreeCopy, test: string, only: string | undefined)
   const outcome = tree.test([test], MAX_WAIT.unharmedMs, { only });
   unharmed.set(key, outcome);
   return outcome;
+}
+
+/** The commit that the tree is at, or next to. */
+async function commit(): Promise<string> {
+  const args = ["rev-parse", "--short=8", "HEAD"];
+  const { success, stdout } = await new Deno.Command("git", { args, cwd: ROOT }).output();
+  return success ? new TextDecoder().decode(stdout).trim() : "";
 }
 
 function complain(text: string): void {

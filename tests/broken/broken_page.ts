@@ -7,34 +7,34 @@ export interface BrokenRow {
   readonly failed: readonly string[];
   /** Whether other tests did not end in time. */
   readonly late: boolean;
+  /** Day and commit of the run, as `YYYY-MM-DD 0123abcd`. */
+  readonly run: string;
 }
 
-/** What is kept of the latest run. */
+/** The latest result of each row. */
 export interface Kept {
-  /** Day of the run, as `YYYY-MM-DD`. */
-  readonly day: string;
   readonly rows: readonly BrokenRow[];
 }
 
 /** Names of tests that a cell shows. */
 const SHOWN = 2;
 
-/** `docs/broken-on-purpose.md`. @param unbroken Promises that are not in the rows. */
-export function brokenPage({ day, rows }: Kept, unbroken: readonly string[]): string {
+/** `tests/reports/broken-on-purpose.md`. @param unbroken Promises that are not in the rows. */
+export function brokenPage({ rows }: Kept, unbroken: readonly string[]): string {
   const lines = rows.flatMap((row) =>
     row.rows.map((promise) =>
-      `| ${[promise, `${row.broken} (\`${row.file}\`)`, noticed(row)].map(escaped).join(" | ")} |`
+      `| ${[promise, `${row.broken} (\`${row.file}\`)`, noticed(row), row.run].map(escaped).join(" | ")} |`
     )
   );
   return `# Broken on purpose
 
-A promise that no test would miss is none. For each row of the [threat model](threat-model.md) and of
-[reliability](reliability.md) a copy of the code is broken so that the promise is not kept any more, and tests are run: one of
-them must fail; tests that do not end in time notice nothing. Written by \`deno task broken\` on ${day}: ${rows.length} ways to
-break ${lines.length} promises that a test noticed.
+A promise that no test would miss is none. For each row of the [threat model](../../docs/threat-model.md) and of
+[reliability](../../docs/reliability.md) a copy of the code is broken so that the promise is not kept any more, and tests are run: one of
+them must fail; tests that do not end in time notice nothing. Written by \`deno task broken\`: ${rows.length} ways to
+break ${lines.length} promises that a test noticed, each with day and commit of its run.
 
-| Promise | Broken so | What failed |
-|---|---|---|
+| Promise | Broken so | What failed | Run |
+|---|---|---|---|
 ${lines.join("\n")}
 ${
     unbroken.length === 0

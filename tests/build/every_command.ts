@@ -60,6 +60,7 @@ const TRIALS: readonly Trial[] = [
   { args: ["check", "--online"], says: /is valid/ },
   { args: ["check", "--permissions"], says: /net/ },
   { args: ["config", "show"], says: /container\.port/ },
+  { args: ["config", "schema"], says: /"patternProperties": \{/ },
   { args: ["whoami-test", ALICE_DN], says: /HPC/ },
   { args: ["ban", "add", "--user", "mallory"], says: /mallory banned until/ },
   { args: ["ban", "list"], says: /mallory/ },

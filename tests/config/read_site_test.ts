@@ -153,15 +153,21 @@ Deno.test("readLogging() logs to a file, unless the console is enough", async ()
 
 Deno.test("loadConfiguration() has audit lines go beside the log, unless something else is said", async () => {
   const audit = async (...lines: string[]) => (await loadText(MINIMAL + lines.join("\n"))).config?.audit;
-  assert.deepEqual(await audit(), { to: "file", path: "/logs/audit.log" });
+  assert.deepEqual(await audit(), { to: "file", path: "/logs/audit.log", required: false });
   assert.deepEqual(await audit("container.logging.file=/var/log/x.log"), {
     to: "file",
     path: "/var/log/audit.log",
+    required: false,
   });
-  assert.deepEqual(await audit("container.logging.file=-"), { to: "console" });
-  assert.deepEqual(await audit("container.audit.file=a.log"), { to: "file", path: "/a.log" });
-  assert.deepEqual(await audit("container.audit.file=-"), { to: "console" });
-  assert.deepEqual(await audit("container.audit.journal=true"), { to: "journal" });
+  assert.deepEqual(await audit("container.logging.file=-"), { to: "console", required: false });
+  assert.deepEqual(await audit("container.audit.file=a.log"), {
+    to: "file",
+    path: "/a.log",
+    required: false,
+  });
+  assert.deepEqual(await audit("container.audit.file=-"), { to: "console", required: false });
+  const journal = await audit("container.audit.journal=true", "\ncontainer.audit.required=true");
+  assert.deepEqual(journal, { to: "journal", required: true });
 });
 
 Deno.test("readMetrics() is off unless there is a port", async () => {

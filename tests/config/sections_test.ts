@@ -31,8 +31,8 @@ Deno.test("SECTIONS have defaults that their own keys accept", () => {
 });
 
 Deno.test("SECTIONS offer choices that their own keys accept", () => {
-  for (const [name, { choices, parse }] of allKeys()) {
-    for (const choice of choices) assert.doesNotThrow(() => parse(choice, { workingDirectory: "/" }), name);
+  for (const [name, { json: { words = [] }, parse }] of allKeys()) {
+    for (const choice of words) assert.doesNotThrow(() => parse(choice, { workingDirectory: "/" }), name);
   }
 });
 

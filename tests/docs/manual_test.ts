@@ -57,6 +57,7 @@ async function workshop() {
     "conf/gateway.pem": authority.certificate,
     "conf/other-service.pem": authority.certificate,
     "conf/idp-signing.pem": authority.certificate,
+    ".credentials/database-password": "from systemd, and long enough as a secret\n",
     ".bin/authserver": `#!/bin/sh\nexec "${Deno.execPath()}" run -A -q "${ROOT}main.ts" "$@"\n`,
   };
   for (const [path, text] of Object.entries(files)) await write(folder, path, text);
@@ -81,7 +82,12 @@ function withSettings(text: string): string {
 async function diagnosticsOf(folder: string, main: string): Promise<string[]> {
   const { config, diagnostics } = await loadSnapshot(main, {
     workingDirectory: folder,
-    environment: (name) => name.startsWith("AUTH_") ? "from the environment, and long enough" : undefined,
+    environment: (name) =>
+      name === "CREDENTIALS_DIRECTORY"
+        ? `${folder}/.credentials`
+        : name.startsWith("AUTH_")
+        ? "from the environment, and long enough"
+        : undefined,
   });
   const inData = config === undefined ? [] : await inspectDataFiles(config);
   return [...diagnostics, ...inData].map(formatDiagnostic);

@@ -2,6 +2,7 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { passwd } from "../../src/command/files/passwd.ts";
+import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,
@@ -28,7 +29,10 @@ const POST = { as: ALICE, body: { serverPath: "" } };
 
 const logOn = ({ path }: SmallDisk): Setting => ({
   servers: SERVERS,
-  properties: { "container.logging.file": `${path}/logs/authserver.log` },
+  properties: {
+    "container.logging.file": `${path}/logs/authserver.log`,
+    "container.control.socket": "{folder}/control", // a full disk takes no socket
+  },
 });
 
 const sharesOn = ({ path }: SmallDisk): Setting => ({
@@ -46,6 +50,21 @@ function testDisk(name: string, test: (disk: SmallDisk) => Promise<void>): void 
       await test(disk);
     },
   });
+}
+
+/** The sinks that `status` reports as failing; the plugin reports them, too. */
+async function failingSinks({ main }: SystemUnderTest): Promise<string[]> {
+  const io = recordedIo();
+  await runCommand(["status", "--json", "--config", main], io);
+  const { sinks } = JSON.parse(io.out);
+  const failing: string[] = sinks.flatMap((sink: { readonly name: string; readonly state: string }) =>
+    sink.state === "failing" ? [sink.name] : []
+  );
+  const plugin = recordedIo();
+  const code = await runCommand(["status", "--nagios", "--config", main], plugin);
+  assert.equal(code > 0, failing.length > 0, plugin.out);
+  for (const name of failing) assert.match(plugin.out, new RegExp(`\\b${name} cannot be written`));
+  return failing;
 }
 
 /** Asks until a line about it is in the log file. */
@@ -71,14 +90,52 @@ testDisk(
     for (let i = 0; i < 20; i++) assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
     assert.match(await system.logged(/log file not written/), /error/);
     assert.equal(system.log.filter((line) => line.includes("log file not written")).length, 1, "told once");
+    assert.match(await system.logged(/audit lines not written/), /error/);
+    assert.deepEqual(await failingSinks(system), ["audit", "log"]);
     await disk.empty();
     await logsAgain(system, disk);
+    assert.deepEqual(await failingSinks(system), []);
+    await system.logged(/log file written again lost=\d/);
+    await system.logged(/audit lines written again lost=0/);
     note({
       section: "Disks",
       fault: "the log and the audit stream are on a full disk",
       caller: "nothing: 200 as ever",
       log: "the console has every line, and once `log file not written` with the cause",
       after: "the file is written to again as soon as there is room",
+    });
+  },
+);
+
+testDisk(
+  "with required audit lines on a full disk nothing that needs one takes effect until there is room",
+  async (disk) => {
+    const { servers, properties } = logOn(disk);
+    const required = { ...properties, "container.audit.required": "true" };
+    await using system = await runService({ servers, properties: required });
+    await settled(system);
+    await disk.fill();
+    // Requests take effect until the first line does not fit, and that line waits in memory.
+    let reply = await system.ask("/rest/auth/HPC", POST);
+    for (let i = 0; reply.status === 200 && i < 500; i++) reply = await system.ask("/rest/auth/HPC", POST);
+    assert.deepEqual([reply.status, reply.json()["code"]], [503, "ERR_AUDIT_UNAVAILABLE"]);
+    const daemon = system.daemon();
+    const before = daemon.requests.length;
+    for (let i = 0; i < 20; i++) assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 503);
+    const opened = daemon.requests.slice(before).filter(({ values }) =>
+      values?.get("request-type") === "uftp-transfer-request"
+    );
+    assert.deepEqual(opened, [], "no session is opened");
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+    await disk.empty();
+    await until(async () => (await system.ask("/rest/auth/HPC", POST)).status === 200);
+    note({
+      section: "Disks",
+      fault: "required audit lines are on a full disk",
+      caller: "503 `ERR_AUDIT_UNAVAILABLE` for what needs an audit line, and it has no effect",
+      log:
+        "once error `audit lines not written` with the cause; error `request answered` for each such request",
+      after: "served again within 5 s after there is room; lines that waited are written",
     });
   },
 );
@@ -130,9 +187,14 @@ testDisk(
     assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
     assert.equal((await system.ask("/rest/share/HPC", { as: ALICE })).status, 200, "reading goes on");
     const line = await system.logged(new RegExp(`request answered.*request=${refused.json().requestId}`));
-    assert.match(line, /full/);
+    assert.match(line, / error .*full/);
+    assert.ok((await failingSinks(system)).includes("shares"));
     await disk.empty();
+    assert.deepEqual(await failingSinks(system), [], "without a new share");
     assert.equal((await share("after")).status, 201);
+    const told = system.log.filter((line) => line.includes("share database not written"));
+    assert.ok(told.length === 1 && / error .*shares\.sqlite/.test(told[0] ?? ""), told.join("\n"));
+    await system.logged(/share database written again/);
     const list = await system.ask("/rest/share/HPC", { as: ALICE });
     const paths = [...list.text.matchAll(/"path":\s*"([^"]*)"/g)].map(([, path]) => path?.split("/").at(-1));
     assert.deepEqual(paths.toSorted(), [...made, "after"].sort());
@@ -140,7 +202,8 @@ testDisk(
       section: "Disks",
       fault: "the shares are on a full disk",
       caller: `${refused.status} \`${refused.json().code}\` for who makes a share; lists and sessions work`,
-      log: "warn `request answered` with `database or disk is full`",
+      log:
+        "error `share database not written` once, and error `request answered`, with `database or disk is full`",
       after: "nothing acknowledged is lost, nothing refused is there; works again without a restart",
     });
   },
@@ -161,6 +224,9 @@ testDisk(
     let refused = await get();
     for (let i = 1; refused.status === 200 && i < 500; i++) refused = await get();
     assert.deepEqual([refused.status, refused.json()["code"]], [503, "ERR_RECORD_STORE"]);
+    const id = String(refused.headers["x-request-id"]);
+    assert.match(await system.logged(new RegExp(`request answered.*request=${id}`)), / error /);
+    assert.ok((await failingSinks(system)).includes("records"));
     assert.equal(await shown(before), 200);
     const revoke = () => system.ask("/rest/auth/tokens", { method: "DELETE", as: ALICE });
     const failed = await revoke();
@@ -175,7 +241,8 @@ testDisk(
       fault: "the list of tokens is on a full disk",
       caller:
         `${refused.status} \`ERR_RECORD_STORE\` for who asks for a token or takes one back; tokens there are count`,
-      log: "warn `request answered` with `database or disk is full`",
+      log:
+        "error `record database not written` once, and error `request answered`, with `database or disk is full`",
       after: "nothing is half taken back; works again without a restart",
     });
   },

@@ -4,7 +4,9 @@ import { readMapEntry, readMapFile } from "../../src/attributes/file/map_file.ts
 import { InvalidPattern, parsePattern } from "../../src/attributes/file/pattern_syntax.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
 import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
+import { UnexpectedValue } from "../../src/config/key.ts";
 import { parseProperties } from "../../src/config/properties.ts";
+import { readSecretFile } from "../../src/config/secret_file.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../src/config/tls/certificates.ts";
 import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
@@ -44,6 +46,18 @@ fuzz({
   ),
   parse: (text) => parseProperties(text, "file"),
   growth: { longest: FILE, forms: ["…", "a=…", "a=…\nb=1", distinct((n) => `k${n}=v\n`)], input: asItIs },
+});
+const SECRET = await Deno.makeTempFile();
+Deno.test.afterAll(() => Deno.remove(SECRET));
+fuzz({
+  name: "readSecretFile()",
+  input: hostileText("a secret\n", "a secret\r\n", "two\nlines"),
+  parse: (text) => {
+    Deno.writeTextFileSync(SECRET, text);
+    assert.doesNotMatch(readSecretFile(SECRET), /^\s*$|[\r\n\0]/);
+  },
+  throws: [UnexpectedValue],
+  growth: { longest: 64 * KIB, forms: ["…", "a\n…"], input: asItIs },
 });
 fuzz({
   name: "parsePasswordFile()",

@@ -40,6 +40,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
   ["model/regular_file.ts: readRegularFile", "reads a file, and leaves the bytes as they are"],
+  ["model/regular_file.ts: readRegularFileSync", "reads a file, and leaves the bytes as they are"],
   ["attributes/file/map_inspection.ts: inspectMapFile", "readMapFile(), told to the operator"],
   ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],

@@ -1,9 +1,7 @@
 /** What other systems answer: transfer daemons and the XUUDB. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { JSON_FORM } from "../../src/attributes/xuudb/json_form.ts";
-import { SOAP_FORM } from "../../src/attributes/xuudb/soap_form.ts";
-import { InvalidAnswer } from "../../src/attributes/xuudb/wire_form.ts";
+import { InvalidAnswer, JSON_FORM, SOAP_FORM } from "../../src/attributes/xuudb/wire_form.ts";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
 import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { ReplyReader } from "../../src/daemon/session/reply_reader.ts";

@@ -24,3 +24,33 @@ Deno.test("AppendFile makes a file that was moved away anew within a second, and
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("AppendFile begins a line of its own after a partial write", async () => {
+  const folder = await Deno.makeTempDir();
+  const { writeSync } = Deno.FsFile.prototype;
+  let room = Infinity;
+  Deno.FsFile.prototype.writeSync = function (bytes) {
+    if (room === 0) throw new Error("full");
+    const written = writeSync.call(this, bytes.subarray(0, room));
+    room -= written;
+    return written;
+  };
+  const file = new AppendFile(`${folder}/a.log`);
+  try {
+    for (const [text, left] of [["one\n", 2], ["two\n", 0], ["three\n", 1], ["four\n", Infinity]] as const) {
+      room = left;
+      if (left < Infinity) assert.throws(() => file.append(text), /full/);
+      else file.append(text);
+    }
+    file.append("five\n");
+    assert.equal(
+      await Deno.readTextFile(file.path),
+      "on\nfour\nfive\n",
+      "a line end fits where nothing else does",
+    );
+  } finally {
+    Deno.FsFile.prototype.writeSync = writeSync;
+    file.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

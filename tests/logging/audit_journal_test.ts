@@ -1,6 +1,7 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { AuditJournal } from "../../src/logging/audit_journal.ts";
+import { Sink } from "../../src/logging/sink.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 
 /** A stand-in for the journal: what each stream brought, in the order they came. */
@@ -76,7 +77,7 @@ const logger = (lines: string[]) => createLogger((line) => lines.push(line.slice
 Deno.test("AuditJournal says who it is, then sends lines in one stream", async () => {
   await using journal = await Journal.create();
   journal.start();
-  const audit = new AuditJournal(SILENT, journal.path);
+  const audit = new AuditJournal(new Sink("audit", SILENT), journal.path);
   audit.write(["a", "b"]);
   audit.write(["c"]);
   assert.deepEqual(await audit.close(), []);
@@ -87,7 +88,7 @@ Deno.test("AuditJournal says who it is, then sends lines in one stream", async (
 Deno.test("AuditJournal keeps lines while there is no journal, and sends them in their order", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
-  const audit = new AuditJournal(logger(log), journal.path);
+  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
   audit.write(["a"]);
   await until(() => log.length !== 0, { everyMs: 1 });
   journal.start();
@@ -97,15 +98,15 @@ Deno.test("AuditJournal keeps lines while there is no journal, and sends them in
   audit.write(["c"]);
   await journal.has("c\n");
   assert.deepEqual(journal.streams, [`${OPENING}a\nb\nc\n`]);
-  assert.match(log[0] ?? "", /^error audit lines not written, they are kept in memory to=\S+ error=/);
-  assert.match(log[1] ?? "", /^warn {2}audit lines written again to=\S+ lines=1 lost=0/);
+  assert.match(log[0] ?? "", /^error audit lines not written to=\S+ error=/);
+  assert.match(log[1] ?? "", /^warn {2}audit lines written again lost=0/);
   await audit.close();
 });
 
 Deno.test("AuditJournal begins another stream when the journal has closed the one before", async () => {
   await using journal = await Journal.create();
   journal.start();
-  const audit = new AuditJournal(SILENT, journal.path);
+  const audit = new AuditJournal(new Sink("audit", SILENT), journal.path);
   audit.write(["a"]);
   await journal.has("a\n");
   await journal.stop();
@@ -120,7 +121,7 @@ Deno.test("AuditJournal gives back what a journal that does not read did not tak
   await using journal = await Journal.create();
   journal.start({ reads: false });
   const log: string[] = [];
-  const audit = new AuditJournal(logger(log), journal.path);
+  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
   const lines = Array.from({ length: 9000 }, (_, i) => `${i} ${"x".repeat(200)}`);
   audit.write(lines);
   await new Promise((resolve) => setTimeout(resolve, 10)); // as long as others do something meanwhile
@@ -134,7 +135,7 @@ Deno.test("AuditJournal gives back what a journal that does not read did not tak
 Deno.test("AuditJournal keeps no more than it may while the journal takes nothing, and says so", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
-  const audit = new AuditJournal(logger(log), journal.path);
+  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
   for (let i = 0; i < 11_000; i++) audit.write([`${i}`]);
   const left = await audit.close();
   assert.deepEqual([left.length, left[0], left.at(-1)], [10_000, "1000", "10999"]);

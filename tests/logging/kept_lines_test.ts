@@ -1,43 +1,45 @@
 import assert from "node:assert/strict";
 import { KeptLines } from "../../src/logging/kept_lines.ts";
+import { Sink } from "../../src/logging/sink.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 
 function kept() {
   const log: string[] = [];
-  return { log, lines: new KeptLines("here", createLogger((line) => log.push(line.slice(25)))) };
+  const sink = new Sink("audit", createLogger((line) => log.push(line.slice(25))));
+  return { log, sink, lines: new KeptLines("here", sink) };
 }
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => String(from + i));
 
 Deno.test("KeptLines gives lines in their order, those first that were put back", () => {
-  const { lines, log } = kept();
+  const { lines, sink, log } = kept();
   lines.add(["1", "2"]);
   const taken = lines.take();
   lines.add(["3"]);
   lines.putBack(taken);
   assert.equal(lines.count, 3);
   assert.deepEqual(lines.take(), ["1", "2", "3"]);
-  assert.deepEqual([lines.count, lines.failing, log.length], [0, false, 0]);
+  assert.deepEqual([lines.count, sink.failing, log.length], [0, false, 0]);
 });
 
 Deno.test("KeptLines keeps 10,000 lines and gives up the oldest, and says once how many were lost", () => {
-  const { lines, log } = kept();
+  const { lines, sink, log } = kept();
   lines.add(numbers(0, 10_000));
-  assert.deepEqual([lines.count, lines.failing, log.length], [10_000, false, 0]);
+  assert.deepEqual([lines.count, sink.failing, log.length], [10_000, false, 0]);
   lines.add(numbers(10_000, 10_003));
-  assert.deepEqual([lines.count, lines.failing], [10_000, true]);
+  assert.deepEqual([lines.count, sink.failing], [10_000, true]);
   lines.failed(["first"], "still");
   const [first, second] = lines.take();
   assert.deepEqual([first, second], ["3", "4"], "what is put back first is given up first");
   assert.equal(log.length, 1);
   assert.match(
     log[0] ?? "",
-    /^error audit lines not written, they are kept in memory to=here error="they are taken/,
+    /^error audit lines not written to=here error="they are taken/,
   );
-  lines.written(10_000);
-  assert.equal(log[1], "warn  audit lines written again to=here lines=10000 lost=4");
-  lines.written(1);
-  assert.deepEqual([log.length, lines.failing], [2, false]);
+  lines.written();
+  assert.equal(log[1], "warn  audit lines written again lost=4");
+  lines.written();
+  assert.deepEqual([log.length, sink.failing], [2, false]);
   lines.failed(["one"], "again");
-  lines.written(1);
-  assert.equal(log[3], "warn  audit lines written again to=here lines=1 lost=0", "those before were told");
+  lines.written();
+  assert.equal(log[3], "warn  audit lines written again lost=0", "those before were told");
 });

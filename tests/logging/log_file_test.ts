@@ -28,7 +28,7 @@ Deno.test("LogFile writes each line to console and file; without a file to the c
     assert.equal(await Deno.readTextFile(`${folder}/b.log`), "five\n");
   }));
 
-Deno.test("toConsole() writes all of a text, and is silent where nobody reads", async () => {
+Deno.test("toConsole() writes all of a text, and fails where nobody reads", async () => {
   const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
   const code = `import { toConsole } from ${
     JSON.stringify(new URL("../../src/logging/log_file.ts", import.meta.url))
@@ -36,10 +36,11 @@ Deno.test("toConsole() writes all of a text, and is silent where nobody reads", 
     toConsole("first " + "\\u00e4\\u{1f600}".repeat(40_000) + " last\\n");`;
   const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
   assert.equal(new TextDecoder().decode(stdout), text);
-  const { success } = await new Deno.Command("sh", {
+  const { success, stderr } = await new Deno.Command("sh", {
     args: ["-c", 'exec "$@" >/dev/full', "sh", Deno.execPath(), "eval", code],
   }).output();
-  assert.ok(success);
+  assert.ok(!success);
+  assert.match(new TextDecoder().decode(stderr), /No space left/);
 });
 
 Deno.test("LogFile says once that a file cannot be written, and again after it could be", () =>
@@ -62,4 +63,52 @@ Deno.test("LogFile says once that a file cannot be written, and again after it c
     log.close();
     assert.equal(complaints(), 3);
     assert.equal(await Deno.readTextFile(`${folder}/c.log`), "four\n");
+  }));
+
+Deno.test("LogFile reports a failing file on the console once, counts lost lines, and tries again unasked", () =>
+  withFolder(async (folder) => {
+    const said: string[] = [];
+    const path = `${folder}/a.log`;
+    await Deno.symlink("/dev/full", path);
+    const log = new LogFile(path, (text) => said.push(text.slice(text.indexOf(" ") + 1)), "text");
+    log.writeLines("one\ntwo\n");
+    log.write("three", "info");
+    const [file, console] = log.sinks;
+    assert.match(file?.failure?.reason ?? "", /a\.log: .*No space left/);
+    assert.deepEqual([file?.name, file?.lost], ["log", 4], "with the line about it");
+    assert.deepEqual(console, { name: "console", lost: 0 });
+    assert.equal(said.filter((line) => /^error log file not written/.test(line)).length, 1);
+    log.retry();
+    assert.equal(log.sinks[0]?.failure?.since, file?.failure?.since);
+    await Deno.remove(path);
+    log.retry();
+    assert.deepEqual(log.sinks[0], { name: "log", lost: 4 });
+    log.close();
+    const lines = (await Deno.readTextFile(path)).trim().split("\n").map((line) => line.slice(25));
+    assert.deepEqual(lines, ["info  log file tried again", "warn  log file written again lost=4"]);
+    assert.equal(said.at(-1), "warn  log file written again lost=4\n");
+  }));
+
+Deno.test("LogFile reports a failing console in the file once, and its recovery", () =>
+  withFolder(async (folder) => {
+    let full = true;
+    const log = new LogFile(`${folder}/a.log`, () => {
+      if (full) throw new Error("nobody reads");
+    });
+    log.writeLines("one\ntwo\n");
+    log.write("three", "info");
+    assert.equal(log.sinks[1]?.failure?.reason, "Error: nobody reads");
+    full = false;
+    log.write("four", "info");
+    log.close();
+    assert.deepEqual(log.sinks[1], { name: "console", lost: 4 });
+    const lines = (await Deno.readTextFile(`${folder}/a.log`)).trim().split("\n");
+    assert.deepEqual(lines.map((line) => line.replace(/^\S+Z /, "")), [
+      'error console not written error="Error: nobody reads"',
+      "one",
+      "two",
+      "three",
+      "warn  console written again lost=4",
+      "four",
+    ]);
   }));

@@ -6,10 +6,14 @@ import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts
 
 Deno.test("refuse() fills text and headers of a row; reason and cause are for the log", () => {
   const cause = new Error("no");
-  const error = httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason: "wrong {challenge}" }, cause);
+  const error = httpError("ERR_UNAUTHENTICATED", {
+    challenge: "Bearer",
+    accepted: "x",
+    reason: "wrong {challenge}",
+  }, cause);
   assert.deepEqual(
     [error.status, error.publicMessage, error.message, error.name, error.cause],
-    [401, "Authentication failed", "wrong {challenge}", "Unauthenticated", cause],
+    [401, "Authentication failed. This service accepts: x", "wrong {challenge}", "Unauthenticated", cause],
   );
   assert.deepEqual(error.headers, { "WWW-Authenticate": "Bearer" });
   // What is filled in is not filled in itself.

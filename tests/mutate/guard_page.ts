@@ -15,15 +15,13 @@ export const PROTECTING: readonly string[] = [
 export type GuardResults = Record<string, {
   /** Day of the run, as `YYYY-MM-DD`. */
   readonly day: string;
-  /** Of the text that was tried. */
+  /** Of the text that was tried, and of the tests near it. */
   readonly digest: string;
   readonly guards: number;
   /** Guards whose removal fails a test. */
   readonly byTests: number;
-  /** Guards without which the file does not compile, and which no test asked missed. */
+  /** Guards that no test missed and without which the file does not compile: the guard tells a type. */
   readonly byCompiler: number;
-  /** Whether only tests in the folder that mirrors the file's were asked. */
-  readonly onlyNear: boolean;
   /** Guards that can be removed unnoticed, as lines of Markdown, each with its reason if it has one. */
   readonly survivors: readonly string[];
 }>;
@@ -52,11 +50,12 @@ export function guardPage(results: GuardResults): string {
 
 A guard is an \`if\` whose body ends by refusing: it throws, returns early or goes on to the next item. In code that protects
 somebody, \`deno task mutate --guards\` removes each guard once, one at a time, in a copy of the source; a test must fail.
-Tests that do not end in time notice nothing. Guards without which the file does not compile cannot go missing unseen; they
-are counted apart. Where only the tests beside a file were asked (\`--near\`), \`guards.json\` says so. The table has the folders of files that were tried completely; files that are not in
-\`guards.json\` were not tried.
+The tests of the folder that mirrors the file's are run, those that load the file directly, and the nearest 40 others; not
+those that run the program in workers or processes of their own. Tests that do not end in time notice nothing. "Needed by
+types": no test notices, but what follows does not compile, because the guard tells the compiler of what type a value is (an
+index that is in range, an error that is rethrown).
 
-| Folder | Files tried | Guards | Noticed by tests | Noticed by the compiler | Not noticed | Oldest result |
+| Folder | Files | Guards | Noticed by tests | Needed by types | Not noticed | Oldest result |
 |---|---|---|---|---|---|---|
 ${rows.join("\n")}
 

@@ -26,7 +26,7 @@ Deno.test("all that protects somebody is there", async () => {
 });
 
 Deno.test("guardPage() has a row for each folder, and lists what was not noticed", () => {
-  const result = { day: "2026-01-05", digest: "0", guards: 3, byTests: 2, byCompiler: 1, onlyNear: true };
+  const result = { day: "2026-01-05", digest: "0", guards: 3, byTests: 2, byCompiler: 1 };
   const page = guardPage({
     "src/a/x.ts": { ...result, survivors: [] },
     "src/a/y.ts": { ...result, day: "2026-01-02", guards: 4, survivors: ["- `src/a/y.ts:2` — why"] },

@@ -1,14 +1,18 @@
-import { Imports } from "./imports.ts";
-import { Killer } from "./killer.ts";
-import { KNOWN_SURVIVORS } from "./known_survivors.ts";
+import { dirname } from "node:path";
 import { guardPage, type GuardResults, PROTECTING } from "./guard_page.ts";
-import { guardsOf, type Mutant, mutated } from "./mutant.ts";
+import { GuardRemoval, type RemovedGuard } from "./guard_removal.ts";
+import { type Imports } from "./imports.ts";
+import { KNOWN_SURVIVORS, type KnownSurvivor } from "./known_survivors.ts";
+import { guardsOf, type Mutant, mutated, withSwitches } from "./mutant.ts";
 import { lineOf } from "./score_table.ts";
 import { TreeCopy } from "./tree_copy.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
-const DATA = `${ROOT}tests/reports/guards.json`;
-const PAGE = `${ROOT}tests/reports/guards.md`;
+const CHECK_MS = 120_000;
+/** Of tests that stand elsewhere, the nearest are asked about what those near a file miss. */
+const FARTHER = 40;
+/** These run the program in workers and other processes, where guards stay, or are not about the source alone. */
+const NOT_ASKED =
+  /^tests\/(?:attack|bench|broken|browser|build|campaign|demo|docs|faults|instances|long|mutate|real|system)\//;
 
 /** Options of `deno task mutate --guards`. */
 export interface GuardOptions {
@@ -16,121 +20,253 @@ export interface GuardOptions {
   readonly names: readonly string[];
   /** A commit: only files that have changed since are tried. */
   readonly changed?: string | undefined;
-  /** Whether files are left out whose present text has a result. */
+  /** Whether files are left out that have a result for their present text and that of the tests near them. */
   readonly onlyNew: boolean;
-  /** Whether only the tests in the folder that mirrors the file's, those asked first, and the compiler are asked. */
-  readonly near: boolean;
-  /** Tests that are asked before others. */
-  readonly first: readonly string[];
-  /** No guard is begun after this many minutes. */
-  readonly minutes: number;
+  /** How many copies work at once. */
+  readonly jobs: number;
 }
 
 /**
  * Removes each guard once, one at a time, and keeps for each file how many removals the tests notice. Tests that do not end
- * in time notice nothing. The result of a file is written as soon as all its guards were tried.
+ * in time notice nothing. The results of a folder are written as soon as all its guards were tried.
  * @returns Whether each guard that was tried was noticed or has a reason in `known_survivors.ts`.
  */
-export async function tryGuards(options: GuardOptions): Promise<boolean> {
-  const imports = await Imports.of(ROOT);
-  const killer = new Killer(imports, { onlyOwn: false, lateIsUnnoticed: true, ...options });
-  const until = Date.now() + options.minutes * 60_000;
+export async function tryGuards(root: string, imports: Imports, options: GuardOptions): Promise<boolean> {
+  const results = new GuardFiles(root);
+  const files = await chosenFiles(root, imports, options, await results.read());
+  const folders = [...new Set(files.map((file) => dirname(file)))];
   let good = true;
-  await using tree = await TreeCopy.make();
-  for (const file of await chosenFiles(imports.files, options)) {
-    const text = await Deno.readTextFile(ROOT + file);
-    const tried: Guard[] = [];
-    const guards = guardsOf(text);
-    for (const guard of guards) {
-      if (Date.now() >= until) break;
-      const known = KNOWN_SURVIVORS.find((survivor) =>
-        survivor.file === file && survivor.at === guard.at && survivor.change === guard.change
-      );
-      const noticedBy = known === undefined ? await killer.kill(tree, file, mutated(text, guard)) : undefined;
-      tried.push({ guard, noticedBy, line: lineOf({ file, mutant: guard, known }) });
-      console.log(
-        `${noticedBy ?? (known === undefined ? "SURVIVED" : "known")} ${file}:${guard.line} ${guard.change}`,
-      );
-      if (noticedBy === undefined && known === undefined) good = false;
+  await Promise.all(Array.from({ length: Math.min(options.jobs, folders.length) }, async () => {
+    await using tree = await TreeCopy.make();
+    for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+      const inFolder = files.filter((file) => dirname(file) === folder);
+      const tried = await new GuardFolder(root, imports, folder, inFolder).tryAll(tree);
+      await results.keep(tried);
+      for (const { survivors } of Object.values(tried)) {
+        good &&= survivors.every((line) => line.includes(" — "));
+      }
     }
-    if (tried.length < guards.length) {
-      console.log(`no time left: stopped in ${file}, after ${tried.length} of ${guards.length} guards`);
-      break;
-    }
-    await keep(file, text, tried, options.near);
-  }
+  }));
   return good;
 }
 
-interface Guard {
-  readonly guard: Mutant;
-  readonly noticedBy: string | undefined;
-  readonly line: string;
-}
-
-async function chosenFiles(files: readonly string[], options: GuardOptions): Promise<string[]> {
-  const { names, changed, onlyNew } = options;
-  const parts = names.length > 0 ? names : PROTECTING;
-  const results = onlyNew ? await readResults() : {};
-  const since = changed === undefined ? undefined : await changedSince(changed);
-  const chosen: string[] = [];
-  for (const part of parts) {
-    const found = files.filter((file) => file === part || file.startsWith(`${part}/`)).sort();
+/** Files whose guards are to be tried, in their order. */
+export async function chosenFiles(
+  root: string,
+  imports: Imports,
+  { names, changed, onlyNew }: Pick<GuardOptions, "names" | "changed" | "onlyNew">,
+  results: GuardResults,
+): Promise<string[]> {
+  const since = changed === undefined ? undefined : await changedSince(root, changed);
+  const chosen = new Set<string>();
+  for (const part of names.length > 0 ? names : PROTECTING) {
+    const found = imports.files.filter((file) => file === part || file.startsWith(`${part}/`)).sort();
     if (found.length === 0) throw new Error(`found ${part}, expected a folder or a file of src`);
     for (const file of found) {
-      if (chosen.includes(file) || since?.has(file) === false) continue;
-      if (results[file]?.digest === await digestOf(await Deno.readTextFile(ROOT + file))) continue;
-      chosen.push(file);
+      if (since?.has(file) === false) continue;
+      if (onlyNew && results[file]?.digest === await digestOf(root, imports, file)) continue;
+      chosen.add(file);
     }
   }
-  return chosen;
+  return [...chosen];
 }
 
 /** Files that differ from those of a commit, and those that git does not know yet. */
-async function changedSince(commit: string): Promise<ReadonlySet<string>> {
-  const lists = [["diff", "--name-only", commit, "--", "src"], [
-    "ls-files",
-    "--others",
-    "--exclude-standard",
-    "src",
-  ]];
+async function changedSince(root: string, commit: string): Promise<ReadonlySet<string>> {
   const files = new Set<string>();
-  for (const args of lists) {
-    const { success, stdout, stderr } = await new Deno.Command("git", { args, cwd: ROOT }).output();
+  for (
+    const args of [
+      ["diff", "--name-only", "--relative", commit, "--", "src"],
+      ["ls-files", "--others", "--exclude-standard", "src"],
+    ]
+  ) {
+    const { success, stdout, stderr } = await new Deno.Command("git", { args, cwd: root }).output();
     if (!success) throw new Error(`git ${args[0]}: ${new TextDecoder().decode(stderr)}`);
     for (const file of new TextDecoder().decode(stdout).split("\n")) files.add(file);
   }
   return files;
 }
 
-async function keep(file: string, text: string, tried: readonly Guard[], near: boolean): Promise<void> {
-  const results = await readResults();
-  results[file] = {
-    day: new Date().toISOString().slice(0, 10),
-    digest: await digestOf(text),
-    guards: tried.length,
-    byTests: tried.filter(({ noticedBy }) => noticedBy === "own" || noticedBy === "others").length,
-    byCompiler: tried.filter(({ noticedBy }) => noticedBy === "types").length,
-    onlyNear: near,
-    survivors: tried.filter(({ noticedBy }) => noticedBy === undefined).map(({ line }) => line),
-  };
-  const sorted = Object.fromEntries(Object.entries(results).sort(([a], [b]) => a < b ? -1 : 1));
-  await Deno.mkdir(`${ROOT}tests/reports`, { recursive: true });
-  await Deno.writeTextFile(DATA, `${JSON.stringify(sorted, undefined, 1)}\n`);
-  await Deno.writeTextFile(PAGE, guardPage(sorted));
+interface Guard {
+  readonly file: string;
+  readonly mutant: Mutant;
+  readonly known: KnownSurvivor | undefined;
 }
 
-async function readResults(): Promise<GuardResults> {
-  try {
-    return JSON.parse(await Deno.readTextFile(DATA));
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return {};
-    throw error;
+/** The guards of files in one folder, which are tried together: their tests are loaded once. */
+class GuardFolder {
+  readonly #guards = new Map<string, Guard>();
+
+  constructor(
+    readonly root: string,
+    readonly imports: Imports,
+    readonly folder: string,
+    readonly files: readonly string[],
+  ) {}
+
+  async tryAll(tree: TreeCopy): Promise<GuardResults> {
+    const restore: (() => Promise<void>)[] = [];
+    for (const file of this.files) {
+      const text = await Deno.readTextFile(this.root + file);
+      restore.push(await tree.change(file, withSwitches(text, (at) => `${file}#${at}`)));
+      for (const [at, mutant] of guardsOf(text).entries()) {
+        this.#guards.set(`${file}#${at}`, { file, mutant, known: knownSurvivor(file, mutant) });
+      }
+    }
+    const found = new Map<string, RemovedGuard>();
+    const near = nearTests(this.imports, this.files);
+    for (const tests of [near, fartherTests(this.imports, this.files, near)]) {
+      const left = [...this.#guards].filter(([name, { known }]) =>
+        known === undefined && found.get(name)?.noticedBy === undefined
+      );
+      if (left.length === 0 || tests.length === 0) continue;
+      const removal = new GuardRemoval(tests, left.map(([name]) => name));
+      for (const [name, now] of await removal.run(tree)) {
+        const before = found.get(name);
+        const reachedBy = (before?.reachedBy ?? 0) + now.reachedBy;
+        found.set(name, { ...now, reachedBy, late: now.late || before?.late === true });
+      }
+      console.log(`${this.folder}: ${left.length} guards, ${tests.length} files of tests`);
+      for (const test of removal.failing) console.error(`not asked, fails here with all guards: ${test}`);
+    }
+    for (const put of restore) await put();
+    return await this.#results(tree, found);
+  }
+
+  async #results(tree: TreeCopy, found: ReadonlyMap<string, RemovedGuard>): Promise<GuardResults> {
+    const results: GuardResults = {};
+    const needed = await neededByTypes(
+      tree,
+      [...this.#guards].filter(([name, { known }]) =>
+        known === undefined && found.get(name)?.noticedBy === undefined
+      ),
+    );
+    for (const file of this.files) {
+      const guards = [...this.#guards].filter(([, guard]) => guard.file === file);
+      const survivors: string[] = [];
+      let byTests = 0;
+      let byCompiler = 0;
+      for (const [name, guard] of guards) {
+        const { noticedBy, reachedBy = 0, late = false } = found.get(name) ?? {};
+        const who = noticedBy ?? (needed.has(name) ? "types" : undefined);
+        console.log(
+          `${who ?? (guard.known === undefined ? "SURVIVED" : "known")} <= ${file}:${guard.mutant.line} ` +
+            `${guard.mutant.change} (true in ${reachedBy} tests${late ? ", hangs" : ""})`,
+        );
+        if (noticedBy !== undefined) byTests += 1;
+        else if (who !== undefined) byCompiler += 1;
+        else survivors.push(lineOf(guard));
+      }
+      const digest = await digestOf(this.root, this.imports, file);
+      const day = new Date().toISOString().slice(0, 10);
+      results[file] = { day, digest, guards: guards.length, byTests, byCompiler, survivors };
+    }
+    return results;
   }
 }
 
-/** SHA-256 of a text, the first half of it in hexadecimal digits. */
-async function digestOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+function knownSurvivor(file: string, { at, change }: Mutant): KnownSurvivor | undefined {
+  return KNOWN_SURVIVORS.find((known) => known.file === file && known.at === at && known.change === change);
+}
+
+/**
+ * Returns the names of guards that the compiler misses: what follows needs what the guard tells of a type. Each is removed in a
+ * file of its own beside the original, so that one run of the compiler tells of all.
+ */
+async function neededByTypes(
+  tree: TreeCopy,
+  guards: readonly (readonly [string, Guard])[],
+): Promise<Set<string>> {
+  if (guards.length === 0) return new Set();
+  const variants = new Map<string, string>();
+  const write = async (file: string, as: string, change: (text: string) => string) => {
+    const path = file.replace(/\.ts$/, `.${as}.ts`);
+    await tree.change(path, change(await Deno.readTextFile(`${tree.folder}/${file}`)));
+    return path;
+  };
+  for (const [name, { file, mutant }] of guards) {
+    const remove = (text: string) => {
+      // Not `false`: what follows that is never reached, and is no longer checked as it was.
+      const replacement = `(${text.slice(mutant.start, mutant.end)}) && Boolean()`;
+      return mutated(text, { ...mutant, replacement });
+    };
+    variants.set(name, await write(file, `guard${variants.size}`, remove));
+  }
+  // A copy of a file may have errors of its own: classes of the same name are different ones.
+  const copies = new Map<string, string>();
+  for (const file of new Set(guards.map(([, { file }]) => file))) {
+    copies.set(file, await write(file, "copy", (text) => text));
+  }
+  const paths = [...variants.values(), ...copies.values()];
+  const { output } = await tree.check(paths, CHECK_MS);
+  for (const path of paths) await Deno.remove(`${tree.folder}/${path}`);
+  const fails = (path = "") => output.includes(`/${path}:`);
+  return new Set(
+    guards.filter(([name, { file }]) => fails(variants.get(name)) && !fails(copies.get(file))).map(([name]) =>
+      name
+    ),
+  );
+}
+
+/** Tests in the folder that mirrors the files', and others that load one of them directly. */
+function nearTests(imports: Imports, files: readonly string[]): string[] {
+  const distances = distancesOf(imports, files);
+  const stands = (test: string) =>
+    files.some((file) => dirname(test) === dirname(file).replace(/^src\b/, "tests"));
+  const tests = distances.filter(([test, distance]) => stands(test) || distance === 1).map(([test]) => test);
+  return [...tests.filter(stands), ...tests.filter((test) => !stands(test))];
+}
+
+function fartherTests(imports: Imports, files: readonly string[], near: readonly string[]): string[] {
+  return distancesOf(imports, files).map(([test]) => test).filter((test) => !near.includes(test)).slice(
+    0,
+    FARTHER,
+  );
+}
+
+/** Tests that load one of the files, the nearest first. */
+function distancesOf(imports: Imports, files: readonly string[]): [test: string, distance: number][] {
+  const distances = new Map<string, number>();
+  for (const file of files) {
+    for (const [test, distance] of imports.testsOf(file)) {
+      if (!NOT_ASKED.test(test)) distances.set(test, Math.min(distance, distances.get(test) ?? Infinity));
+    }
+  }
+  return [...distances].sort(([, a], [, b]) => a - b);
+}
+
+/** SHA-256 of a file and of the tests near it, the first half of it in hexadecimal digits. */
+export async function digestOf(root: string, imports: Imports, file: string): Promise<string> {
+  const texts: string[] = [];
+  for (const path of [file, ...nearTests(imports, [file])]) texts.push(await Deno.readTextFile(root + path));
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(texts.join("\0")));
   return new Uint8Array(digest).toHex().slice(0, 32);
+}
+
+/** The results in `tests/reports/guards.json`, and their page. */
+class GuardFiles {
+  readonly #data: string;
+  #writing = Promise.resolve();
+
+  constructor(readonly root: string) {
+    this.#data = `${root}tests/reports/guards.json`;
+  }
+
+  async read(): Promise<GuardResults> {
+    return JSON.parse(await Deno.readTextFile(this.#data));
+  }
+
+  /** Puts results in the place of earlier ones; those of files that are gone go. */
+  async keep(tried: GuardResults): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      const all = Object.entries({ ...await this.read(), ...tried }).sort(([a], [b]) => a < b ? -1 : 1);
+      const there = await Promise.all(
+        all.map(([file]) => Deno.stat(this.root + file).then(() => true, () => false)),
+      );
+      const results = Object.fromEntries(all.filter((_, at) => there[at]));
+      await Deno.writeTextFile(this.#data, `${JSON.stringify(results, undefined, 1)}\n`);
+      await Deno.writeTextFile(`${this.root}tests/reports/guards.md`, guardPage(results));
+    });
+    await this.#writing;
+  }
 }

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import type { Imports } from "./imports.ts";
 import { folderOf, type KilledBy } from "./score_table.ts";
 import type { Outcome, TreeCopy } from "./tree_copy.ts";
@@ -20,10 +19,6 @@ interface KillerOptions {
   readonly onlyOwn: boolean;
   /** Those of a folder's own tests that are asked before all others, by their paths. */
   readonly first?: readonly string[];
-  /** Whether tests that do not end in time notice nothing: what hangs does not tell what is wrong. */
-  readonly lateIsUnnoticed?: boolean;
-  /** Whether only tests in the folder that mirrors the file's are asked, those asked first, and the compiler. */
-  readonly near?: boolean;
 }
 
 /**
@@ -39,11 +34,8 @@ export class Killer {
   /** Who notices that a file has another text; `undefined` if nobody does. */
   async kill(tree: TreeCopy, file: string, text: string): Promise<KilledBy | undefined> {
     const { own, others } = testsInOrder(this.imports, file);
-    const { first = [], near = false } = this.options;
-    const onlyOwn = near || this.options.onlyOwn;
-    const isNear = (test: string) => standsBeside(test, file) || first.includes(test);
-    const asked = near ? [...own, ...others].map((part) => part.filter(isNear)) : own;
-    if (await this.#notice(tree, withFirst(asked, first), file, text)) return "own";
+    const { first = [], onlyOwn } = this.options;
+    if (await this.#notice(tree, withFirst(own, first), file, text)) return "own";
     const restore = await tree.change(file, text);
     const checked = await tree.checks(file, CHECK_MS).finally(restore);
     if (!checked) return "types";
@@ -53,8 +45,8 @@ export class Killer {
 
   async #notice(tree: TreeCopy, parts: readonly (readonly string[])[], file: string, text: string) {
     for (const part of parts) {
-      const { passed, late, output } = await this.#run(tree, part, file, text);
-      if (passed || (late && this.options.lateIsUnnoticed === true)) continue;
+      const { passed, output } = await this.#run(tree, part, file, text);
+      if (passed) continue;
       // Whoever fails without the mistake, too, has not noticed it; which one it was, if that can be told.
       const failed = part.filter((test) => output.includes(`=> ./${test}:`));
       if (await this.#pass(tree, failed.length > 0 ? failed : part)) return true;
@@ -101,7 +93,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "system/token_pages",
     "system/admin_page",
     "system/sharing/share_pages",
-    "resource/access/file_preview",
+    "resource/access/file_page",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),
   workers: [
@@ -132,11 +124,6 @@ export function testsInOrder(
   const own = near.filter((path) => isOwn(path) && path !== mirrored);
   const others = near.filter((path) => !isOwn(path) && !NOT_ASKED.test(path)).slice(0, OTHERS);
   return { own: [...(first.length > 0 ? [first] : []), ...inParts(own)], others: inParts(others) };
-}
-
-/** Whether a test stands in the folder of tests that mirrors a file's. */
-function standsBeside(test: string, file: string): boolean {
-  return dirname(test) === dirname(file).replace(/^src\b/, "tests");
 }
 
 function inParts(tests: readonly string[]): string[][] {

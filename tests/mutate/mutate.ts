@@ -1,12 +1,12 @@
 /**
  * `deno task mutate [--seed N] [--count N | --all] [--again] [--own] [--first TEST]... [--jobs N] [--after LOG]...
  * [FOLDER|FILE...]`: puts one small mistake after the other into a copy of the source and looks whether a test notices (`killer.ts`). Prints a table and the
- * survivors, and keeps both of whole folders in `docs/mutation.md`; `--own` asks a folder's own tests alone.
+ * survivors, and keeps both of whole folders in `tests/reports/mutation.md`; `--own` asks a folder's own tests alone.
  * `--again` tries those alone that survived according to that page, and puts their scores right.
  * `--first` names tests to be asked before others, where it is known which ones are likely to notice.
  * `--guards` removes each guard of what protects somebody instead (`guards.ts`), and keeps what it finds in
- * `tests/reports/guards.md`; `--changed COMMIT` tries only files changed since, `--new` only texts without a result, `--near`
- * asks only the tests beside the file, and `--minutes N` begins no guard later.
+ * `tests/reports/guards.md`; `--changed COMMIT` tries only files changed since, `--new` only files whose text and near tests
+ * have no result yet.
  * What earlier runs found, whose output `--after` names, is taken from there; the source must be the same. Ends with 1 if a
  * survivor has no reason in `known_survivors.ts`, or if a folder is below what is promised.
  */
@@ -30,8 +30,8 @@ import { TreeCopy } from "./tree_copy.ts";
 import { findAgain, listedIn, triedAgain } from "./tried_again.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
-const DATA = `${ROOT}docs/mutation.json`;
-const PAGE = `${ROOT}docs/mutation.md`;
+const DATA = `${ROOT}tests/reports/mutation.json`;
+const PAGE = `${ROOT}tests/reports/mutation.md`;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -44,8 +44,6 @@ const { values: options, positionals } = parseArgs({
     guards: { type: "boolean", default: false },
     changed: { type: "string" },
     new: { type: "boolean", default: false },
-    near: { type: "boolean", default: false },
-    minutes: { type: "string", default: "Infinity" },
     first: { type: "string", multiple: true, default: [] },
     after: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
@@ -68,8 +66,8 @@ if (unknown.length > 0) {
   Deno.exit(2);
 }
 if (options.guards) {
-  const { changed, new: onlyNew, near, first, minutes } = options;
-  const good = await tryGuards({ names: wanted, changed, onlyNew, near, first, minutes: Number(minutes) });
+  const { changed, new: onlyNew, jobs } = options;
+  const good = await tryGuards(ROOT, imports, { names: wanted, changed, onlyNew, jobs: Number(jobs) });
   Deno.exit(good ? 0 : 1);
 }
 const before: Kept = await Deno.readTextFile(DATA).then(JSON.parse, () => ({}));
@@ -155,7 +153,7 @@ async function keep(): Promise<void> {
   }
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   await Deno.writeTextFile(PAGE, mutationPage(kept));
-  console.log(`written to docs/mutation.md`);
+  console.log(`written to tests/reports/mutation.md`);
 }
 
 /** @param mutants How many the folder has; absent if it was not tried as a whole. */

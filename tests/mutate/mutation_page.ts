@@ -1,6 +1,6 @@
 import { type FolderScore, percent, PROMISED } from "./score_table.ts";
 
-/** The latest results of each folder of `src`, as kept in `docs/mutation.json`. */
+/** The latest results of each folder of `src`, as kept in `tests/reports/mutation.json`. */
 export type Kept = Record<
   string,
   FolderScore & {
@@ -12,7 +12,7 @@ export type Kept = Record<
   }
 >;
 
-/** `docs/mutation.md`. */
+/** `tests/reports/mutation.md`. */
 export function mutationPage(kept: Kept): string {
   const scores = Object.entries(kept).sort(([a], [b]) => a < b ? -1 : 1);
   const rows = scores.map(([folder, { mutants, tried, own, killed, equivalent, seed, day }]) =>

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import results from "../../docs/mutation.json" with { type: "json" };
+import results from "../reports/mutation.json" with { type: "json" };
 import { type Kept, mutationPage } from "./mutation_page.ts";
 import { PROMISED } from "./score_table.ts";
 
 /** Fewer would say little of a folder. */
 const LEAST_TRIED = 15;
 
-Deno.test("docs/mutation.md shows the results in docs/mutation.json", async () => {
-  const page = await Deno.readTextFile(new URL("../../docs/mutation.md", import.meta.url));
+Deno.test("tests/reports/mutation.md shows the results in tests/reports/mutation.json", async () => {
+  const page = await Deno.readTextFile(new URL("../reports/mutation.md", import.meta.url));
   assert.equal(page, mutationPage(results), "please run deno task mutate");
 });
 
@@ -38,7 +38,7 @@ const FOLDERS = [...Deno.readDirSync(SOURCE)].filter(({ isDirectory }) => isDire
 const ROWS = new Map<string, Kept[string]>(Object.entries(results));
 
 for (const folder of FOLDERS) {
-  Deno.test(`docs/mutation.md: enough mistakes in src/${folder} were tried and noticed`, () => {
+  Deno.test(`tests/reports/mutation.md: enough mistakes in src/${folder} were tried and noticed`, () => {
     const row = ROWS.get(folder);
     assert(row !== undefined, `please run deno task mutate ${folder}`);
     const { tried, own, killed = 0, survivors } = row;

@@ -79,21 +79,66 @@ export class TreeCopy implements AsyncDisposable {
 
   /** Whether the compiler takes a file of the copy. */
   async checks(file: string, withinMs: number): Promise<boolean> {
-    return (await this.#run(["check", "--quiet", file], withinMs)).passed;
+    return (await this.check([file], withinMs)).passed;
   }
 
-  async #run(args: readonly string[], withinMs: number): Promise<Outcome> {
-    const began = performance.now();
-    const child = new Deno.Command(Deno.execPath(), {
+  /** Has the compiler check files of the copy. */
+  async check(files: readonly string[], withinMs: number): Promise<Outcome> {
+    return await this.#run(["check", "--quiet", ...files], withinMs);
+  }
+
+  /**
+   * Runs a program of the copy with an input, line by line of its output, until it ends or a line takes too long.
+   * @param read Takes a line and returns how long the next may take, in milliseconds.
+   */
+  async converse(
+    program: string,
+    input: string,
+    firstWithinMs: number,
+    read: (line: string) => number | undefined,
+  ): Promise<void> {
+    const args = ["run", "--no-check", "--allow-all", `--v8-flags=--max-old-space-size=${HEAP_MIB}`, program];
+    const child = this.#spawn(args, "piped");
+    const end = () => endGroup(child.pid);
+    let timer = setTimeout(end, firstWithinMs);
+    const errors = endOf(child.stderr);
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(input));
+    await writer.close();
+    let rest = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()?.slice(-1_000_000) ?? "";
+      for (const line of lines) {
+        const withinMs = read(line);
+        if (withinMs === undefined) continue;
+        clearTimeout(timer);
+        timer = setTimeout(end, withinMs);
+      }
+    }
+    clearTimeout(timer);
+    await child.status;
+    end();
+    await errors;
+    await this.#emptyTemporary();
+  }
+
+  #spawn(args: readonly string[], stdin: "null" | "piped"): Deno.ChildProcess {
+    return new Deno.Command(Deno.execPath(), {
       args: [...args],
       cwd: this.folder,
       env: { NO_COLOR: "1", TMPDIR: this.temporary },
-      stdin: "null",
+      stdin,
       stdout: "piped",
       stderr: "piped",
       // A process group of its own, so that what tests start ends with them.
       detached: true,
     }).spawn();
+  }
+
+  async #run(args: readonly string[], withinMs: number): Promise<Outcome> {
+    const began = performance.now();
+    const child = this.#spawn(args, "null");
     let late = false;
     const timer = setTimeout(() => {
       late = true;

@@ -22,6 +22,7 @@ for (const [states, text] of STATES) {
         sharing: undefined,
         canSignIn: true,
         hasAdminPage: false,
+        hasDeviceLogin: false,
       })).body,
     );
     assert(page.includes(text));
@@ -58,6 +59,7 @@ Deno.test("statusPage() tells whom it knows until when, and the paths that are a
     sharing: undefined,
     canSignIn: true,
     hasAdminPage: false,
+    hasDeviceLogin: false,
   });
   const page = String(body);
   assert.match(page, /2026-01-05/);
@@ -80,6 +82,7 @@ async function words(
     sharing: undefined,
     canSignIn: false,
     hasAdminPage: false,
+    hasDeviceLogin: false,
     ...parts,
   });
   return withoutTimes(wordsOf(String(body)));

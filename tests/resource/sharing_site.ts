@@ -1,6 +1,7 @@
 import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
+import { Sink } from "../../src/logging/sink.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
@@ -89,16 +90,18 @@ export class SharingSite implements AsyncDisposable {
       watch: () => () => {},
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      uses: new Sink("share-uses", SILENT),
+      unauthenticated: (reason) =>
+        httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
   }
 
-  static async open(options: DaemonOptions = {}): Promise<SharingSite> {
+  static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
     // Sessions do not stay counted after their end here, or tests with many would wait for each other.
     return new SharingSite(
-      await Site.open({ maxSessions: 1_000_000, ...options }, SILENCE, { holdMs: 0 }),
+      await Site.open({ maxSessions: 1_000_000, ...options }, silence, { holdMs: 0 }),
     );
   }
 

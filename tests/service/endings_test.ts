@@ -7,7 +7,7 @@ import { Agent } from "node:https";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import { SILENT } from "../../src/logging/logger.ts";
+import { createLogger } from "../../src/logging/logger.ts";
 import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
@@ -77,6 +77,7 @@ async function start() {
     maxVersion: "TLSv1.3",
   });
   const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, tls: tls(material) };
+  const lines: string[] = [];
   const made: { service?: Awaited<ReturnType<typeof createService>> } = {};
   const parts = partsWith((request, signal) => {
     assert(made.service !== undefined);
@@ -86,11 +87,11 @@ async function start() {
   const service = made.service = await createService(
     { ...snapshot, generation: 1, upSince: 0, port: edge.port },
     {
-      log: SILENT,
+      log: createLogger((line) => void lines.push(line)),
       clock,
     },
   );
-  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls };
+  return { state, clock, provider, issuerDn, site, map, service, edge, material, tls, lines };
 }
 
 const at = await start();
@@ -361,6 +362,7 @@ const WITHIN: Readonly<Record<string, number | "never">> = {
   "next list": 0,
   "token's end": 301_000,
   "5 minutes": 301_000,
+  "2 seconds": 0,
   "10 minutes": 601_000,
   "8 hours": 8 * HOUR,
   "go on": "never",
@@ -395,6 +397,7 @@ for (const [name, cells] of TABLE) {
       for (const [title, attempt] of had.tries) {
         if (title !== "Transfers in progress") assert.ok(await attempt(), `before: ${title}`);
       }
+      at.lines.length = 0;
       await ending.end(had);
       const began = at.state.offset;
       const due = [...cells].filter(([, cell]) => cell !== "–").map(([title, cell]) => {
@@ -405,6 +408,11 @@ for (const [name, cells] of TABLE) {
       const when = ({ within }: typeof due[number]) => within === "never" ? 0 : within;
       for (const each of due.toSorted((one, other) => when(one) - when(other))) {
         at.state.offset = Math.max(at.state.offset, began + when(each));
+        if (each.cell === "2 seconds") {
+          await until(() => at.lines.some((line) => line.includes("share use ended with its share")), {
+            what: "the end",
+          });
+        }
         const goesOn = await had.tries.get(each.title)?.();
         assert.equal(goesOn, each.within === "never", `${each.title}: ${each.cell}`);
       }

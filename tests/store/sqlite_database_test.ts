@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { SILENT } from "../../src/logging/logger.ts";
+import { Sinks } from "../../src/logging/sink.ts";
 import { DatabaseFailure, row, rows } from "../../src/store/database.ts";
 import { type Schema, SqliteDatabase, UnknownDatabase } from "../../src/store/sqlite_database.ts";
 
@@ -87,5 +89,30 @@ Deno.test("SqliteDatabase binds the time by its clock", () =>
     const alone = async (sql: string) => ({ ...await database.read(() => row(sql, {})) });
     assert.deepEqual(await alone("SELECT :now AS now"), { now: 1_800_000_000 });
     assert.deepEqual(await alone("SELECT :clock AS clock"), { clock: 1_800_000_000_999 });
+    database.close();
+  }));
+
+Deno.test("SqliteDatabase reports changes that the disk does not take, and finds out unasked that it takes them again", () =>
+  inFolder(async (file) => {
+    open(file).close();
+    const sinks = new Sinks(SILENT);
+    const database = new SqliteDatabase(file, SCHEMA, () => 0, sinks.of("records"));
+    const pragma = (text: string) => database.read(() => rows(`PRAGMA ${text}`, {}));
+    await database.change(() => rows(INSERT, { text: "kept" }));
+    assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+    const [pages] = await pragma("page_count");
+    await pragma(`max_page_count = ${pages?.["page_count"]}`);
+    const large = () => database.change(() => rows(INSERT, { text: "x".repeat(100_000) }));
+    await assert.rejects(large(), DatabaseFailure);
+    assert.match(sinks.of("records").state.failure?.reason ?? "", /notes\.sqlite: .*full/);
+    await pragma("query_only = ON");
+    assert.match(sinks.states[0]?.failure?.reason ?? "", /full/, "the next try fails, too");
+    await pragma("query_only = OFF");
+    assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+    await assert.rejects(
+      database.change(() => rows("INSERT INTO note (text) VALUES (NULL)", {})),
+      DatabaseFailure,
+    );
+    assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }], "a mistake is no fault of the disk");
     database.close();
   }));

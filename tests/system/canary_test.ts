@@ -40,10 +40,11 @@ const system = await runService({
     "container.security.rest.authentication.OAUTH.validate": "true",
     "container.security.rest.authentication.OAUTH.identityAssign": '"UID="+email',
     "container.security.rest.authentication.OAUTH.clientID": "authserver",
-    "container.security.rest.authentication.OAUTH.clientSecret": CANARY.clientSecret,
+    "container.security.rest.authentication.OAUTH.clientSecretFile": "{folder}/conf/client-secret",
     "container.security.rest.jwt.hmacSecret": CANARY.hmacSecret,
   },
   files: {
+    "conf/client-secret": `${CANARY.clientSecret}\n`,
     "conf/keys.txt": `alice:ssh-ed25519 ${CANARY.keyBlob} alice@host:${ALICE_DN}\n` +
       `torn ssh-rsa ${CANARY.keyBlob}\n`,
   },

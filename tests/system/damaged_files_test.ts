@@ -19,6 +19,7 @@ async function createFullSite(): Promise<Site> {
       [`${METHOD}.order`]: "PASSWORD SSHKEY",
       [`${METHOD}.SSHKEY.file`]: "{folder}/conf/keys.txt",
       [`${METHOD}.SSHKEY.certificateAuthorities`]: "{folder}/conf/authorities.txt",
+      "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret",
       "container.security.rest.jwt.trustedIssuerCert.1": "{folder}/conf/issuer.pem",
       "container.security.gateway.enable": "true",
       "container.security.gateway.trustedPeers": "10.0.0.0/8",
@@ -31,6 +32,7 @@ async function createFullSite(): Promise<Site> {
       "conf/more.properties": "container.httpServer.maxConnections=100\n",
       "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
       "conf/authorities.txt": `${publicLine("user_ecdsa256")}\n`,
+      "conf/hmac-secret": `${"0123456789".repeat(10)}\n`,
       "conf/reservations.json": '{\n"reservations": []\n}\n',
     },
   });
@@ -53,10 +55,17 @@ const FILES = [
   "ca.pem",
   "issuer.pem",
   "gateway.pem",
+  "hmac-secret",
 ];
 
 /** Files of text in UTF-8; properties may be in Latin-1, as the Java service writes them. */
-const TEXTS = ["users.txt", "keys.txt", "authorities.txt", "mapfile.json", "reservations.json"];
+const TEXTS = [
+  "users.txt",
+  "keys.txt",
+  "authorities.txt",
+  "mapfile.json",
+  "reservations.json",
+];
 
 const concat = (...parts: readonly (string | Uint8Array)[]) =>
   new Uint8Array(

@@ -176,21 +176,27 @@ Deno.test("a token is shown to its own issuer alone, an opaque one where such to
 });
 
 for (
-  const [what, change] of Object.entries({
-    "of another audience": { aud: "other" },
-    "without the scope": { scope: "openid" },
-    "of a user in no required group": { realm_access: { roles: ["/hpc/other"] } },
-    "of a refresh token": { typ: "Refresh" },
-    "that has ended": { exp: 1 },
-  })
+  const [what, change, description] of [
+    ["of another audience", { aud: "other" }, "The token is for another service (aud)"],
+    ["without the scope", { scope: "openid" }, "The token lacks a required scope"],
+    ["of a user in no required group", { realm_access: { roles: ["/hpc/other"] } }],
+    ["of a refresh token", { typ: "Refresh" }, "This is not an access token"],
+    ["that has ended", { exp: 1 }, "The token has expired"],
+    [
+      "bound to a key, without proof",
+      { cnf: { jkt: "A".repeat(43) } },
+      "The token is bound to a key or certificate, and the request does not prove its possession",
+    ],
+  ] as const
 ) {
-  Deno.test(`a token ${what} is refused, and the answer says that it was the token`, async () => {
+  Deno.test(`a token ${what} is refused, and the answer says what the client can repair`, async () => {
     const reply = await show(annToken(change));
     assert.equal(reply.status, 401);
     const metadata =
       `resource_metadata="https://localhost:${system.port}/.well-known/oauth-protected-resource"`;
+    const said = description === undefined ? "" : `error_description="${description}", `;
     assert.ok(
-      challengeOf(reply).startsWith(`Bearer realm="DEMO", error="invalid_token", ${metadata}`),
+      challengeOf(reply).startsWith(`Bearer realm="DEMO", error="invalid_token", ${said}${metadata}`),
       challengeOf(reply),
     );
   });
@@ -218,7 +224,7 @@ for (
     assert.equal(reply.status, 401);
     assert.match(
       challengeOf(reply),
-      /Bearer realm="DEMO", error="insufficient_user_authentication", acr_values="mfa phr", max_age="3600"/,
+      /Bearer realm="DEMO", error="insufficient_user_authentication", error_description="[^"]+", acr_values="mfa phr", max_age="3600"/,
     );
   });
 }

@@ -1,8 +1,9 @@
 /** Reloads that fail for want of a file, and renewals of certificates at the same time. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
+import { SignJWT } from "jose";
 import { ask } from "./ask.ts";
-import { ALICE, createSite, runService } from "./running_service.ts";
+import { ALICE, ALICE_DN, createSite, runService } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
 Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
@@ -19,6 +20,29 @@ Deno.test("a reload that failed for want of a file is tried again when the file 
   await system.replace("conf/others.txt", "# nobody\n");
   await system.logged(/configuration reloaded/, before);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 401);
+});
+
+Deno.test("a changed secret in a file of its own is reloaded, an unusable one leaves the former in force", async () => {
+  const secretOf = (letter: string) => `${letter.repeat(40)}\n`;
+  await using system = await runService({
+    properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret" },
+    files: { "conf/hmac-secret": secretOf("a") },
+  });
+  const status = async (letter: string) => {
+    const token = await new SignJWT({ sub: ALICE_DN, iss: "CN=Other,O=Demo,C=EU", etd: "true" })
+      .setProtectedHeader({ alg: "HS256" }).setIssuedAt().setExpirationTime("5m")
+      .sign(new TextEncoder().encode(secretOf(letter).trim()));
+    return (await system.ask("/rest/auth", { headers: { authorization: `Bearer ${token}` } })).status;
+  };
+  assert.deepEqual([await status("a"), await status("b")], [200, 401]);
+  let before = system.log.length;
+  await system.replace("conf/hmac-secret", "");
+  await system.logged(/the new configuration cannot be used, the one before stays/, before);
+  assert.deepEqual([await status("a"), await status("b")], [200, 401]);
+  before = system.log.length;
+  await system.replace("conf/hmac-secret", secretOf("b"));
+  await system.logged(/settings changed .*hmacSecret/, before);
+  assert.deepEqual([await status("a"), await status("b")], [401, 200]);
 });
 
 Deno.test("a reload does not wait for a pipe in place of the configuration", async () => {

@@ -1,5 +1,4 @@
 import { ask, type Question, type Reply } from "./ask.ts";
-import type { SystemUnderTest } from "./running_service.ts";
 
 /** What a browser sends with a form of a page that it has from us. */
 export const OWN_PAGE: Readonly<Record<string, string>> = { "Sec-Fetch-Site": "same-origin" };
@@ -11,7 +10,10 @@ export class Visitor {
   /** `Set-Cookie` fields as they came, the last one last. */
   readonly settings: string[] = [];
 
-  constructor(readonly system: Pick<SystemUnderTest, "port" | "authority">, readonly base = "") {}
+  constructor(
+    readonly system: { readonly port: number; readonly authority: { readonly certificate: string } },
+    readonly base = "",
+  ) {}
 
   /** @param question Headers come beside those of the browser. */
   async get(path: string, question: Question = {}): Promise<Reply> {

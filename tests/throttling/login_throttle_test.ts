@@ -665,7 +665,7 @@ function waitOf({ message }: HttpError): number {
   return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
 }
 
-const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic" });
+const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic", accepted: "x" });
 const BROKEN = httpError("ERR_TOO_MUCH_WORK");
 
 const OUTCOMES: [string, () => Promise<string>, boolean][] = [

@@ -65,3 +65,16 @@ for (const [address, more, expected] of PROVIDERS) {
     assert.deepEqual([write, run, env], [false, false, false]);
   });
 }
+
+Deno.test("the core may read no file with a secret", async () => {
+  await using site = await createSite({
+    properties: { "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/secret" },
+    files: { "conf/secret": `${"s".repeat(40)}\n` },
+  });
+  const { snapshot } = await loadSnapshot(site.main, { environment: () => undefined });
+  assert(snapshot !== undefined);
+  const secret = `${site.main.slice(0, site.main.lastIndexOf("/"))}/secret`;
+  assert(snapshot.config.sources.all.includes(secret));
+  const { read } = await corePermissions(snapshot.config, () => Promise.resolve([]));
+  assert(Array.isArray(read) && read.length > 0 && !read.includes(secret), JSON.stringify(read));
+});

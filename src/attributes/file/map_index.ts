@@ -59,12 +59,9 @@ const CROSSING = {
   fix: "Write [^,+]* in place of .* wherever one value is meant.",
 };
 
-const MAX_ANSWERS = 1000; // cached results per version of the file
-
 /** List of patterns; the first match wins. */
 class PatternIndex implements MapIndex {
   readonly #entries: (readonly [LinearPattern, Kept])[] = [];
-  readonly #answers = new Map<string, Kept | undefined>();
 
   add(entry: MapEntry, report: Report): void {
     const { key, line, source } = entry;
@@ -83,16 +80,8 @@ class PatternIndex implements MapIndex {
   }
 
   find(name: string): MapEntry | undefined {
-    const kept = this.#keptFor(name);
-    return kept && readAgain(kept);
-  }
-
-  #keptFor(name: string): Kept | undefined {
-    if (this.#answers.has(name)) return this.#answers.get(name);
     const text = patternForm(name);
     const kept = this.#entries.find(([pattern]) => pattern.matches(text))?.[1];
-    if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
-    this.#answers.set(name, kept);
-    return kept;
+    return kept && readAgain(kept);
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
+import type { Sink } from "../../logging/sink.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
@@ -54,6 +55,7 @@ interface TokenRegistryParts {
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
   readonly log: Logger;
+  readonly uses: Sink;
   readonly longest: number; // seconds from a token to the end of everything derived from it
   readonly keepsUses: boolean; // false in read-only processes
   /** Rules for an outage of the shared store; absent for a local one. */
@@ -140,10 +142,12 @@ export class TokenRegistry {
     if (this.#used.get(id) === days) return;
     this.#used.set(id, days);
     const day = new Date(days * DAY_MS).toISOString().slice(0, 10);
-    this.#writeUse(shown, { day, address }).catch((error) => {
-      this.#used.delete(id);
-      this.parts.log.warn("use of a token not written down", { error });
-    });
+    void this.parts.uses.attempt(() =>
+      this.#writeUse(shown, { day, address }).catch((error) => {
+        this.#used.delete(id);
+        throw error;
+      })
+    );
   }
 
   /** Lists a user's valid tokens, oldest first. @throws {ERR_RECORD_STORE} */

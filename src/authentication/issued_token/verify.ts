@@ -77,7 +77,9 @@ class IssuedTokenAuthenticator implements Authenticator {
       if (left === undefined) throw new InvalidToken("its user does not exist any more");
       return { kind: "accepted", identity: left };
     } catch (error) {
-      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
+      if (error instanceof InvalidToken) {
+        return { kind: "refused", reason: error.message, advice: error.advice };
+      }
       throw error;
     }
   }
@@ -95,7 +97,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     checkClaims(token, { now: this.options.clock(), audience: isForUs ? own : issuer });
     if (!isPersonalName(dn, own)) throw new InvalidToken("claim sub names no caller");
     const isOwn = await this.#signer(token, issuer) === "own";
-    if (!isForUs && !isOwn) throw new InvalidToken("meant for another server");
+    if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
       ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),

@@ -52,7 +52,7 @@ export async function verifyAccessToken(
   await verifyToken(token, rules, () => {
     checkForms(claims);
     const other = otherKind(header, claims);
-    if (other !== undefined) throw new InvalidToken(other);
+    if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
   });
 }
 
@@ -132,7 +132,7 @@ function checkTimes(claims: ReadonlyMap<string, unknown>, seconds: number): void
     dateOr(claims, "iat"),
   ];
   if (expires === undefined) throw new InvalidToken("no expiry");
-  if (seconds >= expires) throw new InvalidToken("expired");
+  if (seconds >= expires) throw new InvalidToken("expired", { advice: "expired" });
   if (notBefore !== undefined && notBefore > seconds + CLOCK_TOLERANCE) {
     throw new InvalidToken("not valid yet");
   }

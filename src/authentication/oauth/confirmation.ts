@@ -54,12 +54,12 @@ export class PossessionCheck {
     if (certificate !== undefined) checkCertificate(certificate, credentials);
     if (authorization.scheme === undefined) {
       // RFC 9449, 7.2: a stolen bound token must not work as a bearer token.
-      if (jkt !== undefined) throw new InvalidToken("it is bound to a key, and no proof was shown");
+      if (jkt !== undefined) throw unproved("it is bound to a key, and no proof was shown");
       return;
     }
-    if (jkt === undefined) throw new InvalidToken("it is not bound to the key of the proof");
+    if (jkt === undefined) throw unproved("it is not bound to the key of the proof");
     const { proof } = credentials;
-    if (proof === undefined) throw new InvalidToken("no proof of possession was shown");
+    if (proof === undefined) throw unproved("no proof of possession was shown");
     const token = authorization.token.reveal();
     const { thumbprint, id, endsAt } = await verifyProof(proof.text, {
       token,
@@ -68,21 +68,25 @@ export class PossessionCheck {
       now: this.clock(),
     });
     if (!sameSecret(thumbprint, jkt)) {
-      throw new InvalidToken("it is bound to another key than the proof shows");
+      throw unproved("it is bound to another key than the proof shows");
     }
     const mark = hash("sha256", `${jkt} ${id}`, "base64");
     if (!await this.proofs.note({ owner: user, mark, endsAt })) {
-      throw new InvalidToken("the proof was shown before");
+      throw unproved("the proof was shown before");
     }
   }
 }
 
+function unproved(reason: string): InvalidToken {
+  return new InvalidToken(reason, { advice: "proof" });
+}
+
 function checkCertificate(thumbprint: string, { certificate }: Credentials): void {
   if (certificate === undefined) {
-    throw new InvalidToken("it is bound to a certificate, and the client showed none");
+    throw unproved("it is bound to a certificate, and the client showed none");
   }
   const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
   if (!sameSecret(shown, thumbprint)) {
-    throw new InvalidToken("it is bound to another certificate than the client's");
+    throw unproved("it is bound to another certificate than the client's");
   }
 }

@@ -34,7 +34,7 @@ import { fillNameTemplate } from "./name_template.ts";
 import { Provider } from "./provider.ts";
 import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
-import { secondsOf, unmetRequirement } from "./token_requirements.ts";
+import { secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
 
@@ -55,8 +55,11 @@ interface Known {
 
 /** Refusal of a token; the message is for the log. */
 class Refused extends InvalidToken {
-  constructor(message: string, readonly stepUp?: StepUp) {
-    super(message);
+  readonly stepUp: StepUp | undefined;
+
+  constructor({ reason, stepUp, advice }: Unmet) {
+    super(reason, { advice });
+    this.stepUp = stepUp;
   }
 }
 
@@ -137,8 +140,8 @@ export class OAuth implements Authenticator {
       const bound = Object.keys(confirmation).length > 0;
       return bound ? { kind: "accepted", identity: { ...result.identity, bound } } : result;
     } catch (error) {
-      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
-      throw error;
+      if (!(error instanceof InvalidToken)) throw error;
+      return { kind: "refused", reason: error.message, advice: error.advice };
     }
   }
 
@@ -170,7 +173,8 @@ export class OAuth implements Authenticator {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
       const { message: reason } = error;
       const stepUp = error instanceof Refused ? error.stepUp : undefined;
-      const result: AuthenticationResult = { kind: "refused", reason, stepUp };
+      const advice = error instanceof InvalidToken ? error.advice : undefined;
+      const result: AuthenticationResult = { kind: "refused", reason, stepUp, advice };
       return { value: { result, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
   }
@@ -197,7 +201,7 @@ export class OAuth implements Authenticator {
     const claims = token && claimsOf(token);
     for (const said of [reply.claims, claims]) {
       const other = said && speaksOfOtherToken((name) => said.get(name));
-      if (other !== undefined) throw new InvalidToken(other);
+      if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
     const { introspection, requiredAudience } = this.#config;
@@ -205,7 +209,7 @@ export class OAuth implements Authenticator {
       const isMarked = [reply.claims, claims].some((said) =>
         said !== undefined && isMarkedAccess(said, token)
       );
-      if (!isMarked) throw new InvalidToken(UNMARKED);
+      if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
     }
     const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
     if (this.issuer === undefined) return knownOf({ claims: reply.claims, token: claims, cnf });
@@ -216,7 +220,7 @@ export class OAuth implements Authenticator {
 
   #judge({ claims, said }: Known): AuthenticationResult {
     const unmet = unmetRequirement(this.#config, said, this.#clock());
-    if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
+    if (unmet !== undefined) throw new Refused(unmet);
     if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
     const dn = this.#identity(claims, said);
     const attributes = this.#assignments.attributes(claims);

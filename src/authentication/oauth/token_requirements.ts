@@ -11,8 +11,10 @@ interface TokenRequirements {
   readonly emailVerified: boolean;
 }
 
-interface Unmet {
+/** Requirement that a token does not meet. */
+export interface Unmet {
   readonly reason: string; // for the log
+  readonly advice?: "audience" | "client" | "scope"; // for the client
   readonly stepUp?: StepUp; // present if another login would meet it
 }
 
@@ -23,20 +25,20 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
   const { requiredAudience, requiredClient, requiredScope } = required;
   const audiences = textsOf(said("aud"));
   if (requiredAudience.length > 0 && audiences.length === 0) {
-    return { reason: unsaid("requiredAudience", "aud") };
+    return { reason: unsaid("requiredAudience", "aud"), advice: "audience" };
   }
   if (requiredAudience.length > 0 && !audiences.some((one) => requiredAudience.includes(one))) {
-    return { reason: "the token is not for the required audience" };
+    return { reason: "the token is not for the required audience", advice: "audience" };
   }
   if (requiredClient.length > 0) {
     const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
-    if (clients.length === 0) return { reason: unsaid("requiredClient", "client_id, azp") };
+    if (clients.length === 0) return { reason: unsaid("requiredClient", "client_id, azp"), advice: "client" };
     if (!clients.every((client) => requiredClient.includes(client))) {
-      return { reason: "the token was not made for the required client" };
+      return { reason: "the token was not made for the required client", advice: "client" };
     }
   }
   if (requiredScope.length > 0 && !new Set(requiredScope).isSubsetOf(new Set(scopesOf(said)))) {
-    return { reason: "the token has not the required scope" };
+    return { reason: "the token has not the required scope", advice: "scope" };
   }
   if (required.emailVerified && said("email_verified") !== "true") {
     return { reason: "the e-mail address is not verified (email_verified)" };

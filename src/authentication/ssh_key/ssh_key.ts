@@ -88,6 +88,7 @@ interface Opened {
 
 class SshKeyAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
+  readonly takesKeys = true;
   readonly #directory: KeyDirectory;
   readonly #verifier = new TokenVerifier();
   readonly #legacyUses: LegacyTokenUses;

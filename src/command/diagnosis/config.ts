@@ -1,3 +1,4 @@
+import { configurationSchema } from "../../config/json_schema.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
@@ -44,15 +45,39 @@ const show = defineCommand({
   return errors.length === 0 ? 0 : 1;
 });
 
+const schema = defineCommand({
+  name: "config schema",
+  summary: "Print the JSON Schema of the configuration",
+  details: [
+    "The schema (draft 2020-12) describes container.properties as one JSON object of keys and values, for editors and for tools that write configurations: types, defaults, allowed words and descriptions. It sees no other files, and not what keys mean together: authserver check does.",
+  ],
+  operands: {},
+  options: {},
+  json: {
+    "$schema": "Dialect of the schema",
+    "title": "Its title",
+    "description": "Its purpose",
+    "type": "object",
+    "properties.*": "Schema of a key with a fixed name",
+    "patternProperties.*": "Schema of keys with names or numbers that you choose; pattern of the whole key",
+    "additionalProperties": "false: other keys of this service are unknown",
+  },
+}, async (given, io) => {
+  const value = await configurationSchema(KINDS);
+  tell(given, io, { value, text: `${JSON.stringify(value, undefined, 2)}\n` });
+  return 0;
+});
+
 /** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
-  summary: "Show the effective configuration",
+  summary: "Show the effective configuration, or the schema of all keys",
   examples: {
     "authserver config show": "Shows each value and its source: file and line, or default",
     "authserver config show --json": "Prints the same as JSON, without secrets",
+    "authserver config schema": "Prints the JSON Schema of all keys",
   },
-  commands: [show],
+  commands: [show, schema],
 });
 
 function toShown({ key, section, value, secret, file, line }: EffectiveValue): Shown {

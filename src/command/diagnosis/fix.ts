@@ -134,6 +134,11 @@ const OF_KEYS: readonly Rule[] = [
     /expected ((?:container|authservice|share|persistence)\.[\w.-]+)(?:,|$)/,
     ({ file }, other) => `add ${other}=<value> to ${file}`,
   ],
+  [
+    /the variable CREDENTIALS_DIRECTORY to be/,
+    () =>
+      "systemd sets it for the service; as root: CREDENTIALS_DIRECTORY=/run/credentials/authserver.service authserver check",
+  ],
   [/the variable (\S+) to be defined/, ({ file }, name) => `add $var.${name}=<value> to ${file}`],
   [/expected (\w+\.[\w.-]+=\S+)/, ({ file }, line) => `write ${line} to ${file}`],
   [

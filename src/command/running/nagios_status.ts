@@ -1,6 +1,6 @@
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { printable } from "../../model/printable.ts";
-import { clusterTroubles } from "./status_text.ts";
+import { clusterTroubles, sinkTroubles } from "./status_text.ts";
 
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
 type PluginStatus = 0 | 1 | 2 | 3;
@@ -30,6 +30,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
     ...(core === undefined && servers.length > 0 && usable.length === 0 ? ["no server is usable"] : []),
     ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    ...sinkTroubles(answer, true),
   ];
   const warnings = [
     ...(down.length === 0 ? [] : [`down: ${down.join(", ")}`]),
@@ -38,6 +39,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
       ? [`certificate ends in ${days} days`]
       : []),
     ...clusterTroubles(answer),
+    ...sinkTroubles(answer, false),
   ];
   const status = critical.length > 0 ? 2 : warnings.length > 0 ? 1 : 0;
   const all = [...critical, ...warnings];

@@ -57,6 +57,13 @@ const STATUS_MEMBERS = {
   "bans.passwords": "Users and addresses throttled because of wrong passwords",
   "bans.tokens": "Users and addresses throttled because of wrong tokens or keys",
   "bans.operator": "Bans by hand",
+  "sinks[].name":
+    "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses",
+  "sinks[].state": "written or failing",
+  "sinks[].reason?": "Reason why writes fail",
+  "sinks[].since?": "Time of the first failed write",
+  "sinks[].lost": "Lines or records lost since the start",
+  "sinks[].refusing?": "true: requests that need an audit line get 503 (container.audit.required)",
   "sessions.granted": "Sessions since the start",
   "sessions.refused": "Rejected sessions since the start",
   "memoryBytes": "Resident memory of the process, in bytes",
@@ -71,7 +78,7 @@ export const status = defineCommand({
   summary: "Show the status of the running service",
   details: [
     "Exit status 0: the service is healthy; 1: a server is down, the last reload failed, the certificate has expired,\n" +
-    "or the service does not answer; 3: the service does not run.",
+    "audit lines, log or databases cannot be written, or the service does not answer; 3: the service does not run.",
     "With --nagios, the exit status follows the plugin convention: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
     "Run it as the user of the service or as root. It also works if the configuration is invalid.",
   ],

@@ -14,7 +14,19 @@ export function troubles(status: unknown): string[] {
     ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
     ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
     ...clusterTroubles(status),
+    ...sinkTroubles(status),
   ].map(printable);
+}
+
+/** Sinks that cannot be written. @param refusing Only those whose failure makes the service refuse requests, or only others. */
+export function sinkTroubles(status: unknown, refusing?: boolean): string[] {
+  return listAt(status, "sinks").flatMap((sink) => {
+    const refuses = member(sink, "refusing") === true;
+    if (textAt(sink, "state") !== "failing" || refuses === !(refusing ?? refuses)) return [];
+    const lost = numberAt(sink, "lost") ?? 0;
+    const consequence = refuses ? ", requests that need it get 503" : lost > 0 ? `, ${lost} lost` : "";
+    return [`${textAt(sink, "name")} cannot be written${consequence}: ${textAt(sink, "reason") ?? ""}`];
+  });
 }
 
 /** What is wrong between several instances of a service. */

@@ -21,9 +21,6 @@ import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
 
-/** Milliseconds from the end of draining to the exit; systemd allows 60 s. */
-const STOP_MS = 50_000;
-
 /** Running service that reloads changed files. */
 export interface RunningService {
   readonly port: number;
@@ -190,10 +187,11 @@ class SupervisedService implements RunningService {
     const { drainSeconds } = this.#watched.config;
     this.#manager.stopping(drainSeconds);
     if (drainSeconds > 0) await this.#supervisor.leave(drainSeconds);
+    const ms = this.#manager.stopMs;
     const late = setTimeout(() => {
-      this.#supervisor.log.error("shutdown took too long, ending with what is under way", { ms: STOP_MS });
+      this.#supervisor.log.error("shutdown took too long, ending with what is under way", { ms });
       this.#done();
-    }, STOP_MS);
+    }, ms);
     await this.#operations.close();
     await this.#supervisor.stop();
     clearTimeout(late);

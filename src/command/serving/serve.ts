@@ -39,7 +39,13 @@ export const serve = defineCommand({
 }, async (given, io) => {
   const file = await configFile(given);
   const asJson = given.flag("json");
-  const say = (lines: string) => io.stdout(asJson ? asJsonLines(lines) : lines);
+  const say = (lines: string) => {
+    try {
+      io.stdout(asJson ? asJsonLines(lines) : lines);
+    } catch {
+      // A full console does not end the service, which reports it as a failing sink.
+    }
+  };
   const surroundings = rememberSurroundings();
   const manager = connectServiceManager(
     surroundings.environment,

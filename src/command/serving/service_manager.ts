@@ -2,6 +2,8 @@
 export interface ServiceManager {
   /** Interval for {@link alive} in milliseconds; absent: not required. */
   readonly watchdogMs: number | undefined;
+  /** Milliseconds from the end of draining to the exit. */
+  readonly stopMs: number;
   /** Reports the end of a start or reload. @param status Line for `systemctl status`. */
   ready(status: string): void;
   /** Reports a reload; {@link ready} follows in any case. */
@@ -13,12 +15,14 @@ export interface ServiceManager {
   close(): void;
 }
 
-/** Time to stop after draining, as `TimeoutStopSec` of our unit. */
+/** Time to stop after draining, as `TimeoutStopSec` of our unit; we end 10 s earlier. */
 const STOP_SECONDS = 60;
+const STOP_MS = (STOP_SECONDS - 10) * 1000;
 
 /** Manager for services started by hand or script. */
 export const NO_SERVICE_MANAGER: ServiceManager = {
   watchdogMs: undefined,
+  stopMs: STOP_MS,
   ready() {},
   reloading() {},
   stopping() {},
@@ -61,6 +65,7 @@ function watchdogMs(environment: (name: string) => string | undefined): number |
 }
 
 class NotifySocket implements ServiceManager {
+  readonly stopMs = STOP_MS;
   #failed: ((error: unknown) => void) | undefined;
   /** Keeps messages in order. */
   #sent: Promise<unknown> = Promise.resolve();

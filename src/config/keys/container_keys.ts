@@ -116,6 +116,11 @@ export const AUDIT = section({
         "Audit file with one JSON object per line. If not set: audit.log next to the log file; -: the console",
       added: true,
     })),
+    required: flag({
+      help: "Answer 503 to requests that need an audit line while audit lines cannot be written",
+      default: false,
+      added: true,
+    }),
     journal: flag({
       help: "Send audit lines to the systemd journal, as authserver-audit, instead of a file",
       default: false,

@@ -187,7 +187,7 @@ async function fileResponse(
     length,
     done: (result, error) => {
       if (!result.complete) call.log.warn("share download ended early", { ...result, error });
-      use.finish(result).catch((failure) => call.log.error("share use not recorded", { error: failure }));
+      void use.finish(result);
     },
   });
   return { status, headers, body };

@@ -6,7 +6,7 @@ import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
-/** Counted use of a share; can be given back while nothing was sent. */
+/** Counted use of a share; can be given back while nothing was sent. If its end cannot be recorded, the request goes on. */
 export interface UseOfShare {
   /** Aborted when the request ends, the operator bans the caller, or the share no longer permits the use. */
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export async function useShare(
   call: Call,
   share: Share,
   { kind, path, continues, ended = new AbortController() }: UseFacts,
-  { store, transferred, watch, running }: SharingParts,
+  { store, transferred, uses, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
   const { who, address } = facts;
@@ -60,7 +60,7 @@ export async function useShare(
   const unwatch = () => watches.forEach((end) => end());
   const giveBack = async () => {
     unwatch();
-    await store.giveBack(claim);
+    await uses.attempt(() => store.giveBack(claim));
     call.log.info("share use given back", facts);
   };
   return {
@@ -70,7 +70,7 @@ export async function useShare(
       unwatch();
       if (result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
-      await store.finish(claim, result);
+      await uses.attempt(() => store.finish(claim, result));
       call.log.info("share use ended", { ...facts, ...result });
     },
   };

@@ -4,6 +4,7 @@ import type { TokenRegistry } from "../../authentication/issued_token/token_regi
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { InstanceRegister } from "../../instances/instance_register.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { isHttpError } from "../../model/http_error.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
@@ -36,6 +37,7 @@ interface AdminApiParts {
   readonly certificate: () => CoreStatus["certificate"];
   readonly sharing: Pick<SharingParts, "store"> | undefined; // absent without data sharing
   readonly registry: TokenRegistry | undefined; // absent: the service keeps no list of its tokens
+  readonly sinks: Pick<Sinks, "states">;
   /** Absent: no other instances. */
   readonly cluster: {
     readonly throttling: SharedThrottling;
@@ -83,7 +85,7 @@ export class AdminApi {
   }
 
   async status(): Promise<CoreStatus> {
-    const { groups, authenticators, throttle, certificate, sharing, cluster, registry } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, sinks, cluster, registry } = this.parts;
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
@@ -96,6 +98,7 @@ export class AdminApi {
       ),
       certificate: certificate(),
       bans: throttle.memory.banCounts(),
+      sinks: sinks.states,
       shares: await sharing?.store.count().catch(undefinedIfAway),
       cluster: cluster && {
         instances: cluster.register.known,

@@ -1,6 +1,7 @@
 import type { InstanceStatus } from "../../daemon/daemon_group.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { AuditFacts } from "../../logging/audit_record.ts";
+import type { SinkState } from "../../logging/sink.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import { type Ban, type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
@@ -54,6 +55,7 @@ export interface CoreStatus {
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
+  readonly sinks: readonly SinkState[];
   readonly shares?: number; // number of shares; absent without data sharing and while the store is away
   readonly cluster?: {
     readonly instances: readonly RegisteredInstance[];

@@ -2,6 +2,7 @@ import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
 import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
@@ -39,6 +40,7 @@ interface SharingOptions extends
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly sinks: Sinks;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -51,10 +53,10 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, place, clientAddresses = [], attributes, log, clock } = options;
+  const { servers, place, clientAddresses = [], attributes, sinks, log, clock } = options;
   const store = typeof place === "object"
     ? new DatabaseShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock);
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -81,6 +83,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
+    uses: sinks.of("share-uses"),
     clock,
   };
   const timer = setInterval(() => {

@@ -1,5 +1,6 @@
 import type { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
 import type { HttpError } from "../../model/http_error.ts";
@@ -49,5 +50,7 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
+  /** Records of uses that ended. */
+  readonly uses: Sink;
   readonly clock: Clock;
 }

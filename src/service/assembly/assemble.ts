@@ -1,5 +1,6 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
+import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
@@ -9,6 +10,7 @@ import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
+import { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -121,7 +123,8 @@ async function open(
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const sourceParts = { outgoing, log, clock, onAnswer };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const here = { observer, log, clock, keep, database, marks: cluster?.marks };
+  const sinks = new Sinks(log);
+  const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
   const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
   const who = await openAuthentication(config, { ...used, ...here });
@@ -132,7 +135,7 @@ async function open(
   const sharing = openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
-  const admin = new AdminApi({ ...parts, certificate: own.facts, publish, shown });
+  const admin = new AdminApi({ ...parts, sinks, certificate: own.facts, publish, shown });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
@@ -238,6 +241,7 @@ function partsOfAuthenticators(
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(authenticators, throttle),
     unauthenticated: parts.unauthenticated,
+    accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */
     devices: config.browsers.deviceLogin && tokens !== undefined
       ? { logins: new DeviceLogins(signIns.parts), signIns, tokens, registry, throttle }

@@ -14,6 +14,7 @@ import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
@@ -51,6 +52,7 @@ interface AuthenticationParts {
   readonly readOnly: boolean;
   /** Shared database; absent: a folder. */
   readonly database: PostgresDatabase | undefined;
+  readonly sinks: Sinks;
   /** Registers a part to close at the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -72,8 +74,8 @@ export async function openAuthentication(
   config: ServiceConfig,
   parts: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const { own, externalUrl, observer, log, sharedClock, readOnly, database, keep } = parts;
-  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
+  const { own, externalUrl, observer, log, sharedClock, readOnly, database, sinks, keep } = parts;
+  const records = keep(new Records(database ?? config.sharing.directory, sharedClock, sinks.of("records")));
   const created = await openAuthenticators(config, parts, records);
   const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
   const accountStatus: AskAccountStatus = (user, signal) =>
@@ -87,6 +89,7 @@ export async function openAuthentication(
     derivedUntil: untilOf,
     readOnly,
     database,
+    sinks,
     keep,
   };
   const { tokens, verifier, registry } = await openIssued(config, own, issuing);
@@ -172,8 +175,8 @@ function revocationOfClients(own: OwnCertificate): Revocation | undefined {
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, accountStatus, derivedUntil, readOnly, database, keep }:
-    & Pick<AuthenticationParts, "log" | "clock" | "readOnly" | "database" | "keep">
+  { records, log, clock, accountStatus, derivedUntil, readOnly, database, sinks, keep }:
+    & Pick<AuthenticationParts, "log" | "clock" | "readOnly" | "database" | "sinks" | "keep">
     & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly accountStatus: AskAccountStatus },
 ): Promise<
@@ -195,6 +198,7 @@ async function openIssued(
     longest,
     revoked,
     config: sharing.database,
+    uses: sinks.of("token-uses"),
   });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
@@ -215,11 +219,13 @@ async function openIssued(
 /** Only the service creates the database: it could not open another account's. */
 function openRegistry(
   { open, openPresent }: Records,
-  { readOnly, revoked, config, ...parts }: Pick<TokenRegistry["parts"], "log" | "clock" | "longest"> & {
-    readonly readOnly: boolean;
-    readonly revoked: RememberedRecords | undefined;
-    readonly config: DatabaseConfig | undefined;
-  },
+  { readOnly, revoked, config, ...parts }:
+    & Pick<TokenRegistry["parts"], "log" | "clock" | "longest" | "uses">
+    & {
+      readonly readOnly: boolean;
+      readonly revoked: RememberedRecords | undefined;
+      readonly config: DatabaseConfig | undefined;
+    },
 ): TokenRegistry | undefined {
   const records = revoked ?? (readOnly ? openPresent() : open());
   const outage = revoked && config && {
@@ -268,6 +274,7 @@ function observed(authenticator: Authenticator, observer: RequestObserver): Auth
     challenges,
     browserLogin: authenticator.browserLogin,
     looksAtCertificates: authenticator.looksAtCertificates,
+    takesKeys: authenticator.takesKeys,
     issuer,
     status,
     derivedLifetime: authenticator.derivedLifetime,

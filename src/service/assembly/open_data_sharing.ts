@@ -4,6 +4,7 @@ import { type AuthenticationChain, unauthenticated } from "../../authentication/
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { throttleLogin } from "../../throttling/throttle_login.ts";
@@ -17,19 +18,21 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Opens data sharing if some server has it; creates a missing database. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, marks, accountStatus, chain, observer, log, clock, keep }: {
-    readonly database: Database | undefined;
-    readonly marks: SharedMarks | undefined;
-    readonly servers: ReadonlyMap<string, ServerFacts>;
-    readonly attributes: AttributeSource;
-    readonly accountStatus: AskAccountStatus;
-    readonly throttle: LoginThrottle;
-    readonly chain: AuthenticationChain;
-    readonly observer: RequestObserver;
-    readonly log: Logger;
-    readonly clock: Clock;
-    readonly keep: <T extends { close(): void }>(part: T) => T;
-  },
+  { servers, attributes, throttle, database, marks, accountStatus, chain, observer, sinks, log, clock, keep }:
+    {
+      readonly database: Database | undefined;
+      readonly marks: SharedMarks | undefined;
+      readonly servers: ReadonlyMap<string, ServerFacts>;
+      readonly attributes: AttributeSource;
+      readonly accountStatus: AskAccountStatus;
+      readonly throttle: LoginThrottle;
+      readonly chain: AuthenticationChain;
+      readonly observer: RequestObserver;
+      readonly sinks: Sinks;
+      readonly log: Logger;
+      readonly clock: Clock;
+      readonly keep: <T extends { close(): void }>(part: T) => T;
+    },
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
@@ -53,6 +56,7 @@ export function openDataSharing(
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
+    sinks,
     log,
     clock,
   }));

@@ -1,3 +1,4 @@
+import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
@@ -14,7 +15,7 @@ export class Records {
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @param place `persistence.directory`, or the shared database; absent: nothing is stored. */
-  constructor(readonly place: string | Database | undefined, readonly clock: Clock) {}
+  constructor(readonly place: string | Database | undefined, readonly clock: Clock, readonly sink?: Sink) {}
 
   /** @throws {UnknownDatabase} And file system errors. */
   readonly open = (): RecordStore | undefined =>
@@ -29,7 +30,7 @@ export class Records {
       const file = place === undefined ? IN_MEMORY : `${place}/${RECORD_DATABASE}`;
       const store = typeof place === "object"
         ? new DatabaseRecordStore(place)
-        : openRecordStore(file, this.clock);
+        : openRecordStore(file, this.clock, this.sink);
       this.#store = store;
       this.#timer = setInterval(() => void store.purge().catch(() => {}), PURGE_INTERVAL); // the next one tries again
     }

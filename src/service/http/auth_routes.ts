@@ -4,6 +4,7 @@ import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
 import { capabilitiesOf } from "../../resource/capability_scope.ts";
 import { openSession } from "../../resource/open_session.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
 import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
@@ -34,6 +35,8 @@ export interface AuthParts {
   readonly nameService: NameService | undefined;
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  /** Absent without device logins. */
+  readonly devices: DeviceParts | undefined;
   /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
@@ -49,7 +52,7 @@ export function authRoutes(parts: AuthParts): PublishedRoute[] {
   ];
 }
 
-function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, features, sharing, signIn, devices }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
     method: "GET",
@@ -63,6 +66,7 @@ function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): P
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
         canSignIn: signIn !== undefined,
+        hasDeviceLogin: signIn !== undefined && devices !== undefined,
         hasAdminPage: features.admin,
       }),
   } as const;

@@ -1,3 +1,4 @@
+import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { adminPage, type AdminPageParts, changeBans } from "../../pages/admin_page.ts";
 import { browsePage } from "../../pages/own_shares/browse_page.ts";
@@ -71,6 +72,7 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly servers: AdminPageParts["servers"];
   /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
+  readonly accepted: readonly AcceptedLogin[];
   /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
@@ -79,10 +81,17 @@ interface PageParts extends TokenPageParts, AdminPageParts {
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing, devices, servers, facts } = parts;
+  const { features, signIn, sharing, devices, servers, facts, accepted } = parts;
+  const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
+  const help: Route = {
+    method: "GET",
+    path: "/help",
+    service: "open",
+    answer: (call) => helpPage(call, { accepted, hasDeviceLogin }),
+  };
   const links = features.access && sharing !== undefined
-    ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
-    : [];
+    ? [help, linkRoute(sharing), ...dropRoutes(sharing)]
+    : [help];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
@@ -168,8 +177,6 @@ function linkRoute(sharing: SharingParts): Route {
     failed: (failure, asked) => linkPasswordPage(failure, asked),
   };
 }
-
-const HELP: Route = { method: "GET", path: "/help", service: "open", answer: helpPage };
 
 /** Upload forms of shares. */
 function dropRoutes(sharing: SharingParts): Route[] {

@@ -1,6 +1,6 @@
+import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
-import type { DeviceParts } from "../../resource/device_login.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
 import { type AuthParts, authRoutes } from "./auth_routes.ts";
@@ -13,9 +13,9 @@ import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts
 import { pageRoutes } from "./page_routes.ts";
 
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
-  readonly devices: DeviceParts | undefined;
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
+  readonly accepted: readonly AcceptedLogin[];
 }
 
 /** Returns all routes of the service. */

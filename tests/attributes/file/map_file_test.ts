@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { attributesOfEntry, type MapEntry } from "../../../src/attributes/file/map_entry.ts";
-import { type MapFormat, readMapEntry, readMapFile } from "../../../src/attributes/file/map_file.ts";
+import {
+  type MapFormat,
+  MAX_MAP_LENGTH,
+  readMapEntry,
+  readMapFile,
+} from "../../../src/attributes/file/map_file.ts";
 import { formatDiagnostic, InvalidFile } from "../../../src/model/diagnostic.ts";
 import { attributeSet } from "../conformance.ts";
 
@@ -236,4 +241,14 @@ Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", as
     'map:1: CN=x: uftpd.HPC.rateLimit = 5000000: counts as bytes per second, expected a text such as "5000000" in quotes',
     'map:2: CN=x: rateLimit = 8: counts as bytes per second, expected a text such as "8" in quotes',
   ]);
+});
+
+Deno.test("readMapFile() refuses a text that is longer than a map may be, before it reads it", async () => {
+  await assert.rejects(read("{".padEnd(MAX_MAP_LENGTH + 1)), (error) => {
+    assert(error instanceof InvalidFile);
+    assert.deepEqual(error.diagnostics.map(({ expected }) => expected), [
+      `expected at most ${MAX_MAP_LENGTH} characters`,
+    ]);
+    return true;
+  });
 });

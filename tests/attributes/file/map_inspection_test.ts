@@ -63,6 +63,10 @@ const DIAGNOSTICS: readonly (readonly [string, string])[] = [
     "warning map:2: CN=x: uftpd.S.ratelimit: expected one of xlogin, group, rateLimit",
   ],
   [
+    '"RateLimit": "5"',
+    "warning map:2: CN=x: RateLimit: not used without a server, expected uftpd.<server>.rateLimit",
+  ],
+  [
     '"daemon.S.group": "a", "uftpd.S.group": "b"',
     "warning map:2: CN=x: daemon.S.group: not used, uftpd.S.group holds",
   ],

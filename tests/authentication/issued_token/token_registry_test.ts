@@ -8,6 +8,7 @@ import { type TokenOwner, TokenRegistry } from "../../../src/authentication/issu
 import { issuedToken } from "../../../src/authentication/issued_token/verify.ts";
 import { parseSignedToken } from "../../../src/authentication/signed_token.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
+import { Sink } from "../../../src/logging/sink.ts";
 import type { Caller, Identity } from "../../../src/model/identity.ts";
 import type { TlsMaterial } from "../../../src/model/tls_material.ts";
 import { httpError, isHttpError } from "../../../src/model/http_error.ts";
@@ -53,6 +54,7 @@ async function site() {
       records,
       clock,
       log: SILENT,
+      uses: new Sink("token-uses", SILENT),
       longest: 86_400 * 30,
       keepsUses: true,
       outage: { staleMs: () => state.staleMs, graceMs: 60_000, shortMs: 300_000 },

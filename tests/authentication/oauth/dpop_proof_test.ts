@@ -130,7 +130,7 @@ Deno.test("PossessionCheck has room for other users, however many keys one user 
   await prove("CN=modest");
   await assert.rejects(
     check.check("CN=modest", { jkt: first.jkt }, bound(REQUEST.token, first.proof)),
-    new InvalidToken("the proof was shown before"),
+    new InvalidToken("the proof was shown before", { advice: "proof" }),
     "for whomever it is shown",
   );
 });

@@ -56,6 +56,20 @@ for (const [what, lines] of SECRETS) {
   }
 }
 
+Deno.test("config show names the file of a secret, and shows the secret in no form", async () => {
+  const secret = await Deno.makeTempFile();
+  await Deno.writeTextFile(secret, "canary-4711");
+  try {
+    for (const form of [[], ["--json"], ["--all"]]) {
+      const { out, err } = await show(`container.security.credential.passwordFile=${secret}`, ...form);
+      assert.doesNotMatch(out + err, /canary/);
+      assert(out.includes(secret) && out.includes("***"), out);
+    }
+  } finally {
+    await Deno.remove(secret);
+  }
+});
+
 Deno.test("config show shows what there is of a configuration with errors, and names them", async () => {
   const { status, out, err } = await show("container.port=x");
   assert.equal(status, 1);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
+import { Sinks } from "../../../src/logging/sink.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { httpError } from "../../../src/model/http_error.ts";
 import { openSharing } from "../../../src/resource/share/open_sharing.ts";
@@ -36,7 +37,9 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
-      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
+      unauthenticated: () => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x" }),
+
+      sinks: new Sinks(SILENT),
       log: SILENT,
       clock: Date.now,
     });

@@ -37,9 +37,7 @@ export async function directoryArchive(
   const body = streamOf(pieces, (bytes, complete, error) => {
     session.close();
     if (!complete) call.log.warn("archive of a share ended early", { bytes, error });
-    use.finish({ bytes, complete }).catch((failure) =>
-      call.log.error("share use not recorded", { error: failure })
-    );
+    void use.finish({ bytes, complete });
   });
   return { status: 200, headers, body };
 }

@@ -16,7 +16,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
 import { existingFile, openShareSession } from "../share_session.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
-import { type UseOfShare, useShare } from "../use_of_share.ts";
+import { useShare } from "../use_of_share.ts";
 import { allowsWriting, validatorsOf } from "../validators.ts";
 import type { Upload, UploadId } from "../../../sharing/store/upload_store.ts";
 import { deletePart, hasItsName, sizeOf } from "./delete_part.ts";
@@ -170,27 +170,18 @@ async function bring(
       if (known === undefined && range.kind === "question") return { received };
       const upload = known ?? await begin(session, held, share, brought, parts);
       if (known !== undefined && await hasItsName(session, known)) {
-        await noteFinished(call, held, keyed, parts);
+        await noteFinished(held, keyed, parts);
         return result = { name: keptName(known, share) };
       }
       received = await write(session, upload, { share, ...brought }, known !== undefined);
       const isWhole = upload.total === undefined ? range.kind === "whole" : received === upload.total;
       if (!isWhole) return { received };
-      result = await giveName(session, held, { call, share, place, keyed, signal, stop }, parts);
+      result = await giveName(session, held, { share, place, keyed, signal, stop }, parts);
       return result;
     } finally {
-      await endUse(call, use, "name" in result ? received : undefined);
+      await ("name" in result ? use.finish({ bytes: received, complete: true }) : use.giveBack());
     }
   });
-}
-
-/** Ends a use. The data has arrived, so a database error is only logged. */
-async function endUse({ log }: Call, use: UseOfShare, bytes: number | undefined): Promise<void> {
-  try {
-    await (bytes === undefined ? use.giveBack() : use.finish({ bytes, complete: true }));
-  } catch (error) {
-    log.error("share use not recorded", { error });
-  }
 }
 
 /** Reserves quota and records the upload in an existing directory: only a complete file creates directories. */
@@ -327,8 +318,7 @@ const MOST_TRIES = 50;
 async function giveName(
   session: DaemonSession,
   held: HeldUpload,
-  { call, share, place, keyed, signal, stop }: {
-    readonly call: Call;
+  { share, place, keyed, signal, stop }: {
     readonly share: Share;
     readonly place: Place;
     readonly keyed: boolean;
@@ -360,7 +350,7 @@ async function giveName(
       signal.throwIfAborted();
       isRenaming = true;
       await session.rename(upload.part, pathOf(n));
-      await noteFinished(call, held, keyed, parts);
+      await noteFinished(held, keyed, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
       if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
@@ -376,17 +366,12 @@ async function giveName(
 
 /** Records completion. After a failure, the recorded name tells the next reader. */
 async function noteFinished(
-  { log }: Call,
   held: HeldUpload,
   keyed: boolean,
-  { uploads: { unfinished } }: SharingParts,
+  { uploads: { unfinished }, uses }: SharingParts,
 ): Promise<void> {
   held.over = true;
-  try {
-    await unfinished.store.finish(held.id, keyed);
-  } catch (error) {
-    log.error("finished upload not recorded", { error });
-  }
+  await uses.attempt(() => unfinished.store.finish(held.id, keyed));
 }
 
 /** @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions forbid replacement, or the target is no file. */

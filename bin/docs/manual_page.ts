@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command_spec.ts";
+import type { CommandSpec, OptionSpec } from "../../src/command/command_spec.ts";
 
 /** Manual page in man(7) format. */
 interface ManualPage {

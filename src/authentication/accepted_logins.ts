@@ -1,0 +1,29 @@
+import type { Authenticator } from "./authenticator.ts";
+
+/** Login that the service accepts, for hints. */
+export interface AcceptedLogin {
+  readonly words: string;
+  readonly option?: string; // of `pyuftp`; absent: its clients cannot log in like this
+}
+
+const BY_TOKEN = "-A TOKEN";
+
+/** Returns the logins that the configuration permits, in its order, whoever asks. */
+export function acceptedLogins(
+  { authenticators, issuedTokens }: {
+    readonly authenticators: readonly Authenticator[];
+    readonly issuedTokens?: Authenticator;
+  },
+): readonly AcceptedLogin[] {
+  const all = authenticators.flatMap((authenticator): AcceptedLogin[] => {
+    const { challenges, takesKeys, issuer, looksAtCertificates } = authenticator;
+    if (takesKeys) return [{ words: "an SSH key", option: "-u USER -i ~/.ssh/id_ed25519" }];
+    if (looksAtCertificates) return [{ words: "a client certificate" }];
+    if (issuer !== undefined) return [{ words: `an access token of ${issuer.url}`, option: "-O ACCOUNT" }];
+    return challenges.includes("Basic")
+      ? [{ words: "a user name with password", option: "-u USER -P" }]
+      : [{ words: "an access token", option: BY_TOKEN }];
+  });
+  const own = issuedTokens === undefined ? [] : [{ words: "a token of this service", option: BY_TOKEN }];
+  return [...new Map([...all, ...own].map((login) => [login.words, login])).values()];
+}

@@ -1,0 +1,107 @@
+import { describeError, type Logger } from "./logger.ts";
+
+/** Destinations of lines and records, as `status` and metrics name them. */
+type SinkName = "audit" | "log" | "console" | "shares" | "records" | "share-uses" | "token-uses";
+
+/** State of a sink as plain data. */
+export interface SinkState {
+  readonly name: SinkName;
+  /** Absent while writes succeed. */
+  readonly failure?: { readonly reason: string; readonly since: number };
+  /** Lines or records that were never written, since the start. */
+  readonly lost: number;
+}
+
+/** Health of a destination of writes. Logs one error when writes begin to fail, and one line when they succeed again. */
+export class Sink {
+  readonly name: SinkName;
+  /** Tries a write without content. Default: only real writes show that they succeed again. */
+  retry: (() => void) | undefined;
+  readonly #log: Logger;
+  readonly #changed: () => void;
+  #failure: { readonly reason: string; readonly since: number; readonly lostBefore: number } | undefined;
+  #lost = 0;
+
+  /** @param changed Called when writes begin to fail and when they succeed again. */
+  constructor(name: SinkName, log: Logger, changed = () => {}) {
+    this.name = name;
+    this.#log = log;
+    this.#changed = changed;
+  }
+
+  get failing(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  get state(): SinkState {
+    const { name } = this;
+    if (this.#failure === undefined) return { name, lost: this.#lost };
+    const { reason, since } = this.#failure;
+    return { name, failure: { reason, since }, lost: this.#lost };
+  }
+
+  /** Counts further lines or records as lost. */
+  lose(count: number): void {
+    this.#lost += count;
+  }
+
+  /** @param to File or socket, for the operator. @param lost Lines or records that are lost now. */
+  failed(error: unknown, to?: string, lost = 0): void {
+    const lostBefore = this.#lost;
+    this.#lost += lost;
+    if (this.#failure !== undefined) return;
+    const reason = to === undefined ? describeError(error) : `${to}: ${describeError(error)}`;
+    this.#failure = { reason, since: Date.now(), lostBefore };
+    this.#changed();
+    this.#log.error(`${LABELS[this.name]} not written`, { to, error });
+  }
+
+  written(): void {
+    if (this.#failure === undefined) return;
+    const { lostBefore } = this.#failure;
+    this.#failure = undefined;
+    this.#changed();
+    this.#log.warn(`${LABELS[this.name]} written again`, { lost: this.#lost - lostBefore });
+  }
+
+  /** Writes one record; the caller goes on without it after a failure. */
+  async attempt(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      return this.failed(error, undefined, 1);
+    }
+    this.written();
+  }
+}
+
+/** Sinks of a core by name. */
+export class Sinks {
+  readonly #sinks = new Map<SinkName, Sink>();
+
+  constructor(readonly log: Logger) {}
+
+  readonly of = (name: SinkName): Sink => {
+    const sink = this.#sinks.get(name) ?? new Sink(name, this.log);
+    this.#sinks.set(name, sink);
+    return sink;
+  };
+
+  /** Tries those that fail again if possible. */
+  get states(): readonly SinkState[] {
+    return [...this.#sinks.values()].map((sink) => {
+      if (sink.failing) sink.retry?.();
+      return sink.state;
+    });
+  }
+}
+
+const LABELS: Readonly<Record<SinkName, string>> = {
+  audit: "audit lines",
+  log: "log file",
+  console: "console",
+  shares: "share database",
+  records: "record database",
+  "share-uses": "uses of shares",
+  "token-uses": "uses of tokens",
+};

@@ -1,0 +1,11 @@
+/** The service as `authserver serve` runs it, under a manager that gives it a second to stop: `hasty_service.ts CONFIGURATION`. */
+import { startService } from "../../src/command/serving/running_service.ts";
+import { NO_SERVICE_MANAGER } from "../../src/command/serving/service_manager.ts";
+
+const [file = ""] = Deno.args;
+const service = await startService(file, (diagnostic) => console.error(diagnostic), {
+  manager: { ...NO_SERVICE_MANAGER, stopMs: 1_000 },
+});
+Deno.addSignalListener("SIGTERM", service.stop);
+await service.stopped;
+Deno.exit(0); // as main.ts does

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { Sink, Sinks } from "../../src/logging/sink.ts";
+
+Deno.test("Sink logs one error when writes begin to fail, and one line when they succeed again", () => {
+  const log: string[] = [];
+  const changes: boolean[] = [];
+  const sink: Sink = new Sink("audit", createLogger((line) => log.push(line.slice(25))), () => {
+    changes.push(sink.failing);
+  });
+  sink.written();
+  sink.failed(new Error("full"), "/logs/audit.log");
+  sink.lose(2);
+  sink.failed(new Error("still full"), "/logs/audit.log");
+  assert.equal(sink.state.failure?.reason, "/logs/audit.log: Error: full");
+  assert.equal(sink.state.lost, 2);
+  sink.written();
+  sink.written();
+  assert.deepEqual(sink.state, { name: "audit", lost: 2 });
+  sink.failed("again");
+  sink.lose(1);
+  sink.written();
+  assert.deepEqual(log, [
+    'error audit lines not written to=/logs/audit.log error="Error: full"',
+    "warn  audit lines written again lost=2",
+    "error audit lines not written error=again",
+    "warn  audit lines written again lost=1",
+  ]);
+  assert.deepEqual(changes, [true, false, true, false]);
+  assert.equal(sink.state.lost, 3);
+});
+
+Deno.test("Sink.attempt() goes on without a record that cannot be written, and counts it", async () => {
+  const sink = new Sink("share-uses", SILENT);
+  await sink.attempt(() => Promise.reject(new Error("away")));
+  await sink.attempt(() => Promise.reject(new Error("away")));
+  assert.deepEqual([sink.failing, sink.state.lost], [true, 2]);
+  await sink.attempt(() => Promise.resolve());
+  assert.deepEqual(sink.state, { name: "share-uses", lost: 2 });
+});
+
+Deno.test("Sinks.states tries failing sinks again where that is possible", () => {
+  const sinks = new Sinks(SILENT);
+  const records = sinks.of("records");
+  assert.equal(sinks.of("records"), records);
+  let tried = 0;
+  records.retry = () => ++tried > 1 && records.written();
+  assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+  records.failed("full");
+  assert.notEqual(sinks.states[0]?.failure, undefined);
+  assert.deepEqual(sinks.states, [{ name: "records", lost: 0 }]);
+  assert.equal(tried, 2, "what works is not tried");
+});
