@@ -142,8 +142,8 @@ class Campaign {
       const waits = await this.#waits();
       await Promise.all(Array.from({ length: INSTANCES }, async (_, instance) => {
         await this.serves(instance);
-        const ms = performance.now() - ended - (waits[instance]?.ms ?? 0);
-        this.#recoveries.push({ fault: fault.name, instance, ms: Math.max(0, ms) });
+        const ms = performance.now() - ended;
+        this.#recoveries.push({ fault: fault.name, instance, ms, waitedMs: waits[instance]?.ms ?? 0 });
       }));
     }
   }

@@ -18,7 +18,9 @@ Deno.test({
   );
   const [slowest] = recoveries.toSorted((a, b) => b.ms - a.ms);
   assert.ok(slowest);
-  const longest = `${(slowest.ms / 1000).toFixed(1)} s after a fault at most (${slowest.fault})`;
+  const seconds = (ms: number) => (ms / 1000).toFixed(1);
+  const waited = `a thread waited ${seconds(slowest.waitedMs)} s of them for a processor`;
+  const longest = `${seconds(slowest.ms)} s after a fault at most (${slowest.fault}; ${waited})`;
   const outcome = `${broken.length} broken promises; serving again ${longest}`;
   const done =
     `${faults.length} faults, ${shares} shares, ${uses} uses, ${tokens} tokens, ${bans} bans, ${uploads} uploads`;

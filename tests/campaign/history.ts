@@ -26,6 +26,8 @@ export interface Recovery {
   readonly fault: string;
   readonly instance: number;
   readonly ms: number;
+  /** What a thread waited for a processor meanwhile. */
+  readonly waitedMs: number;
 }
 
 /** What is promised after the end of a fault, in milliseconds. */
@@ -74,8 +76,11 @@ export function checkShare(
 
 /** Finds instances that took longer than they may. @param most In milliseconds. */
 export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_AGAIN_MS): string[] {
-  return recoveries.filter(({ ms }) => ms > most).map(({ fault, instance, ms }) =>
-    `instance ${instance} served ${(ms / 1000).toFixed(1)} s after the end of: ${fault}`
+  return recoveries.filter(({ ms, waitedMs }) => ms - waitedMs > most).map((
+    { fault, instance, ms, waitedMs },
+  ) =>
+    `instance ${instance} served ${(ms / 1000).toFixed(1)} s after the end of: ${fault}; ` +
+    `${(waitedMs / 1000).toFixed(1)} s of them a thread waited for a processor`
   );
 }
 

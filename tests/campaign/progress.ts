@@ -24,24 +24,19 @@ export class Progress implements Disposable {
   }
 }
 
-/** Threads of a process that a request passes one after the other. */
-const IN_TURN = 2;
-
 /** How long threads have waited for a processor since they were looked at: that is the machine's fault. */
 export class Waits {
-  readonly #before = new Map<string, number>();
+  readonly #before: ReadonlyMap<string, number>;
 
   /** @param processes Those that a request passes one after the other. */
   constructor(readonly processes: readonly number[]) {
-    for (const { thread, ms } of this.processes.flatMap(waitsOf)) this.#before.set(thread, ms);
+    this.#before = new Map(processes.flatMap(waitsOf).map(({ thread, ms }) => [thread, ms]));
   }
 
-  /** Milliseconds. */
+  /** Of the thread that waited longest, in milliseconds. */
   get ms(): number {
-    return this.processes.map((pid) =>
-      waitsOf(pid).map(({ thread, ms }) => ms - (this.#before.get(thread) ?? 0)).toSorted((a, b) => b - a)
-        .slice(0, IN_TURN).reduce((sum, ms) => sum + ms, 0)
-    ).reduce((sum, ms) => sum + ms, 0);
+    const waits = this.processes.flatMap(waitsOf);
+    return Math.max(0, ...waits.map(({ thread, ms }) => ms - (this.#before.get(thread) ?? ms)));
   }
 }
 

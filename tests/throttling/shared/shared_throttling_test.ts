@@ -155,7 +155,7 @@ test(
     for (const other of [two, three]) {
       assert.equal(await other.guess(), false);
       assert.deepEqual(other.bans().map(({ user, names, until }) => [user, names, until - other.clock.now]), [
-        ["ann", ["cn=ann"], 59_900],
+        ["ann", ["cn=ann"], 59_750],
       ]);
       assert.equal(other.told.at(-1)?.allBans?.length, 1, "the supervisor is told");
     }
