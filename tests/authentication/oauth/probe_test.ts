@@ -20,7 +20,12 @@ for (const [keys, expected] of KEYS) {
     await using provider = await startOidcProvider(PROVIDER_TLS);
     provider.keys.push(...keys);
     const http = httpsClient();
-    const parts = { outgoing: onlyHttp(http), clock: Date.now, log: SILENT };
+    const parts = {
+      outgoing: onlyHttp(http),
+      clock: Date.now,
+      log: SILENT,
+      externalUrl: "https://auth.example",
+    };
     const config = { ...OAUTH_CONFIG, opaqueTokens: false };
     try {
       const jwksUri = `${provider.issuer}/keys`;
