@@ -13,6 +13,12 @@ export const ASSIGNED = {
     text({ name: "roleAssign", help: "Expression for the role. If not set, user if an account is assigned" }),
   ),
   groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
+  displayName: optional(text({
+    name: "displayNameAssign",
+    help:
+      "Expression for the name that pages show beside the account. If not set: name, preferred_username, or a verified email",
+    added: true,
+  })),
 };
 
 /** See `requireHttps()`. */
@@ -53,6 +59,7 @@ export interface AssignmentsConfig {
   readonly uid: ExpressionConfig | undefined;
   readonly role: ExpressionConfig | undefined;
   readonly groups: ExpressionConfig | undefined;
+  readonly displayName: ExpressionConfig | undefined;
 }
 
 /** Reads the expressions `<name>Assign`. */
@@ -65,6 +72,7 @@ export async function readAssignments(
     uid: await readExpression(reader, `${prefix}uidAssign`, texts.uid),
     role: await readExpression(reader, `${prefix}roleAssign`, texts.role),
     groups: await readExpression(reader, `${prefix}groupsAssign`, texts.groups),
+    displayName: await readExpression(reader, `${prefix}displayNameAssign`, texts.displayName),
   };
 }
 

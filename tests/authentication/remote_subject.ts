@@ -39,6 +39,7 @@ export function assignments(texts: Partial<Record<keyof AssignmentsConfig, strin
     uid: expression("uid"),
     role: expression("role"),
     groups: expression("groups"),
+    displayName: expression("displayName"),
   };
 }
 

@@ -132,6 +132,7 @@ export class TokenIssuer {
       etd: "true",
       via: namedUser(identity).via,
       login: identity.login,
+      displayName: identity.displayName,
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
       acr: identity.acr,

@@ -38,7 +38,10 @@ export const KEYS = {
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */
-export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place: Place) {
+export async function read(
+  { uid, role, groups, displayName, allowPlainHttp, ...rest }: Infer<typeof KEYS>,
+  place: Place,
+) {
   const { reader, name, prefix } = place;
   requireHttps(place, "address", rest.address, allowPlainHttp);
   checkNaming(rest, place);
@@ -51,7 +54,8 @@ export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer
     reader.warn("container.security.rest.authentication.order", expected);
   }
   // The assertion's subject is the identity.
-  return { ...rest, assignments: await readAssignments({ identity: undefined, uid, role, groups }, place) };
+  const texts = { identity: undefined, uid, role, groups, displayName };
+  return { ...rest, assignments: await readAssignments(texts, place) };
 }
 
 /** Requires a template unless the format is X.509, which is a DN. */
