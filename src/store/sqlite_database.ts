@@ -8,6 +8,7 @@ export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
   readonly steps: readonly string[]; // migrations; `PRAGMA user_version` is the number taken
+  readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
 /** Error for a foreign or newer database. */
@@ -144,6 +145,7 @@ export class SqliteDatabase implements Database {
     this.#transact(() => {
       const { applicationId, steps } = schema;
       for (const step of steps.slice(knownVersion(this.#database, file, schema))) this.#database.exec(step);
+      if (schema.extra !== undefined) this.#database.exec(schema.extra);
       this.#database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
     });
   }

@@ -79,9 +79,9 @@ async function inspectDatabase(
   if (!about.isFile) {
     return [{ severity: "error", key, expected: `${file} is not a file`, fix: `mv ${file} ${file}.old` }];
   }
-  if (!await mayUse(file, about, READ | WRITE, account)) {
-    const expected = `${whoOf(account)} may not write ${file}`;
-    return [{ severity: "error", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+  const obstacle = await obstacleTo(file, about, READ | WRITE, account);
+  if (obstacle !== undefined) {
+    return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
   }
   const damage = await databaseDamage(file, schema);
   if (damage === undefined) return [];
@@ -114,9 +114,10 @@ async function inspectLog(key: string, file: string, account: Account | undefine
   if (about.isDirectory) {
     return [{ severity: "warning", key, expected: `${file} is a folder`, fix: `mv ${file} ${file}.old` }];
   }
-  if (await mayUse(file, about, WRITE, account)) return [];
-  const expected = `${whoOf(account)} may not write ${file}`;
-  return [{ severity: "warning", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+  const obstacle = await obstacleTo(file, about, WRITE, account);
+  return obstacle === undefined
+    ? []
+    : [{ severity: "warning", key, expected: obstacle.expected, fix: obstacle.fix }];
 }
 
 async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
@@ -133,11 +134,11 @@ async function inspectFolder(key: string, folder: string, account: Account | und
     const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
     return [{ severity: "error", key, expected: `${whoOf(account)} may not enter ${closed}`, fix }];
   }
-  if (await mayUse(there, about, WRITE | ENTER, account)) return [];
-  const expected = missing
-    ? `${folder} cannot be made: ${whoOf(account)} may not write to ${there}`
-    : `${whoOf(account)} may not write to ${folder}`;
-  const fix = missing ? `install -d -o ${name} -m 700 ${folder}` : `chown ${name} ${folder}`;
+  const obstacle = await obstacleTo(there, about, WRITE | ENTER, account);
+  if (obstacle === undefined) return [];
+  if (!missing) return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
+  const expected = `${folder} cannot be made: ${obstacle.expected}`;
+  const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${name} -m 700 ${folder}`;
   return [{ severity: "error", key, expected, fix }];
 }
 
@@ -181,15 +182,35 @@ async function inspectAddress(
   }
 }
 
-/** Tries the access, or judges another account by the mode. @param wanted Bits in a digit of a mode. */
-async function mayUse(path: string, about: Deno.FileInfo, wanted: number, account: Account | undefined) {
-  if (account !== undefined) return permits(account, about, wanted);
+/** Reason why the service cannot write somewhere. */
+interface Obstacle {
+  readonly expected: string;
+  readonly fix: string;
+  readonly isReadOnly?: true;
+}
+
+/** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
+async function obstacleTo(
+  path: string,
+  about: Deno.FileInfo,
+  wanted: number,
+  account: Account | undefined,
+): Promise<Obstacle | undefined> {
+  const refused = {
+    expected: `${whoOf(account)} may not write ${about.isDirectory ? "to " : ""}${path}`,
+    fix: `chown ${nameOf(account)} ${path}`,
+  };
+  if (account !== undefined && !permits(account, about, wanted)) return refused;
   try {
     if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
     else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EROFS") {
+      const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+      return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
+    }
+    return account === undefined ? refused : undefined; // the mode permits it to the account
   }
 }
 

@@ -10,7 +10,7 @@ import { ownControlSocket } from "../../workers/control/control_sockets.ts";
 import { metricsPage } from "../../workers/metrics_page.ts";
 import { Operations, type OperationsConfig, type OperationsParts } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
-import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
+import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
@@ -75,6 +75,7 @@ export async function startService(
     host: site.host,
     port: supervisor.port,
   });
+  if (surroundings.uid() === 0) supervisor.log.warn(AS_ROOT);
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );

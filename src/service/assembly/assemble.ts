@@ -34,7 +34,7 @@ import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
-import { type Cluster, joinOthers, openClock } from "./open_cluster.ts";
+import { type Cluster, joinOthers, openClock, openOwnBans } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -118,24 +118,24 @@ async function open(
   const externalUrl = externalUrlAt(config.site, port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const shared = await openShared(options, { own, log, clock, keep, publish });
+  const sinks = new Sinks(log);
+  const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
   const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const sourceParts = { outgoing, log, clock, onAnswer };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const sinks = new Sinks(log);
   const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
   const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
   const who = await openAuthentication(config, { ...used, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
-  const throttle = await openLoginThrottle(config, authenticators, { log, clock, publish, cluster });
+  const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
   const sharing = openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
-  const admin = new AdminApi({ ...parts, sinks, certificate: own.facts, publish, shown });
+  const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
@@ -188,15 +188,19 @@ function adoptLogins(
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
 async function openShared(
   options: ServiceOptions,
-  { own, log, clock, keep, publish }: Pick<Surroundings, "log" | "clock"> & {
+  { own, readOnly, ...parts }: Pick<Surroundings, "log" | "clock"> & {
     readonly own: OwnCertificate;
     readonly keep: Kept["keep"];
     readonly publish: Publish;
+    readonly sinks: Sinks;
+    readonly readOnly: boolean;
   },
 ) {
+  const { log, clock, keep, publish } = parts;
   const database = await openDatabase(options.config, { own, log, clock, keep });
   const sharedClock = await openClock(database, { log, clock, keep, known: options.state, publish });
   const cluster = joinOthers(database, { ...options, log, keep, publish });
+  const storedBans = cluster?.throttling ?? (readOnly ? undefined : openOwnBans(options, parts));
   const daemons = new Daemons({
     known: options.state?.daemons,
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
@@ -206,7 +210,7 @@ async function openShared(
   const shown = cluster === undefined
     ? proofs
     : new SharedReplayCache(proofs, { marks: cluster.marks, clock, log });
-  return { database, sharedClock, cluster, daemons, proofs, shown };
+  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown };
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {

@@ -2,12 +2,15 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { SharedMarks } from "../../store/shared_marks.ts";
+import { SqliteDatabase } from "../../store/sqlite_database.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
@@ -74,6 +77,27 @@ export async function openClock(
   );
   await shared.follow();
   return shared.read;
+}
+
+/** Opens the bans that a single instance keeps over restarts, if it has a database. */
+export function openOwnBans(
+  { config: { sharing: { database, directory } }, generation }: Pick<JoiningParts, "config"> & {
+    generation: number;
+  },
+  { log, clock, keep, publish, sinks }: Omit<ClockParts, "known"> & { readonly sinks: Sinks },
+): SharedThrottling | undefined {
+  if (database !== undefined || directory === undefined) return undefined;
+  const file = `${directory}/${RECORD_DATABASE}`;
+  return keep(
+    new SharedThrottling({
+      database: keep(new SqliteDatabase(file, RECORD_SCHEMA, clock, sinks.of("records"))),
+      secret: "", // failed logins stay in memory
+      log,
+      elapsed: stopwatch,
+      learned: (throttling) => publish({ throttling }),
+      alone: { known: generation > 1 },
+    }),
+  );
 }
 
 /** Joins the cluster of the shared database, if any. */
