@@ -24,7 +24,7 @@ Deno.test(
     const page = (await browser.get("/")).text;
     assert.match(page, /CN=alice,O=Example/);
     assert.match(page, /user name and password/);
-  
+
     const refused = await system.ask("/rest/auth", { as: ["alice", "a wrong one"] });
     assert.equal(refused.status, 401);
     assert.match(
@@ -43,6 +43,13 @@ Deno.test(
     await online.ended;
     assert.match(online.printed, /finds alice as uid=alice,ou=people,dc=demo,dc=org/);
     assert.match(online.printed, /localhost:1/);
+
+    const main = `${system.folder}/conf/container.properties`;
+    const asked = runAuthserver(["whoami-test", "CN=alice,O=Example", "--config", main], {
+      cwd: system.folder,
+    });
+    await asked.ended;
+    assert.match(asked.printed, /LDAP[^]*alice[^]*hpc/);
 
     await slapd.stop();
     assert.equal((await system.ask("/rest/auth", { as: ["alice", "another one"] })).status, 503);
