@@ -1153,7 +1153,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "what was got with a password ends with the user alone, and not with the password",
     file: "src/authentication/password/password_file.ts",
-    change: instead("credential === fingerprintOf(login, entry)", "true"),
+    change: instead("credential === FINGERPRINTS.of(entry, login)", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/password"],
   },
   {
@@ -1268,7 +1268,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "what was got with a password ends with the user alone, and not with the password",
     file: "src/authentication/password/password_file.ts",
-    change: instead("credential === fingerprintOf(login, entry)", "true"),
+    change: instead("credential === FINGERPRINTS.of(entry, login)", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/password"],
   },
   {
