@@ -11,6 +11,5 @@ export interface Outgoing {
   http(showCertificate?: boolean): OutgoingHttp;
   /** Opens a verified TLS connection within the time limit, without an HTTP proxy. @throws {RemoteUnavailable} */
   connect(remote: TlsRemote, signal: AbortSignal): Promise<TlsConnection>;
-  readonly timeoutMs: number; // limit of a complete answer
   readonly connectionsPerHost: number;
 }

@@ -7,7 +7,6 @@ export function onlyHttp(http?: OutgoingHttp): Outgoing {
   return {
     http: () => http ?? assert.fail("no system is asked"),
     connect: () => assert.fail("no connection is opened"),
-    timeoutMs: 20_000,
     connectionsPerHost: 6,
   };
 }

@@ -18,7 +18,6 @@ export function tlsOutgoing(authorities: readonly string[]): Outgoing & { readon
       opened++;
       return connection;
     },
-    timeoutMs: 10_000,
     connectionsPerHost: 6,
   };
 }

@@ -46,25 +46,15 @@ export const KEYS = {
 };
 
 /** Checks the values. */
-export async function read(
-  { uid, role, groups, others, lookUpBy, groupBase, groupFilter, nestedGroups, groupsMap, optional, ...rest }:
-    Infer<
-      typeof KEYS
-    >,
-  place: Place,
-) {
+export async function read(values: Infer<typeof KEYS>, place: Place) {
   const { reader, prefix } = place;
-  const config = readLdap(rest, place);
+  const { uid, role, groups, others } = values;
+  const config = readLdap(values, place);
   const assignments: AssignmentsConfig = {
     ...await readAssignments({ identity: undefined, uid, role, groups }, place),
     others: await readOthers(others, `${prefix}attributeAssign`, reader),
   };
-  return config && {
-    ...config,
-    ...{ lookUpBy, groupBase, groupFilter, nestedGroups, groupsMap, optional },
-    groupFilterOrigin: reader.origin(`${prefix}groupFilter`),
-    assignments,
-  };
+  return config && { ...config, assignments, groupFilterOrigin: reader.origin(`${prefix}groupFilter`) };
 }
 
 /** Checked configuration of the source. */

@@ -15,10 +15,7 @@ export const KEYS = {
 };
 
 /** Checks the values. */
-export function read({ derivedLifetime, ...rest }: Infer<typeof KEYS>, place: Place) {
-  const config = readLdap(rest, place);
-  return config && { ...config, derivedLifetime };
-}
+export const read = (values: Infer<typeof KEYS>, place: Place) => readLdap(values, place);
 
 /** Checked configuration of the authenticator. */
 export type LdapAuthenticatorConfig = ConfigRead<typeof read>;

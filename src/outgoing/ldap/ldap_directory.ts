@@ -106,7 +106,7 @@ export class LdapDirectory {
   async probe(address: string, asker: Asker): Promise<ProbeAnswer> {
     const server = this.#servers.find((server) => server.address === address);
     if (server === undefined) throw new TypeError(`no server ${address}`);
-    const { userBase, testUser, login } = this.config;
+    const { userBase, testUser, bindDN } = this.config;
     const base = {
       base: userBase,
       scope: "base",
@@ -115,7 +115,7 @@ export class LdapDirectory {
       most: 1,
     } as const;
     const [entry] = await server.search(base, asker);
-    const bound = login === undefined ? "searches anonymously" : `binds as ${login.dn}`;
+    const bound = bindDN === undefined ? "searches anonymously" : `binds as ${bindDN}`;
     if (entry === undefined) return { ok: false, found: `${bound}; there is no entry ${userBase}` };
     if (testUser === undefined) return { ok: true, found: `${bound}; finds ${userBase}` };
     const found = await this.findUser(testUser, ["1.1"], { server, asker });

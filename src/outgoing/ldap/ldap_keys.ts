@@ -55,20 +55,16 @@ export const LDAP_KEYS = {
 };
 
 /** Checked configuration of the connection and of the search for users. */
-export type LdapConfig = Omit<Infer<typeof LDAP_KEYS>, "bindDN" | "bindPassword"> & {
-  readonly login: { readonly dn: string; readonly password: string } | undefined; // of the service
-  readonly userFilterOrigin: Origin;
-};
+export type LdapConfig = Infer<typeof LDAP_KEYS> & { readonly userFilterOrigin: Origin };
 
 /** Checks the values of the common keys; `undefined` with diagnostics. */
-export function readLdap(
-  { bindDN, bindPassword: password, ...rest }: Infer<typeof LDAP_KEYS>,
-  { reader, prefix }: Pick<Place, "reader" | "prefix">,
-): LdapConfig | undefined {
-  const { addresses, dnTemplate, truststore, userFilter } = rest;
+export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
+  values: T,
+  { reader, prefix }: Place,
+): T & LdapConfig | undefined {
+  const { addresses, bindDN, bindPassword, dnTemplate, truststore, userFilter } = values;
   for (const address of addresses) {
-    const url = URL.parse(address);
-    if (url === null || !/^ldaps?:\/\/[^/@?#]+\/?$/i.test(address)) {
+    if (URL.parse(address) === null || !/^ldaps?:\/\/[^/@?#]+\/?$/i.test(address)) {
       reader.error(`${prefix}address`, "expected addresses such as ldaps://ldap.example.org", address);
       return undefined;
     }
@@ -86,15 +82,11 @@ export function readLdap(
     reader.error(`${prefix}dnTemplate`, diagnostic, dnTemplate);
   }
   if (truststore !== undefined) reader.expectFile(`${prefix}truststore`, truststore);
-  if ((bindDN === undefined) !== (password === undefined)) {
+  if ((bindDN === undefined) !== (bindPassword === undefined)) {
     const [given, missing] = bindDN === undefined ? ["bindPassword", "bindDN"] : ["bindDN", "bindPassword"];
     reader.error(`${prefix}${given}`, `expected ${prefix}${missing} too`);
   }
-  return {
-    ...rest,
-    userFilterOrigin: reader.origin(`${prefix}userFilter`),
-    login: bindDN === undefined || password === undefined ? undefined : { dn: bindDN, password },
-  };
+  return { ...values, userFilterOrigin: reader.origin(`${prefix}userFilter`) };
 }
 
 /** Returns the files that the connection reads. */

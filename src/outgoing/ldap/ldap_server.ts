@@ -109,14 +109,13 @@ export class LdapServer {
     });
   }
 
-  /** Servers close idle connections: one that does so before any answer is replaced. */
+  /** Servers close idle connections: one that does so before any answer is replaced, once. */
   async #exchange<T>(
     purpose: Purpose,
     signal: AbortSignal,
     use: (connection: LdapConnection) => Promise<T>,
   ): Promise<T> {
-    for (;;) {
-      const kept = this.#take(purpose);
+    for (let kept = this.#take(purpose);; kept = undefined) {
       const connection = kept ?? await this.#open(purpose, signal);
       try {
         const result = await closingOn(signal, connection, () => use(connection));
@@ -142,10 +141,10 @@ export class LdapServer {
 
   async #open(purpose: Purpose, signal: AbortSignal): Promise<LdapConnection> {
     const connection = new LdapConnection(await this.#parts.outgoing.connect(this.#remote, signal));
-    const { login } = this.#config;
-    if (purpose === "bind" || login === undefined) return connection;
+    const { bindDN, bindPassword } = this.#config;
+    if (purpose === "bind" || bindDN === undefined || bindPassword === undefined) return connection;
     try {
-      const result = await closingOn(signal, connection, () => connection.bind(login.dn, login.password));
+      const result = await closingOn(signal, connection, () => connection.bind(bindDN, bindPassword));
       if (result.code !== SUCCESS) throw this.#unusable("the login of this service as bindDN", result);
       return connection;
     } catch (error) {

@@ -30,10 +30,6 @@ export class OutgoingClients implements Outgoing {
 
   constructor(readonly config: OutgoingConfig, readonly own: OwnCertificate, readonly log: Logger) {}
 
-  get timeoutMs(): number {
-    return this.config.timeoutMs;
-  }
-
   get connectionsPerHost(): number {
     return Math.min(this.config.maxConnectionsPerHost, this.config.maxConnections);
   }

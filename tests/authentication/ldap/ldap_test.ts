@@ -233,7 +233,7 @@ test("refuses a server whose certificate is for another host", async () => {
 });
 
 test("is out of order if the service itself may not log in", async () => {
-  const subject = create({ login: { dn: "cn=authserver,dc=demo,dc=org", password: "wrong" } });
+  const subject = create({ bindPassword: "wrong" });
   await assert.rejects(result(subject, ...ALICE), (error) => {
     assert(error instanceof RemoteUnavailable);
     assert.match(error.reason, /login of this service as bindDN with code 49/);
@@ -278,5 +278,35 @@ test("keeps its connections, and asks once for the same credentials", async () =
   for (let i = 20; i < 40; i++) assert.match(await result(subject, `user${i}`, `password ${i}`), /^CN=/);
   await Promise.all(Array.from({ length: 5 }, () => result(subject, ...ALICE)));
   assert.equal(outgoing.opened, 2);
+  subject.close();
+});
+
+test("sends a password at most twice if connections close without an answer", async () => {
+  let [opened, asked] = [0, 0];
+  const real = tlsOutgoing([authority.certificate]);
+  const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
+    outgoing: {
+      ...real,
+      async connect(remote, signal) {
+        const connection = await real.connect(remote, signal);
+        opened++;
+        const isBroken = () => opened > 4; // after both sorts of connections were opened twice
+        return {
+          ...connection,
+          async read() {
+            if (!isBroken()) return await connection.read();
+            asked++;
+            return undefined;
+          },
+        };
+      },
+    },
+    clock: Date.now,
+    log: SILENT,
+  });
+  await Promise.all([30, 31].map((i) => result(subject, `user${i}`, `password ${i}`)));
+  opened = 5;
+  await assert.rejects(result(subject, "user32", "password 32"), RemoteUnavailable);
+  assert.equal(asked, 2);
   subject.close();
 });
