@@ -1,3 +1,4 @@
+import { SLAPD } from "./fixtures/slapd_programs.ts";
 import { POSTGRES } from "./fixtures/postgres_programs.ts";
 
 /** Something that tests need and a machine may lack. */
@@ -31,6 +32,11 @@ async function requirements(): Promise<readonly Requirement[]> {
       sign: /\bFAKETIME\b/,
       missing: !await isInstalled("faketime"),
       why: "libfaketime is not installed (Debian: apt-get install faketime)",
+    },
+    {
+      sign: /SLAPD\b|slapd/,
+      missing: SLAPD === undefined,
+      why: "OpenLDAP is not installed (Debian: apt-get install slapd ldap-utils)",
     },
     await program("haproxy"),
     await program("curl"),

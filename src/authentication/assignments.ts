@@ -1,6 +1,8 @@
 import type { Logger } from "../logging/logger.ts";
 import { isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { printable } from "../model/printable.ts";
+import { textsOf } from "./claims.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { httpError } from "../model/http_error.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
@@ -14,7 +16,10 @@ export interface AssignedAttributes {
   readonly uid?: string;
   readonly role?: string;
   readonly groups?: readonly string[];
+  readonly displayName?: string | undefined; // for people; proves nothing
 }
+
+const LONGEST_NAME = 100; // characters of a display name
 
 /** Role with public reads only (authentication.md 8.3), for users whose role is unclear. */
 const NO_ROLE = "anonymous";
@@ -29,6 +34,7 @@ export class Assignments {
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
   readonly #others: readonly (readonly [name: string, expression: Expression])[];
+  readonly #displayName: Expression | undefined;
   readonly #unixGroups: UnixGroups;
   readonly #log: Logger;
 
@@ -60,6 +66,7 @@ export class Assignments {
       const expression = compile(value);
       return expression === undefined ? [] : [[name, expression]];
     });
+    this.#displayName = compile(config.displayName);
     this.#unixGroups = new UnixGroups("groups left out that are no group names", log);
     this.#log = log;
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
@@ -103,7 +110,19 @@ export class Assignments {
           foreign: group.foreign.length > 0,
         }))),
     ) ?? [];
-    return { uid, role, ...(groups.length > 0 && { groups }) };
+    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables) };
+  }
+
+  /** Evaluates `displayNameAssign`; omits names that are too long or cannot be printed. */
+  #nameOf(variables: Variables): string | undefined {
+    const text = (name: string) => textsOf(variables.get(name))[0];
+    const name = this.#displayName === undefined
+      ? text("name") ?? text("preferred_username") ??
+        (text("email_verified") === "true" ? text("email") : undefined)
+      : this.#attempt("displayNameAssign", () => this.#displayName?.text(variables));
+    return name !== undefined && name !== "" && name.length <= LONGEST_NAME && printable(name) === name
+      ? name
+      : undefined;
   }
 
   /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */

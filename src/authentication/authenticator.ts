@@ -58,6 +58,11 @@ export interface BrowserLogin {
   begin(visit: BrowserVisit, asker: Asker): Promise<string>;
   /** @param answer Query of the redirect. @throws {RemoteUnavailable} */
   finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome>;
+  /**
+   * Returns the URL at which a browser logs out of the provider (OIDC RP-Initiated Logout 1.0, 2), if there is one.
+   * @param back Address to which the provider leads back. @throws {RemoteUnavailable}
+   */
+  logoutAddress(back: string, asker: Asker): Promise<string | undefined>;
   /** Gets a new access token. @throws {RemoteUnavailable} */
   renew(
     session: ProviderSession & { readonly refreshToken: string },

@@ -14,6 +14,16 @@ export const ASSIGNED = {
   groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
 };
 
+/** Key of identity providers for the name of a user. */
+export const DISPLAY_NAME = {
+  displayName: optional(text({
+    name: "displayNameAssign",
+    help:
+      "Expression for the name that pages show beside the account. If not set: name, preferred_username, or a verified email",
+    added: true,
+  })),
+};
+
 /** Expressions for account, role and groups. */
 export interface ExpressionConfig {
   readonly text: string;
@@ -26,12 +36,15 @@ export interface AssignmentsConfig {
   readonly uid: ExpressionConfig | undefined;
   readonly role: ExpressionConfig | undefined;
   readonly groups: ExpressionConfig | undefined;
+  readonly displayName?: ExpressionConfig | undefined;
   readonly others?: readonly Item<ExpressionConfig>[]; // attributes by name, such as `uftpd.HPC.rateLimit`
 }
 
 /** Reads the expressions `<name>Assign`. */
 export async function readAssignments(
-  texts: Readonly<Record<"identity" | "uid" | "role" | "groups", string | undefined>>,
+  texts: Readonly<Record<"identity" | "uid" | "role" | "groups", string | undefined>> & {
+    readonly displayName?: string | undefined;
+  },
   { reader, prefix }: { readonly reader: KeyReader; readonly prefix: string },
 ): Promise<AssignmentsConfig> {
   return {
@@ -39,6 +52,7 @@ export async function readAssignments(
     uid: await readExpression(reader, `${prefix}uidAssign`, texts.uid),
     role: await readExpression(reader, `${prefix}roleAssign`, texts.role),
     groups: await readExpression(reader, `${prefix}groupsAssign`, texts.groups),
+    displayName: await readExpression(reader, `${prefix}displayNameAssign`, texts.displayName),
   };
 }
 

@@ -165,11 +165,11 @@ async function startTlsOn(
 
 /** Wraps Deno's connection for the HTTP clients. */
 export function connectionOver(connection: Deno.Conn): TlsConnection {
+  const buffer = new Uint8Array(16 * 1024);
   return {
     read: async () => {
-      const buffer = new Uint8Array(16 * 1024);
       const length = await connection.read(buffer);
-      return length === null ? undefined : buffer.subarray(0, length);
+      return length === null ? undefined : buffer.slice(0, length);
     },
     write: (bytes) => writeAll(connection, bytes),
     close: () => connection.close(),

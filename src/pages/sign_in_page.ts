@@ -3,7 +3,8 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { type HttpError, httpError } from "../model/http_error.ts";
+import { askerOf } from "../authentication/asker_of.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
@@ -110,16 +111,37 @@ export async function signedIn(
 }
 
 /** Serves `POST /logout`. */
-export async function signOut(call: Call, { signIns }: SignInParts): Promise<HttpResponse> {
+export async function signOut(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const cookie = signInCookie(call.base);
   const token = cookie.valueIn(call.request.headers.get("Cookie"));
   if (call.signIn !== undefined && token !== undefined) {
     await readOwnForm(call);
-    await signIns.end(token);
+    await parts.signIns.end(token);
   }
-  const response = emptyResponse({ status: 303, headers: { Location: call.root } });
+  const response = await signedOutPage(call, parts) ??
+    emptyResponse({ status: 303, headers: { Location: call.root } });
   response.headers.add("Set-Cookie", cookie.set("", 0));
   return response;
+}
+
+/** Offers the logout at the provider. A link: a form may lead to this service alone (`form-action`). */
+async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpResponse | undefined> {
+  const login = ways.providers.get(call.signIn?.identity.via ?? "");
+  const asker = askerOf({ clientAddress: call.clientAddress }, "logout", call.signal);
+  let address: string | undefined;
+  try {
+    address = await login?.logoutAddress(`${call.base}/`, asker);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    call.log.warn("logout at the provider not offered", { error });
+  }
+  if (login === undefined || address === undefined) return undefined;
+  const says = TEXTS.signIn;
+  return pageResponse({
+    title: says.signedOut,
+    body: markup`<p><a class="button" href="${address}">${says.signOutAt(login.title)}</a></p>
+<p><a href="${call.root}">${says.stay}</a></p>`,
+  });
 }
 
 /** Redirects to the sign-in page, which leads back. */

@@ -32,6 +32,9 @@ export const TEXTS = {
     signedInAs: "Signed in as",
     until: "until",
     signOut: "Sign out",
+    signedOut: "You are signed out of this service",
+    signOutAt: (title: string) => `Sign out at ${title} too`,
+    stay: "Stay signed in there",
     closeBrowser: "Close the browser to sign out.",
   },
 

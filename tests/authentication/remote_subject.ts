@@ -41,6 +41,7 @@ export function assignments(texts: Partial<Record<ExpressionName, string>>): Ass
     uid: expression("uid"),
     role: expression("role"),
     groups: expression("groups"),
+    displayName: expression("displayName"),
   };
 }
 

@@ -75,6 +75,37 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
+    rows: ["A user name that is a filter or part of a name for the LDAP server"],
+    broken: "user names reach the filter as they were typed",
+    file: "src/outgoing/ldap/ldap_directory.ts",
+    change: instead(
+      "return value === undefined ? written : escapeFilterValue(value);",
+      "return value ?? written;",
+    ),
+    tests: ["tests/outgoing/ldap/ldap_directory_test.ts", "tests/authentication/ldap/ldap_test.ts"],
+  },
+  {
+    rows: ["A login at LDAP without a password, or with the password in plain text"],
+    broken: "an empty password is sent",
+    file: "src/outgoing/ldap/ldap_connection.ts",
+    change: instead('if (dn === "" || password === "") throw', "if (false) throw"),
+    tests: ["tests/outgoing/ldap/ldap_connection_test.ts"],
+  },
+  {
+    rows: ["An LDAP server that answers without end, or with bytes that hang a parser"],
+    broken: "an answer may be as long as the server likes",
+    file: "src/outgoing/ldap/ldap_connection.ts",
+    change: instead("if (this.#received > MAX_ANSWER) {", "if (this.#received < 0) {"),
+    tests: ["tests/outgoing/ldap/ldap_connection_test.ts"],
+  },
+  {
+    rows: ["A name from elsewhere that gets the LDAP attributes of a user with the same `uid`"],
+    broken: "the same part of a name is enough",
+    file: "src/outgoing/ldap/ldap_directory.ts",
+    change: instead("name !== undefined && sameName(name, dn) ? found", "name !== undefined ? found"),
+    tests: ["tests/attributes/ldap/ldap_source_test.ts"],
+  },
+  {
     rows: ["Made-up names that cause odd answers of a provider"],
     broken: "an answer about a user whom the provider does not have counts as its failure",
     file: "src/authentication/provider_answers.ts",
@@ -1122,7 +1153,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "what was got with a password ends with the user alone, and not with the password",
     file: "src/authentication/password/password_file.ts",
-    change: instead("credential === fingerprintOf(login, entry)", "true"),
+    change: instead("credential === FINGERPRINTS.of(entry, login)", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/password"],
   },
   {
@@ -1237,7 +1268,7 @@ export const ATTACKS: readonly Breakage[] = [
     ],
     broken: "what was got with a password ends with the user alone, and not with the password",
     file: "src/authentication/password/password_file.ts",
-    change: instead("credential === fingerprintOf(login, entry)", "true"),
+    change: instead("credential === FINGERPRINTS.of(entry, login)", "true"),
     tests: ["tests/service/endings_test.ts", "tests/authentication/password"],
   },
   {

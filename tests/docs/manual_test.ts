@@ -57,6 +57,7 @@ async function workshop() {
     "conf/gateway.pem": authority.certificate,
     "conf/other-service.pem": authority.certificate,
     "conf/idp-signing.pem": authority.certificate,
+    "conf/ldap-password": "a secret\n",
     ".credentials/database-password": "from systemd, and long enough as a secret\n",
     ".bin/authserver": `#!/bin/sh\nexec "${Deno.execPath()}" run -A -q "${ROOT}main.ts" "$@"\n`,
   };

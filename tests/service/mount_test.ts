@@ -127,7 +127,11 @@ Deno.test("mountService() answers below a path, with links there, and every answ
     const { text: token } = await asked("/uftp/rest/auth/token", { headers: known });
     const bearer = { ...html, Authorization: `Bearer ${token}` };
     const other = (await asked("/uftp/rest/auth", { headers: bearer })).text;
-    assert.match(other, /Signed in as <strong><bdi>cn=[^]* -u &#60;user&#62; -i /i, "a token is no password");
+    assert.match(
+      other,
+      /Signed in as <strong><bdi>cn=[^]* -A &#34;\$\(cat ~\/\.uftp-token\)&#34; /i,
+      "a token is no password",
+    );
     assert.equal((await asked("/uftp/rest/auth", { headers: { Authorization: "Basic eDp5" } })).status, 401);
     assert.equal((await asked("/uftp/login", { headers: known })).status, 303);
     assert.equal((await asked("/uftp/rest/auth", { method: "OPTIONS" })).status, 204);

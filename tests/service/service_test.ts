@@ -113,7 +113,12 @@ Deno.test("a request is logged as a warning where the service could not do it, a
 
 /** What a service serves, and what a page has of several services. */
 const PATHS = {
-  always: { "/health/live": "GET, HEAD", "/health/ready": "GET, HEAD", "/openapi.json": "GET, HEAD" },
+  always: {
+    "/health/live": "GET, HEAD",
+    "/health/ready": "GET, HEAD",
+    "/openapi.json": "GET, HEAD",
+    "/help": "GET, HEAD",
+  },
   auth: {
     "/": "GET, HEAD",
     "/rest/auth": "GET, HEAD",
@@ -144,7 +149,6 @@ const PATHS = {
     "/link/HPC/1": "POST",
     "/drop/HPC/1": "POST",
     "/drop/HPC/1/a": "POST",
-    "/help": "GET, HEAD",
   },
   admin: { "/rest/admin": "GET, HEAD", "/rest/admin/actions/ban": "POST" },
   "auth share": {

@@ -6,7 +6,7 @@ import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
-import { Visitor } from "./visitor.ts";
+import { formToken, Visitor } from "./visitor.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
@@ -257,5 +257,32 @@ Deno.test("no browser is sent to a provider that takes no challenge by S256", as
   } finally {
     await weak[Symbol.asyncDispose]();
     await provider[Symbol.asyncDispose]();
+  }
+});
+
+Deno.test("who signs out is offered the logout at the provider, if it has one, and goes home otherwise", async () => {
+  const signOut = async () => {
+    const browser = new Visitor(system);
+    await browser.get(two.signIn((await leave(browser, "TWO")).location, "bob"));
+    return await browser.post("/logout", { token: formToken(await browser.get("/")) });
+  };
+  assert.equal((await signOut()).status, 303);
+  two.metadata = { end_session_endpoint: `${two.issuer}/end?realm=a` };
+  try {
+    await system.service.reload(); // the discovery document is kept for an hour
+    const page = await signOut();
+    assert.equal(page.status, 200);
+    const back = encodeURIComponent(`https://localhost:${system.port}/`);
+    const address =
+      `${two.issuer}/end?realm=a&#38;client_id=${CODE_CLIENT.id}&#38;post_logout_redirect_uri=${back}`;
+    assert(
+      page.text.includes(
+        `<a class="button" href="${address}">Sign out at &#60;b&#62;Lab&#60;/b&#62; too</a>`,
+      ),
+      page.text,
+    );
+    assert.match(String(page.headers["set-cookie"]), /sign-in=; .*Max-Age=0/);
+  } finally {
+    two.metadata = {};
   }
 });

@@ -73,6 +73,15 @@ export class CodeLogin implements BrowserLogin {
     return url.href;
   }
 
+  async logoutAddress(back: string, asker: Asker): Promise<string | undefined> {
+    const endpoint = await this.parts.provider.endSessionEndpoint(asker);
+    if (endpoint === undefined) return undefined;
+    const url = new URL(endpoint);
+    url.searchParams.set("client_id", this.config.signIn.client.clientId);
+    url.searchParams.set("post_logout_redirect_uri", back);
+    return url.href;
+  }
+
   async finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome> {
     try {
       const code = await this.#codeOf(answer, asker);

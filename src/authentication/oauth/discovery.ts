@@ -8,6 +8,7 @@ export interface ProviderMetadata {
   readonly userinfoEndpoint?: string;
   readonly authorizationEndpoint?: string;
   readonly tokenEndpoint?: string;
+  readonly endSessionEndpoint?: string; // OIDC RP-Initiated Logout 1.0, 2.1
   readonly challengeMethods?: readonly unknown[]; // PKCE methods (RFC 7636); absent: not stated
   readonly namesItself: boolean; // whether responses contain `iss` (RFC 9207, 3)
 }
@@ -42,6 +43,7 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
     userinfoEndpoint: endpoint(document, "userinfo_endpoint"),
     authorizationEndpoint: endpoint(document, "authorization_endpoint"),
     tokenEndpoint: endpoint(document, "token_endpoint"),
+    endSessionEndpoint: endpoint(document, "end_session_endpoint"),
     challengeMethods: Array.isArray(methods) ? methods : undefined,
     namesItself: document.authorization_response_iss_parameter_supported === true,
   };

@@ -27,6 +27,7 @@ export async function read(values: Values, place: Place) {
     uid,
     role,
     groups,
+    displayName,
     allowPlainHttp,
     ...given
   } = values;
@@ -44,7 +45,7 @@ export async function read(values: Values, place: Place) {
   }
   checkProvider(values, place);
   checkWhose(values, place);
-  const assignments = await readAssignments({ identity, uid, role, groups }, place);
+  const assignments = await readAssignments({ identity, uid, role, groups, displayName }, place);
   checkGroups(values, place);
   checkCapabilities(values, place);
   const client = await readClientLogin(values, place);

@@ -113,6 +113,13 @@ export class Provider {
     return authorizationEndpoint;
   }
 
+  /** Returns the URL where browsers log out, if the provider has one of its own scheme. @throws {RemoteUnavailable} */
+  async endSessionEndpoint(asker: Asker): Promise<string | undefined> {
+    const { issuer = "" } = this.#addresses;
+    const { endSessionEndpoint: url } = await this.#document(issuer, asker);
+    return url !== undefined && new URL(url).protocol === new URL(issuer).protocol ? url : undefined;
+  }
+
   /** Reports whether responses contain `iss`. @throws {RemoteUnavailable} */
   async namesItself(asker: Asker): Promise<boolean> {
     return (await this.#document(this.#addresses.issuer ?? "", asker)).namesItself;

@@ -33,7 +33,9 @@ export class LdapServer {
   readonly #remote: TlsRemote;
   readonly #system: RemoteSystem;
   readonly #idle = { search: new Map<LdapConnection, number>(), bind: new Map<LdapConnection, number>() };
-  readonly #closed = new AbortController();
+  /** Functions that stop the requests under way. */
+  readonly #attempts = new Set<() => void>();
+  #closed = false;
 
   constructor(readonly address: string, config: LdapConfig, parts: LdapParts) {
     this.#config = config;
@@ -68,7 +70,8 @@ export class LdapServer {
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#closed = true;
+    for (const stop of this.#attempts) stop();
     for (const idle of Object.values(this.#idle)) {
       for (const connection of idle.keys()) connection.close();
       idle.clear();
@@ -81,17 +84,27 @@ export class LdapServer {
 
   #run<T>(purpose: Purpose, asker: Asker, use: (connection: LdapConnection) => Promise<T>): Promise<T> {
     return this.#system.run(asker, async () => {
-      const limit = new AbortController();
-      const timer = setTimeout(() => limit.abort(), this.#config.timeoutMs);
-      const signal = AbortSignal.any([asker.signal, limit.signal, this.#closed.signal]);
+      // By hand, since `AbortSignal.any` is expensive for each request.
+      const attempt = new AbortController();
+      const stop = () => attempt.abort();
+      const { timeoutMs } = this.#config;
+      const timer = setTimeout(() => attempt.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      asker.signal.addEventListener("abort", stop, { once: true });
+      this.#attempts.add(stop);
       try {
-        return await this.#exchange(purpose, signal, use);
+        asker.signal.throwIfAborted();
+        return await this.#exchange(purpose, attempt.signal, use);
       } catch (error) {
-        if (error instanceof RemoteUnavailable) throw error;
-        const late = `no answer within ${this.#config.timeoutMs} ms`;
-        throw this.#system.unusable(limit.signal.aborted ? late : reasonOf(error), error);
+        const { aborted, reason: why } = attempt.signal;
+        if (error instanceof RemoteUnavailable && !aborted) throw error;
+        const found: unknown = aborted ? why : error;
+        const reason = found instanceof Error ? found.message : "no answer";
+        const connected = !(error instanceof RemoteUnavailable) || error.connected;
+        throw new RemoteUnavailable(this.#system.remote, reason, { cause: error, connected });
       } finally {
         clearTimeout(timer);
+        asker.signal.removeEventListener("abort", stop);
+        this.#attempts.delete(stop);
       }
     });
   }
@@ -107,7 +120,7 @@ export class LdapServer {
       const connection = kept ?? await this.#open(purpose, signal);
       try {
         const result = await closingOn(signal, connection, () => use(connection));
-        if (!this.#closed.signal.aborted) this.#idle[purpose].set(connection, performance.now());
+        if (!this.#closed) this.#idle[purpose].set(connection, performance.now());
         else connection.close();
         return result;
       } catch (error) {
@@ -155,8 +168,4 @@ async function closingOn<T>(
   } finally {
     signal.removeEventListener("abort", close);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : "no answer";
 }

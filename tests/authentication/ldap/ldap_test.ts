@@ -166,6 +166,39 @@ pwdAccountLockedTime: 000001010000Z
   again.close();
 });
 
+test("asks for an account at most every ten seconds, and notices then that it is locked", async () => {
+  let elapsed = 0;
+  const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
+    outgoing: tlsOutgoing([authority.certificate]),
+    clock: Date.now,
+    elapsed: () => elapsed,
+    log: SILENT,
+  });
+  const status = async () =>
+    (await subject.accountStatusOf({ dn: "CN=user3,O=Demo", login: "user3" }, NEVER)).kind;
+  assert.equal(await status(), "known");
+  await slapd?.change(`dn: uid=user3,ou=people,dc=demo,dc=org
+changetype: modify
+add: pwdAccountLockedTime
+pwdAccountLockedTime: 000001010000Z
+`);
+  elapsed = 9_999;
+  assert.equal(await status(), "known");
+  elapsed = 10_000;
+  assert.equal(await status(), "gone");
+  subject.close();
+});
+
+test("leaves a server alone to which no connection comes about", async () => {
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const dead = `ldaps://localhost:${silent.addr.port}`;
+  const subject = create({ addresses: [dead, address], timeoutMs: 300 });
+  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  assert.equal(subject.status(dead).up, false);
+  assert.match(subject.status(dead).reason ?? "", /no answer within 300 ms/);
+  subject.close();
+});
+
 test("asks the next server if one is down, and never a second one about a wrong password", async () => {
   const subject = create({ addresses: ["ldaps://localhost:1", address] });
   assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");

@@ -1,3 +1,8 @@
+import { createPublicKey } from "node:crypto";
+import { cpuUsage } from "node:process";
+import { importJWK, type JWK, jwtVerify } from "jose";
+import { readForeignToken } from "../../../src/authentication/foreign_token.ts";
+import { isSignedBy } from "../../../src/authentication/jws_signature.ts";
 import { createSigner, type SigningAlgorithm } from "../../identity_provider/token_issuer.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../../pki/authority.ts";
@@ -5,15 +10,11 @@ import { authenticatorProperties } from "../../system/every_method.ts";
 import { startBenchSite } from "../bench_site.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
 
-const PROMISED = { atLeast: 0.6 };
-/** Algorithms, and what is promised of the rate of each. */
-const ALGORITHMS: ReadonlyMap<SigningAlgorithm, Figure["target"]> = new Map([
-  ["EdDSA", PROMISED],
-  ["RS256", PROMISED],
-  ["ES256", undefined],
-]);
+const ALGORITHMS: readonly SigningAlgorithm[] = ["EdDSA", "RS256", "ES256"];
+/** Of what a token costs that is verified, beyond one that is remembered, as a multiple of `jose.jwtVerify`. */
+const PROMISED = { atMost: 1.5 };
 /** Rounds of each sort of token; they alternate, so that a disturbance meets both. */
-const ROUNDS = 9;
+const ROUNDS = 5;
 /** Requests of a round. Signing takes longer than verifying, so these are few. */
 const REQUESTS = 1_000;
 /** Requests at once. */
@@ -24,19 +25,43 @@ interface Cost {
   readonly core: number;
 }
 
+/** Processor time of one call in microseconds, of this process with all its threads. */
+async function timeOf(texts: readonly string[], call: (text: string) => unknown): Promise<number> {
+  const before = cpuUsage();
+  for (const text of texts) await call(text);
+  const { user, system } = cpuUsage(before);
+  return (user + system) / texts.length;
+}
+
+/** The steps of a token in this process; `library` measures the whole of it by `jose`. */
+async function partsOf(alg: SigningAlgorithm, jwk: JWK, authorizations: readonly string[]) {
+  const textsOf = (all: readonly string[]) => all.map((each) => each.slice("Bearer ".length));
+  const texts = textsOf(authorizations);
+  const key = createPublicKey({ key: { ...jwk }, format: "jwk" });
+  const verifying = await importJWK({ ...jwk }, alg);
+  const library = (all: readonly string[]) =>
+    timeOf(textsOf(all), (text) => jwtVerify(text, verifying, { audience: "uftp", typ: "at+jwt" }));
+  await library(authorizations);
+  return {
+    library,
+    signature: await timeOf(texts, (text) => isSignedBy({ text, algorithm: alg }, key)),
+    parsing: await timeOf(texts, readForeignToken),
+  };
+}
+
 /** What a token costs that is verified, of what one costs that is remembered. */
 export const accessTokens: Measurement = {
   name: "access-tokens",
   summary:
     "GET /rest/auth with another access token of an issuer each time, against one that was seen before",
   note:
-    "Nothing is promised of ES256, where the signature is nearly all that a new token costs: of the ways that the runtime has to verify one by a key on P-256, Web Cryptography is the fastest and takes 420 to 500 µs, node:crypto 750 to 850. One of EdDSA takes 45 µs, one of RS256 50 µs.",
+    "The limit is the library: what another token costs the whole program beyond one that was seen before, against jose.jwtVerify of the same tokens with the same key in the same run. The rest of that cost is the claims (issuer, times, requirements, name and attributes) and the cache. jose verifies by Web Cryptography; RS256 and EdDSA are verified here by faster means.",
   async run() {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     await using provider = await startOidcProvider(
       authority.issue({ subject: "CN=idp", names: ["localhost"] }),
     );
-    const signers = [...ALGORITHMS.keys()].map((alg) => createSigner(alg, alg));
+    const signers = ALGORITHMS.map((alg) => createSigner(alg, alg));
     provider.keys.push(...signers.map(({ jwk }) => jwk));
     await using bench = await startBenchSite({
       authority,
@@ -67,7 +92,7 @@ export const accessTokens: Measurement = {
       return { all: used("total") / authorizations.length, core: used("worker-2") / authorizations.length };
     };
     const figures: Figure[] = [];
-    for (const { alg, sign } of signers) {
+    for (const { alg, sign, jwk } of signers) {
       let made = 0;
       const tokens = (count: number) => {
         const exp = Math.floor(Date.now() / 1000) + 3600;
@@ -80,23 +105,29 @@ export const accessTokens: Measurement = {
       const [seen = ""] = tokens(1);
       const again = Array.from({ length: REQUESTS }, () => seen);
       for (const warm of [again, again, tokens(REQUESTS)]) await costOf(warm);
-      const rounds: { readonly known: Cost; readonly fresh: Cost }[] = [];
+      const parts = await partsOf(alg, jwk, tokens(REQUESTS));
+      const rounds: { readonly known: Cost; readonly fresh: Cost; readonly library: number }[] = [];
       for (let i = 0; i < ROUNDS; i++) {
-        rounds.push({ known: await costOf(again), fresh: await costOf(tokens(REQUESTS)) });
+        const others = tokens(REQUESTS);
+        const known = await costOf(again);
+        const fresh = await costOf(others);
+        rounds.push({ known, fresh, library: await parts.library(others) });
       }
       const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
-      const rate = of(({ known, fresh }) => known.all / fresh.all);
       figures.push(
         {
-          what: `${alg}: rate by processor time, of one seen before`,
-          value: rate,
+          what: `${alg}: processor time beyond one seen before, of jose.jwtVerify`,
+          value: of(({ known, fresh, library }) => (fresh.all - known.all) / library),
           unit: "×",
-          target: ALGORITHMS.get(alg),
+          target: PROMISED,
         },
+        { what: `${alg}: processor time of jose.jwtVerify`, value: of(({ library }) => library), unit: "µs" },
+        { what: `${alg}: of the signature here`, value: parts.signature, unit: "µs" },
+        { what: `${alg}: of header and JSON here`, value: parts.parsing, unit: "µs" },
         {
-          what: `${alg}: the same of the core`,
-          value: of(({ known, fresh }) => known.core / fresh.core),
-          unit: "×",
+          what: `${alg}: beyond one seen before, core`,
+          value: of(({ known, fresh }) => fresh.core - known.core),
+          unit: "µs",
         },
         { what: `${alg}: processor time`, value: of(({ fresh }) => fresh.all), unit: "µs" },
         { what: `${alg}: processor time, seen before`, value: of(({ known }) => known.all), unit: "µs" },

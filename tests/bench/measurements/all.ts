@@ -5,6 +5,7 @@ import { footprint } from "./footprint.ts";
 import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
 import { instances } from "./instances.ts";
+import { ldapLogins } from "./ldap_logins.ts";
 import { reload } from "./reload.ts";
 import { hostileMemory } from "./hostile_memory.ts";
 import { hostileHeads } from "./hostile_heads.ts";
@@ -24,6 +25,7 @@ export const ALL: readonly Measurement[] = [
   token,
   freshTokens,
   accessTokens,
+  ldapLogins,
   sessions,
   connections,
   connectionsWithLogin,

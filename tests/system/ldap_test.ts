@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { SLAPD } from "../fixtures/slapd.ts";
+import { runAuthserver } from "./service_process.ts";
+import { LDAP_USER, ldapSystem } from "./ldap_site.ts";
+import { Visitor } from "./visitor.ts";
+
+const ignore = SLAPD === undefined;
+
+Deno.test(
+  "a service set up by the page about LDAP opens sessions, signs in browsers, and counts wrong passwords (slapd)",
+  {
+    ignore,
+  },
+  async () => {
+    await using site = await ldapSystem();
+    const { system, slapd } = site;
+    const session = await system.ask("/rest/auth/HPC", { as: LDAP_USER, body: { serverPath: "" } });
+    assert.equal(session.status, 200, session.text);
+    const { values } = system.daemon().requests.findLast(({ values }) => values?.has("user")) ?? {};
+    assert.deepEqual([values?.get("user"), values?.get("group")], ["alice", "hpc"]);
+
+    const browser = new Visitor(system);
+    assert.equal((await browser.signIn(LDAP_USER)).status, 303);
+    const page = (await browser.get("/")).text;
+    assert.match(page, /CN=alice,O=Example/);
+    assert.match(page, /user name and password/);
+
+    const refused = await system.ask("/rest/auth", { as: ["alice", "a wrong one"] });
+    assert.equal(refused.status, 401);
+    assert.match(
+      await system.logged(/credentials refused/),
+      /authenticator=LDAP.*wrong password \(code 49\)/,
+    );
+
+    const online = runAuthserver([
+      "check",
+      "--online",
+      "--config",
+      `${system.folder}/conf/container.properties`,
+    ], {
+      cwd: system.folder,
+    });
+    await online.ended;
+    assert.match(online.printed, /finds alice as uid=alice,ou=people,dc=demo,dc=org/);
+    assert.match(online.printed, /localhost:1/);
+
+    const main = `${system.folder}/conf/container.properties`;
+    const asked = runAuthserver(["whoami-test", "CN=alice,O=Example", "--config", main], {
+      cwd: system.folder,
+    });
+    await asked.ended;
+    assert.match(asked.printed, /LDAP[^]*alice[^]*hpc/);
+
+    await slapd.stop();
+    assert.equal((await system.ask("/rest/auth", { as: ["alice", "another one"] })).status, 503);
+  },
+);
