@@ -50,6 +50,7 @@ export class CircuitBreaker {
   succeeded(): void {
     this.#failingSince = undefined;
     this.#pauseMs = 0;
+    this.#until = -Infinity;
   }
 
   /** Records a failure. `pauseOf` may adjust the next pause. */
@@ -58,6 +59,11 @@ export class CircuitBreaker {
     const now = elapsed();
     this.#failingSince ??= now;
     if (now - this.#failingSince < toleranceMs) return;
+    // Many attempts that began before it opened may fail at once: the pause doubles for a trial only.
+    if (now < this.#until) {
+      this.#until = Math.max(this.#until, now + pauseOf(0));
+      return;
+    }
     this.#pauseMs = Math.min(2 * this.#pauseMs || firstPauseMs, longestPauseMs);
     this.#until = now + pauseOf(this.#pauseMs);
   }

@@ -48,6 +48,8 @@ export class Cluster implements AsyncDisposable {
       properties: {
         "persistence.user": ROLE,
         "share.maxPerUser": "0",
+        // Revoked tokens are shown again and again, to see that each is refused.
+        "container.security.throttling.maxFailures": "10000",
       },
     });
     const { server, database } = several;

@@ -74,13 +74,15 @@ export function checkShare(
   return found;
 }
 
-/** Finds instances that took longer than they may. @param most In milliseconds. */
+/**
+ * Finds instances that took longer than they may. What a thread waited for a processor does not count, up to half of the
+ * time. @param most In milliseconds.
+ */
 export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_AGAIN_MS): string[] {
-  return recoveries.filter(({ ms, waitedMs }) => ms - waitedMs > most).map((
-    { fault, instance, ms, waitedMs },
-  ) =>
-    `instance ${instance} served ${(ms / 1000).toFixed(1)} s after the end of: ${fault}; ` +
-    `${(waitedMs / 1000).toFixed(1)} s of them a thread waited for a processor`
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+  return recoveries.filter(({ ms, waitedMs }) => ms - Math.min(waitedMs, ms / 2) > most).map((late) =>
+    `instance ${late.instance} served ${seconds(late.ms)} after the end of: ${late.fault}; ` +
+    `${seconds(late.waitedMs)} of them a thread waited for a processor`
   );
 }
 

@@ -73,6 +73,11 @@ Deno.test("checkRecoveries() notices an instance that serves later than 20 s aft
   assert.deepEqual(checkRecoveries([{ ...recovery, ms: 20_501 }]), [
     "instance 2 served 20.5 s after the end of: a fault; 0.5 s of them a thread waited for a processor",
   ]);
+  assert.equal(
+    checkRecoveries([{ ...recovery, ms: 40_001, waitedMs: 39_000 }]).length,
+    1,
+    "half of it at most",
+  );
 });
 
 const use = (outcome: Outcome, more: Partial<TokenPast["uses"][number]> = {}) => ({

@@ -29,6 +29,23 @@ Deno.test("CircuitBreaker opens with the first failure, and doubles its pauses u
   assert.equal(breaker.waitMs, 1_000, "a success closes it: pauses begin anew");
 });
 
+Deno.test("CircuitBreaker pauses as long for many failures at once as for one", () => {
+  const { time, breaker } = create();
+  for (let i = 0; i < 8; i++) {
+    breaker.failed();
+    time.now += 1;
+  }
+  assert.equal(breaker.waitMs, 992);
+  breaker.failed(() => 5_000);
+  assert.equal(breaker.waitMs, 5_000, "a longer pause that a system asks for counts");
+  time.now += 5_000;
+  breaker.failed();
+  assert.equal(breaker.waitMs, 2_000, "a failed trial doubles it");
+  breaker.succeeded();
+  breaker.failed();
+  assert.equal(breaker.waitMs, 1_000);
+});
+
 Deno.test("CircuitBreaker tolerates failures for a while", () => {
   const { time, breaker } = create({ toleranceMs: 500 });
   breaker.failed();
