@@ -12,7 +12,7 @@ export interface BanSubject {
 export interface Ban extends BanSubject {
   /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
-  readonly pending?: boolean; // operator bans: other instances do not know it yet. Default: false
+  readonly pending?: boolean; // operator bans: the database does not have it yet. Default: false
   readonly failures: number; // 0 for operator bans
   readonly until: number; // milliseconds since the epoch
 }
