@@ -32,7 +32,8 @@ const SQL = {
   all: `SELECT * FROM record WHERE kind = :kind AND ends > :now ORDER BY made, key`,
   owned: `SELECT * FROM record WHERE kind = :kind AND owner = :owner AND ends > :now ORDER BY made, key`,
   remove: `DELETE FROM record WHERE kind = :kind AND key = :key AND ends > :now RETURNING key`,
-  removeOf: `DELETE FROM record WHERE kind = :kind AND owner = :owner AND ends > :now RETURNING key`,
+  removeOf:
+    `DELETE FROM record WHERE kind = :kind AND owner = :owner AND made < :before AND ends > :now RETURNING key`,
   purge: `DELETE FROM record WHERE (kind, key) IN (
             SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
@@ -87,9 +88,9 @@ export class DatabaseRecordStore implements RecordStore {
     });
   }
 
-  removeOf(kind: string, owner: string): Promise<number> {
+  removeOf(kind: string, owner: string, before = Number.MAX_SAFE_INTEGER): Promise<number> {
     return this.#change(function* () {
-      return (yield* rows(SQL.removeOf, { kind, owner })).length;
+      return (yield* rows(SQL.removeOf, { kind, owner, before })).length;
     });
   }
 

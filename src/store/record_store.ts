@@ -19,7 +19,8 @@ export interface RecordStore {
   /** Records of one owner or all, oldest first. */
   list(kind: string, owner?: string): Promise<readonly KeptRecord[]>;
   remove(kind: string, key: string): Promise<boolean>;
-  removeOf(kind: string, owner: string): Promise<number>;
+  /** Removes the records of an owner. @param before Only those made earlier, in seconds since the epoch. */
+  removeOf(kind: string, owner: string, before?: number): Promise<number>;
   /** Deletes expired records; returns their number. */
   purge(): Promise<number>;
   close(): void;

@@ -109,10 +109,12 @@ export class RememberedRecords implements RecordStore {
     return removed;
   }
 
-  async removeOf(kind: string, owner: string): Promise<number> {
-    const removed = await this.#store.removeOf(kind, owner);
+  async removeOf(kind: string, owner: string, before = Infinity): Promise<number> {
+    const removed = await this.#store.removeOf(kind, owner, before === Infinity ? undefined : before);
     const known = this.#records?.get(kind);
-    for (const key of [...known?.byOwner.get(owner)?.keys() ?? []]) known?.delete(key);
+    for (const { key, made } of [...known?.byOwner.get(owner)?.values() ?? []]) {
+      if (made < before) known?.delete(key);
+    }
     this.#loads++;
     return removed;
   }

@@ -109,6 +109,15 @@ export function testRecordStore(name: string, open: Open): void {
     assert.deepEqual((await store.list("token")).map(({ key }) => key), ["other"]);
   });
 
+  test("removes of an owner only what was made before a time", async (store) => {
+    const { made } = record("a");
+    for (const [key, later] of [["a", -1], ["b", 0], ["c", 1]] as const) {
+      await store.put("token", record(key, { made: made + later }), 9);
+    }
+    assert.equal(await store.removeOf("token", "cn=ann", made), 1);
+    assert.deepEqual((await store.list("token")).map(({ key }) => key), ["b", "c"]);
+  });
+
   test(
     "tells by its version that something changed, here or through another door",
     async (store, { another }) => {

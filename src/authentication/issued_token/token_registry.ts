@@ -33,6 +33,7 @@ export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 
 const MOST_TOKENS = 1000; // per user; those that expire first are dropped
 const MOST_REVOKED = 1000; // per user; beyond it all tokens are revoked
+const MOST_REVOKED_KEPT = 10 * MOST_REVOKED; // with those that a revocation of all covers
 const MOST_ISSUERS = 20; // per name
 const LOOK_MS = 100; // interval of checks for changes elsewhere, in milliseconds
 const DAY_MS = 86_400_000;
@@ -156,7 +157,7 @@ export class TokenRegistry {
     const { ids, before = -Infinity } = await this.#readRevoked(owner);
     return (await this.#records.list(TOKEN, owner)).flatMap((record) => {
       const token = ids.has(record.key) ? undefined : tokenOf(record);
-      return token !== undefined && token.since > before !== undefined && overlap(servers, token.servers)
+      return token !== undefined && token.since > before && overlap(servers, token.servers)
         ? [{ ...token, id: record.key }]
         : [];
     });
@@ -195,7 +196,7 @@ export class TokenRegistry {
     if (counting.length >= MOST_REVOKED) return await this.#revokeSoFar(owner);
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
-    await this.#records.put(REVOKED, record, MOST_REVOKED);
+    await this.#records.put(REVOKED, record, MOST_REVOKED_KEPT);
     this.#version = undefined;
     await this.#records.remove(TOKEN, id);
   }
@@ -258,8 +259,10 @@ export class TokenRegistry {
       content: { before },
     });
     this.#version = undefined;
-    await this.#records.removeOf(TOKEN, owner);
-    await this.#records.removeOf(REVOKED, owner);
+    // Tokens issued or revoked meanwhile, by the clock of any instance, keep their records.
+    const covered = Math.floor(before / 1000);
+    await this.#records.removeOf(TOKEN, owner, covered);
+    await this.#records.removeOf(REVOKED, owner, covered - CLOCK_TOLERANCE);
   }
 
   async #readRevoked(owner: string): Promise<RevokedTokens> {

@@ -303,6 +303,8 @@ Deno.test("whoever takes back one token after the other keeps them all taken bac
   const [second, third] = [await issue(ANN), await issue(ANN)];
   await registry.revoke(owner(ANN), idOf(second));
   for (const token of [first, second, third]) assert.equal(await accepts(token), undefined);
+  s.state.now += 62_000; // longer than clocks may differ
+  await registry.revokeAll(owner(ANN));
   assert.equal((await records.list("revoked-token", "cn=ann,o=site")).length, 0);
 });
 
@@ -409,6 +411,33 @@ Deno.test("a certificate that its authority has revoked vouches for no listed to
   assert.ok(SECOND);
   s.state.tls = { ...SECOND, revocation: { mode: "IF_VALID", lists: [list] } };
   assert.equal(await accepts(token), undefined);
+});
+
+Deno.test("TokenRegistry.revokeAll() keeps what others issue and revoke while it is under way", async () => {
+  await using at = await site();
+  const [one, two] = [at.instance(), at.instance()];
+  const old = await one.issue(ANN);
+  const raise = one.records.raise.bind(one.records);
+  const made: string[] = [];
+  Object.defineProperty(one.records, "raise", {
+    value: async (...args: Parameters<typeof raise>) => {
+      const kept = await raise(...args);
+      at.state.now += 5;
+      made.push(await two.issue(ANN), await two.issue(ANN));
+      const [, revoked] = await two.registry.list(owner(ANN));
+      assert.ok(revoked);
+      assert.equal(await two.registry.revoke(owner(ANN), revoked.id), true);
+      return kept;
+    },
+  });
+  await one.registry.revokeAll(owner(ANN));
+  at.state.now += 1000;
+  for (const { accepts, registry } of [one, two]) {
+    assert.equal(await accepts(old), undefined);
+    const valid = await Promise.all(made.map(async (token) => await accepts(token) !== undefined));
+    assert.deepEqual(valid.toSorted(), [false, true]);
+    assert.equal((await registry.list(owner(ANN))).length, 1, "the other one is still listed");
+  }
 });
 
 Deno.test("TokenRegistry.revokeAll() never makes valid what an earlier one revoked, though its clock is behind", async () => {
