@@ -1,4 +1,6 @@
 import { printableLines } from "../model/printable.ts";
+import { backup } from "./files/backup.ts";
+import { restore } from "./files/restore.ts";
 import { ban } from "./running/ban.ts";
 import { token } from "./running/token.ts";
 import { check } from "./diagnosis/check.ts";
@@ -36,6 +38,8 @@ export const COMMANDS: readonly Command[] = [
   passwd,
   share,
   database,
+  backup,
+  restore,
   reservations,
   completion(() => COMMANDS),
   version,

@@ -167,6 +167,30 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
   return version;
 }
 
+/** Copies a database as of one moment into a new file with mode 600, also while others change it. */
+export function copyDatabase(file: string, to: string): void {
+  Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
+  const database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
+  try {
+    database.prepare("VACUUM INTO ?").run(to);
+  } finally {
+    database.close();
+  }
+}
+
+/** Puts the write-ahead log into a database that nobody uses; reports whether that is so. */
+export function closeForGood(file: string): boolean {
+  const database = new DatabaseSync(file);
+  try {
+    return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] === "delete";
+  } catch (error) {
+    if (!isOfSqlite(error)) throw error;
+    return !/locked/.test(error.message); // a damaged one is to be replaced
+  } finally {
+    database.close();
+  }
+}
+
 /** Bytes. */
 const MOST_EXAMINED = 16 * 1024 ** 2;
 
