@@ -475,7 +475,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",
-    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
+    at: "if (isDue) await this.#inTurn(() => this.#exchange());",
     change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
     equivalent: true,
     why: "the next look waits for its turn all the same, and of a database that is away others tell",

@@ -76,6 +76,11 @@ const OF_CERTIFICATES: readonly Rule[] = [
     (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
   ],
   [
+    /(\S+): no trusted authority signed this revocation list/,
+    (_diagnostic, file) =>
+      `trust the authority of ${file}, or remove the list; see: openssl crl -noout -issuer -in ${file}`,
+  ],
+  [
     /right password/,
     (diagnostic) =>
       `set container.security.credential.password to the password of what ${place(diagnostic)} names`,
