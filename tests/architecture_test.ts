@@ -225,14 +225,8 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
-  "attributes/xuudb/json_form.ts": "one of two forms on the wire",
-  "authentication/password/verified_passwords.ts": "a cache with a state of its own",
-  "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",
-  "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
   "command/completion/fish.ts": "one of several shells",
   "command/version.ts": "a command, which their list names",
-  "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",

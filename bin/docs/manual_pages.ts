@@ -1,5 +1,5 @@
 import { SHELLS } from "../../src/command/completion/completion.ts";
-import { manualPages } from "../../src/command/manual/manual_page.ts";
+import { manualPages } from "./manual_page.ts";
 import { COMMANDS } from "../../src/command/run_command.ts";
 import { VERSION } from "../../src/service/version.ts";
 

@@ -7,6 +7,7 @@ import type { ExchangeLimits } from "./command_connection.ts";
 import { createSecret } from "./create_secret.ts";
 import type {
   DaemonGroup,
+  DaemonHealth,
   GroupStatus,
   InstanceStatus,
   SessionGrant,
@@ -15,11 +16,11 @@ import type {
 } from "./daemon_group.ts";
 import { encodeSession, encodeUserInfo } from "./encode_command.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
-import type { DaemonCommand } from "./daemon.ts";
+import type { Daemon, DaemonCommand } from "./daemon.ts";
 import { Daemons } from "./daemons.ts";
-import { Instance } from "./instance.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
+import { hostsOf } from "../model/host_list.ts";
 
 /** Addresses of a physical daemon. */
 export interface DaemonInstanceConfig {
@@ -45,12 +46,10 @@ interface DaemonGroupParts {
   readonly clock: Clock; // for certificate validity
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** From 0 to below 1, for spreading checks. Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: () => number; // from 0 to below 1, for spreading checks. Default: `Math.random`
   readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
-  /** Daemons shared with other groups. Default: own ones. */
-  readonly daemons?: Daemons;
+  readonly daemons?: Daemons; // daemons shared with other groups. Default: own ones
 }
 
 /** Limits in milliseconds, for steps and whole operations. */
@@ -93,8 +92,7 @@ class DaemonPool implements DaemonGroup {
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
   readonly #elapsed: Stopwatch;
-  /** Index of the next instance. */
-  #turn = 0;
+  #turn = 0; // index of the next instance
   /** Cached {@link status} with its inputs. */
   #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
 
@@ -284,4 +282,45 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 function mostTelling(errors: readonly HttpError[]): HttpError | undefined {
   return errors.find((error) => isHttpError(error, "ERR_SESSION_LIMIT_REACHED")) ??
     errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
+}
+
+/** Physical daemon within a logical server. */
+class Instance {
+  #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
+
+  readonly #host: string;
+  #reportedPort: number | undefined; // port that the daemon last reported
+
+  /** @param number From 1. @param listen Listen socket; without port, the daemon reports it with each session. */
+  constructor(
+    readonly number: number,
+    readonly listen: { readonly host: string; readonly port?: number },
+    readonly daemon: Daemon,
+  ) {
+    this.#host = hostsOf(listen.host)[0] ?? listen.host;
+  }
+
+  /** `host:port` of the listen socket, or `host` while the port is unknown. */
+  get address(): string {
+    const port = this.listen.port ?? this.#reportedPort;
+    if (port !== undefined) return `${this.#host}:${port}`;
+    return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
+  }
+
+  /** Stores the reported port, unless configured. */
+  listensAt(port: number): void {
+    if (this.listen.port === undefined && this.#reportedPort !== port) {
+      this.#reportedPort = port;
+      this.#made = undefined;
+    }
+  }
+
+  /** The same object until something changes. */
+  status(): InstanceStatus {
+    const health = this.daemon.health();
+    if (this.#made?.health !== health) {
+      this.#made = { health, status: { instance: this.number, address: this.address, ...health } };
+    }
+    return this.#made.status;
+  }
 }

@@ -4,15 +4,13 @@ import { type Exchange, type Failure, failure } from "./exchange.ts";
 /** Request in the queue. */
 interface Turn<T> {
   readonly queueKey: string;
-  /** Milliseconds. */
-  readonly maxWait: number;
+  readonly maxWait: number; // milliseconds
   readonly signal: AbortSignal;
   /** Milliseconds after which the next turn begins, even if this request is still running. */
   readonly longestMs?: number;
   /** Called at its turn, or with the previous request `ahead`. Must settle. */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
-  /** Milliseconds before the next turn. Default: 0. */
-  readonly pause?: () => number;
+  readonly pause?: () => number; // milliseconds before the next turn. Default: 0
 }
 
 /** Limits on waiting and running requests. */
@@ -25,16 +23,12 @@ interface QueueLimits extends FairQueueLimits {
  * (daemon-protocol.md 1.5), one waiting there speeds it up. Waiting uses {@link FairQueue}.
  */
 export class Queue {
-  readonly #limits: QueueLimits;
   readonly #waiting: FairQueue<Waiting>;
-  /** Running turns in order. */
-  readonly #underWay: Promise<void>[] = [];
-  /** Unfinished requests. */
-  readonly #running = new Set<Promise<void>>();
+  readonly #underWay: Promise<void>[] = []; // running turns in order
+  readonly #running = new Set<Promise<void>>(); // unfinished requests
   #closed = false;
 
-  constructor(limits: QueueLimits) {
-    this.#limits = limits;
+  constructor(readonly limits: QueueLimits) {
     this.#waiting = new FairQueue(limits);
   }
 
@@ -85,7 +79,7 @@ export class Queue {
   }
 
   #next(): void {
-    if (this.#underWay.length < this.#limits.underWay()) this.#waiting.callNext();
+    if (this.#underWay.length < this.limits.underWay()) this.#waiting.callNext();
   }
 
   #begin(run: (ahead: Promise<void> | undefined) => Promise<void>, longestMs: number | undefined): void {

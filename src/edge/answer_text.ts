@@ -6,14 +6,12 @@ const NOT_IN_VALUES = /[^\t\x20-\x7e]/; // characters that need encoding in fiel
 
 /** Serialises small responses at once: `node:http` writes field by field, a third of their cost. */
 export class AnswerText {
-  readonly #keepAlive: readonly string[];
   readonly #clock: Clock;
   #second = -1;
   #date = "";
 
   /** @param keepAlive Fields for kept connections, names and values alternating. */
-  constructor(keepAlive: readonly string[], clock: Clock = Date.now) {
-    this.#keepAlive = keepAlive;
+  constructor(readonly keepAlive: readonly string[], clock: Clock = Date.now) {
     this.#clock = clock;
   }
 
@@ -25,7 +23,7 @@ export class AnswerText {
     if (phrase === undefined) return undefined;
     const head = fieldLines(headers.fields);
     if (head === undefined) return undefined;
-    const kept = `${fieldLines(this.#keepAlive)}Date: ${this.#now()}\r\nConnection: keep-alive\r\n`;
+    const kept = `${fieldLines(this.keepAlive)}Date: ${this.#now()}\r\nConnection: keep-alive\r\n`;
     return `HTTP/1.1 ${status} ${phrase}\r\n${head}${kept}\r\n${body}`;
   }
 

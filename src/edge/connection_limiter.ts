@@ -16,16 +16,12 @@ export interface ConnectionLimiterParts {
 
 /** Limits connections per client, for listed proxies by the PROXY header; without it yet, in the total. */
 export class ConnectionLimiter {
-  readonly #options: EdgeOptions;
-  readonly #parts: ConnectionLimiterParts;
   readonly #shares: ConnectionShares;
   /** Client addresses by both ends, since the TLS socket is another object. */
   readonly #clients = new Map<string, string>();
   readonly #known = new WeakMap<Socket, string>(); // Looked-up addresses, which outlive the connection
 
-  constructor(options: EdgeOptions, parts: ConnectionLimiterParts) {
-    this.#options = options;
-    this.#parts = parts;
+  constructor(readonly options: EdgeOptions, readonly parts: ConnectionLimiterParts) {
     this.#shares = new ConnectionShares(options.maxConnections);
   }
 
@@ -40,7 +36,7 @@ export class ConnectionLimiter {
 
   /** Returns the client's canonical address; empty if unknown. */
   clientOf(socket: Socket): string {
-    if (this.#options.proxyPeers === undefined) return peerAddress(socket.remoteAddress ?? "");
+    if (this.options.proxyPeers === undefined) return peerAddress(socket.remoteAddress ?? "");
     const client = this.#known.get(socket) ?? this.#clients.get(endsOf(socket));
     if (client !== undefined) this.#known.set(socket, client);
     return client ?? "";
@@ -48,7 +44,7 @@ export class ConnectionLimiter {
 
   #arrive(socket: Socket, enter: () => void): void {
     const peer = peerAddress(socket.remoteAddress ?? "");
-    const { proxyPeers } = this.#options;
+    const { proxyPeers } = this.options;
     const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;
     if (!this.#shares.admit(socket, speaksForOthers ? undefined : this.#groupOf(peer))) {
       this.#httpError(socket, TOO_MANY, { client: peer });
@@ -77,7 +73,7 @@ export class ConnectionLimiter {
       this.#remember(socket, client);
       if (read.length > length) socket.unshift(read.subarray(length));
       enter();
-      if (this.#options.tls === undefined) socket.resume(); // TLS reads below the socket, which must be idle
+      if (this.options.tls === undefined) socket.resume(); // TLS reads below the socket, which must be idle
     };
     const gone = () => {
       stop();
@@ -85,7 +81,7 @@ export class ConnectionLimiter {
     };
     const timer = setTimeout(
       () => speaksForOthers ? httpError(LATE) : gone(),
-      this.#options.limits.handshakeMs,
+      this.options.limits.handshakeMs,
     );
     const stop = () => {
       clearTimeout(timer);
@@ -104,12 +100,12 @@ export class ConnectionLimiter {
 
   #httpError(socket: Socket, message: string, fields: Fields): void {
     socket.destroy();
-    this.#parts.refused(message, fields);
+    this.parts.refused(message, fields);
   }
 
   #groupOf(address: string): string | undefined {
-    const { proxies = [] } = this.#options;
-    return proxies.some((range) => addressInRange(address, range)) ? undefined : this.#parts.groupOf(address);
+    const { proxies = [] } = this.options;
+    return proxies.some((range) => addressInRange(address, range)) ? undefined : this.parts.groupOf(address);
   }
 }
 

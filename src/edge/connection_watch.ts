@@ -9,18 +9,14 @@ interface Watched {
 
 /** Cuts silent and idle connections, checking all at once: timers of `node:http` cost time per request. */
 export class ConnectionWatch {
-  readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;
-  readonly #onCut: (socket: Socket) => void;
   readonly #watched = new Map<Socket, Watched>();
   readonly #timer: ReturnType<typeof setInterval>;
 
   /** @param limits May be exceeded by half. @param onCut Called for cuts, except of idle connections. */
   constructor(
-    limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
-    onCut: (socket: Socket) => void,
+    readonly limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
+    readonly onCut: (socket: Socket) => void,
   ) {
-    this.#limits = limits;
-    this.#onCut = onCut;
     const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
     this.#timer = setInterval(() => this.#look(performance.now()), interval);
   }
@@ -47,7 +43,7 @@ export class ConnectionWatch {
   }
 
   #look(now: number): void {
-    const { silentMs, keepAliveMs } = this.#limits;
+    const { silentMs, keepAliveMs } = this.limits;
     for (const [socket, watched] of this.#watched) {
       const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
       const since = now - watched.movedAt;
@@ -57,7 +53,7 @@ export class ConnectionWatch {
       } else if (!watched.underWay) {
         if (since >= keepAliveMs) socket.destroy();
       } else if (since >= silentMs) {
-        this.#onCut(socket);
+        this.onCut(socket);
         socket.destroy();
       }
     }

@@ -51,7 +51,6 @@ export class HttpsEdge {
   readonly #answer: Answer;
   readonly #log: Logger;
   readonly #strangers: Occasional;
-  readonly #options: EdgeOptions;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
@@ -67,13 +66,12 @@ export class HttpsEdge {
   #leaving = false;
   #draining: (() => void) | undefined;
 
-  private constructor(options: EdgeOptions, { answer, log, groupOf, clock = Date.now }: EdgeParts) {
+  private constructor(readonly options: EdgeOptions, { answer, log, groupOf, clock = Date.now }: EdgeParts) {
     this.#clock = clock;
     const { tls, limits } = options;
     this.#answer = answer;
     this.#log = log;
     this.#strangers = new Occasional(log, "info");
-    this.#options = options;
     this.#tls = tls;
     const keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
     this.#kept = { keepAlive, texts: new AnswerText(keepAlive) };
@@ -173,7 +171,7 @@ export class HttpsEdge {
     const gate = new RequestGate(
       socket,
       (error) => this.#httpError(error, socket),
-      this.#options.limits.headersMs,
+      this.options.limits.headersMs,
     );
     this.#gates.set(socket, gate);
   }
@@ -221,7 +219,7 @@ export class HttpsEdge {
     if (this.#leaving) response.setHeader("Connection", "close");
     const { method = "" } = request;
     const headers = new HeaderList(request.rawHeaders);
-    const { policy } = this.#options;
+    const { policy } = this.options;
     try {
       const target = readHead(request);
       if (method === "TRACE") {
@@ -300,7 +298,7 @@ export class HttpsEdge {
   #httpError(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
-    socket.end(rawErrorResponse({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
+    socket.end(rawErrorResponse({ error, requestId, by: UNREAD }, this.options.policy ?? PLAIN_POLICY));
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(timer));
   }

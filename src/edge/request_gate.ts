@@ -14,8 +14,6 @@ const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
 export class RequestGate {
   readonly #backPressure: BackPressure;
   readonly #parse: (bytes: Buffer) => void;
-  readonly #httpError: (error: HttpError) => void;
-  readonly #headersMs: number;
   readonly #line = new RequestLine();
   #held: Buffer[] = []; // early bytes
   #beginning: Buffer[] = []; // incomplete request line
@@ -24,18 +22,15 @@ export class RequestGate {
   #stopped = false;
   #closed = false;
   #request: IncomingMessage | undefined;
-  /** Remaining bytes of its body; infinite if chunked. */
-  #bodyLeft = 0;
+  #bodyLeft = 0; // remaining bytes of its body; infinite if chunked
   #bodyWanted = false;
   #answered = false;
   #tail = ""; // bytes after the last blank line, which may be split
 
   /** @param httpError Called for requests refused unparsed. @param headersMs Timeout of a request line. */
-  constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
+  constructor(socket: Socket, readonly httpError: (error: HttpError) => void, readonly headersMs: number) {
     this.#backPressure = backPressureOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
-    this.#httpError = httpError;
-    this.#headersMs = headersMs;
     socket.once("close", () => this.close());
   }
 
@@ -155,7 +150,7 @@ export class RequestGate {
 
   #turnAway(error: HttpError): void {
     this.close();
-    this.#httpError(error);
+    this.httpError(error);
   }
 
   /** Keeps an incomplete request line with a timeout, or clears it. */
@@ -167,7 +162,7 @@ export class RequestGate {
     } else {
       this.#timer ??= setTimeout(
         () => this.#turnAway(httpError("ERR_REQUEST_TIMEOUT", "the line")),
-        this.#headersMs,
+        this.headersMs,
       );
     }
   }

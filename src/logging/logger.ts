@@ -46,12 +46,7 @@ export function createLogger(
 
 /** A class, since each request creates one. */
 class LineLogger implements Logger {
-  readonly #output: Output;
-  readonly #fields: Fields;
-
-  constructor(output: Output, fields: Fields) {
-    this.#output = output;
-    this.#fields = fields;
+  constructor(readonly output: Output, readonly fields: Fields) {
   }
 
   debug(message: string, fields?: Fields): void {
@@ -71,13 +66,13 @@ class LineLogger implements Logger {
   }
 
   child(fields: Fields): Logger {
-    return new LineLogger(this.#output, { ...this.#fields, ...fields });
+    return new LineLogger(this.output, { ...this.fields, ...fields });
   }
 
   #write(level: Level, message: string, fields: Fields = {}): void {
-    const { sink, threshold, clock } = this.#output;
+    const { sink, threshold, clock } = this.output;
     if (ORDER[level] < ORDER[threshold()]) return;
-    sink(formatLine(clock(), level, message, this.#fields, fields), level);
+    sink(formatLine(clock(), level, message, this.fields, fields), level);
   }
 }
 
@@ -114,7 +109,8 @@ function formatValue(value: unknown): string {
 /** Formats an error with its causes on one line, without stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const own = `${error.name}: ${error.message}`;
+  const name = error.name === "Error" ? error.constructor.name : error.name;
+  const own = `${name}: ${error.message}`;
   return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
 }
 

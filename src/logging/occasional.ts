@@ -7,16 +7,12 @@ const PERIOD_MS = 10_000;
 
 /** Rate-limits lines that strangers can cause, and logs the number of dropped ones. */
 export class Occasional {
-  readonly #log: Logger;
-  readonly #level: "info" | "warn";
   readonly #elapsed: Stopwatch;
   #since = -Infinity;
   #written = 0;
   #left = 0;
 
-  constructor(log: Logger, level: "info" | "warn", elapsed = stopwatch) {
-    this.#log = log;
-    this.#level = level;
+  constructor(readonly log: Logger, readonly level: "info" | "warn", elapsed = stopwatch) {
     this.#elapsed = elapsed;
   }
 
@@ -29,13 +25,13 @@ export class Occasional {
     }
     if (this.#written < MOST_LINES) {
       this.#written++;
-      this.#log[this.#level](message, fields);
+      this.log[this.level](message, fields);
     } else this.#left++;
   }
 
   /** Logs the number of dropped lines. */
   flush(): void {
-    if (this.#left > 0) this.#log[this.#level]("more of the same not listed", { lines: this.#left });
+    if (this.#left > 0) this.log[this.level]("more of the same not listed", { lines: this.#left });
     this.#left = 0;
   }
 }

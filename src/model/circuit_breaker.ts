@@ -11,14 +11,12 @@ interface CircuitBreakerOptions {
 
 /** Circuit breaker: opens after failures, then admits one trial (half-open) after each pause. */
 export class CircuitBreaker {
-  readonly #options: CircuitBreakerOptions;
   #failingSince: number | undefined;
   #pauseMs = 0;
   #until = -Infinity;
   #trial = false;
 
-  constructor(options: CircuitBreakerOptions) {
-    this.#options = options;
+  constructor(readonly options: CircuitBreakerOptions) {
   }
 
   /** Reports whether the latest completed attempt failed. */
@@ -33,7 +31,7 @@ export class CircuitBreaker {
 
   /** Milliseconds until a trial may begin; 0 if closed or half-open. */
   get waitMs(): number {
-    return this.isOpen ? Math.max(0, this.#until - this.#options.elapsed()) : 0;
+    return this.isOpen ? Math.max(0, this.#until - this.options.elapsed()) : 0;
   }
 
   /** Reports whether an attempt may begin now. */
@@ -56,7 +54,7 @@ export class CircuitBreaker {
 
   /** Records a failure. `pauseOf` may adjust the next pause. */
   failed(pauseOf: (dueMs: number) => number = (dueMs) => dueMs): void {
-    const { elapsed, firstPauseMs, longestPauseMs, toleranceMs = 0 } = this.#options;
+    const { elapsed, firstPauseMs, longestPauseMs, toleranceMs = 0 } = this.options;
     const now = elapsed();
     this.#failingSince ??= now;
     if (now - this.#failingSince < toleranceMs) return;

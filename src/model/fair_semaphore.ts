@@ -1,9 +1,7 @@
 import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /** Error for work that got no permit: no room to wait, timeout, or displacement. */
-export class NoPermit extends Error {
-  override readonly name = "NoTurn";
-}
+export class NoPermit extends Error {}
 
 const WHY_NOT = {
   late: "no turn in time, too many were before",
@@ -13,14 +11,10 @@ const WHY_NOT = {
 /** Limits on concurrent and waiting work. */
 export interface SemaphoreLimits extends FairQueueLimits {
   readonly atOnce: number; // concurrent permits
-  /** Permits reserved for known clients. Default: 0. */
-  readonly forKnown?: number;
-  /** Turns of known clients per turn of a stranger while both wait. Default: 1. */
-  readonly knownTurns?: number;
-  /** Concurrent permits per queue key. Default: all. */
-  readonly atOncePerKey?: number;
-  /** Milliseconds. Default: no limit. */
-  readonly maxWaitMs?: number;
+  readonly forKnown?: number; // permits reserved for known clients. Default: 0
+  readonly knownTurns?: number; // turns of known clients per turn of a stranger while both wait. Default: 1
+  readonly atOncePerKey?: number; // concurrent permits per queue key. Default: all
+  readonly maxWaitMs?: number; // milliseconds. Default: no limit
 }
 
 /** Identity and priority of a waiter. */
@@ -33,19 +27,15 @@ export interface SemaphoreWaiter {
 
 /** Semaphore whose waiters take turns in a {@link FairQueue}. */
 export class FairSemaphore {
-  readonly #limits: SemaphoreLimits;
   readonly #known: FairQueue;
   readonly #strangers: FairQueue;
-  /** Running work by queue key. */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new Map<string, number>(); // running work by queue key
   #count = 0;
-  /** Running work of strangers. */
-  #strange = 0;
+  #strange = 0; // running work of strangers
   #knownInRow = 0;
 
   /** @param limits The limits on waiting apply to known clients and strangers separately. */
-  constructor(limits: SemaphoreLimits) {
-    this.#limits = limits;
+  constructor(readonly limits: SemaphoreLimits) {
     this.#known = new FairQueue(limits);
     this.#strangers = new FairQueue(limits);
   }
@@ -69,7 +59,7 @@ export class FairSemaphore {
   }
 
   #turn({ queueKey, known, signal }: SemaphoreWaiter): Promise<void> {
-    const { maxWaitMs } = this.#limits;
+    const { maxWaitMs } = this.limits;
     return new Promise((resolve, reject) => {
       const joined = (known ? this.#known : this.#strangers).join({
         queueKey,
@@ -86,9 +76,9 @@ export class FairSemaphore {
   }
 
   #mayRun({ queueKey, known }: Pick<SemaphoreWaiter, "queueKey" | "known">): boolean {
-    const { atOnce, forKnown = 0 } = this.#limits;
+    const { atOnce, forKnown = 0 } = this.limits;
     return this.#count < atOnce && (known || this.#strange < atOnce - forKnown) &&
-      this.#runningIn(queueKey) < (this.#limits.atOncePerKey ?? Infinity);
+      this.#runningIn(queueKey) < (this.limits.atOncePerKey ?? Infinity);
   }
 
   #runningIn(queueKey: string): number {
@@ -111,7 +101,7 @@ export class FairSemaphore {
   }
 
   #callNext(): boolean {
-    const isForKnown = this.#knownInRow < (this.#limits.knownTurns ?? 1);
+    const isForKnown = this.#knownInRow < (this.limits.knownTurns ?? 1);
     for (const known of [isForKnown, !isForKnown]) {
       const may = (queueKey: string) => this.#mayRun({ queueKey, known });
       if (!(known ? this.#known : this.#strangers).callNext(may)) continue;

@@ -1,15 +1,21 @@
 import { Buffer } from "node:buffer";
-import { type IncomingMessage, request as startPlainRequest } from "node:http";
-import { request as startRequest } from "node:https";
+import {
+  Agent as HttpAgent,
+  type AgentOptions,
+  type IncomingMessage,
+  request as startPlainRequest,
+} from "node:http";
+import { Agent as HttpsAgent, request as startRequest } from "node:https";
 import { gunzipSync } from "node:zlib";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { printable } from "../model/printable.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
-import { PlainAgent, VerifiedAgent } from "./agents.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
+import type { Duplex } from "node:stream";
+import { connectionOver, openTls, type TlsRules } from "./open_tls.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Received bytes, encoded: bounds chunk extensions, which would otherwise keep the core busy unseen. */
@@ -20,15 +26,11 @@ const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
  * configured (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
-  readonly #config: OutgoingConfig;
-  readonly #log: Logger;
   #agent: VerifiedAgent;
   #plainAgent: PlainAgent | undefined;
   #trustsNobody = true;
 
-  constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger) {
-    this.#config = config;
-    this.#log = log;
+  constructor(readonly config: OutgoingConfig, trust: HttpsTrust, readonly log: Logger) {
     if (config.hostnameChecking === "NONE") {
       log.warn(
         "HOST NAMES OF OUTGOING CONNECTIONS ARE NOT CHECKED: any trusted certificate may pose as any host",
@@ -38,7 +40,7 @@ export class HttpsClient implements OutgoingHttp {
   }
 
   get connectionsPerHost(): number {
-    return Math.min(this.#config.maxConnectionsPerHost, this.#config.maxConnections);
+    return Math.min(this.config.maxConnectionsPerHost, this.config.maxConnections);
   }
 
   /** Uses new certificates; kept connections close when idle. */
@@ -48,20 +50,20 @@ export class HttpsClient implements OutgoingHttp {
 
   #createAgent(trust: HttpsTrust): VerifiedAgent {
     this.#trustsNobody = trustsNobody(trust);
-    const { hostnameChecking, connectTimeoutMs, proxy } = this.#config;
+    const { hostnameChecking, connectTimeoutMs, proxy } = this.config;
     return new VerifiedAgent(
       this.#connections(),
-      { hostnameChecking, trust, log: this.#log, proxy, connectTimeoutMs },
+      { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs },
     );
   }
 
   #connections() {
     return {
       keepAlive: true,
-      maxSockets: this.#config.maxConnectionsPerHost,
-      maxTotalSockets: this.#config.maxConnections,
+      maxSockets: this.config.maxConnectionsPerHost,
+      maxTotalSockets: this.config.maxConnections,
       maxFreeSockets: 2,
-      timeout: this.#config.idleTimeoutMs,
+      timeout: this.config.idleTimeoutMs,
     };
   }
 
@@ -71,7 +73,7 @@ export class HttpsClient implements OutgoingHttp {
     if (secure && this.#trustsNobody) {
       throw new RemoteUnavailable(url.host, "no trust anchors are configured");
     }
-    const limit = AbortSignal.timeout(this.#config.timeoutMs);
+    const limit = AbortSignal.timeout(this.config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     let stream: TlsStream | undefined;
     try {
@@ -81,7 +83,7 @@ export class HttpsClient implements OutgoingHttp {
       const reason = signal.aborted
         ? "given up by the caller"
         : limit.aborted
-        ? `no complete answer within ${this.#config.timeoutMs} ms`
+        ? `no complete answer within ${this.config.timeoutMs} ms`
         : stream !== undefined && !stream.opened && error instanceof Error
         ? `no connection: ${error.message}`
         : "no answer";
@@ -111,7 +113,7 @@ export class HttpsClient implements OutgoingHttp {
       const secure = url.protocol === "https:";
       const agent = secure
         ? this.#agent
-        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.#config.connectTimeoutMs);
+        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.config.connectTimeoutMs);
       const call = (secure ? startRequest : startPlainRequest)(url, {
         method: request.method,
         agent,
@@ -223,4 +225,37 @@ function plainHeaders(response: IncomingMessage): Record<string, string> {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return headers;
+}
+
+interface Wanted {
+  readonly host?: string | null;
+  readonly port?: string | number | null;
+}
+
+/** Agent for systems without TLS, see `requireHttps()`. */
+class PlainAgent extends HttpAgent {
+  constructor(options: AgentOptions, readonly connectTimeoutMs: number) {
+    super(options);
+  }
+
+  override createConnection({ host, port }: Wanted): Duplex {
+    const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };
+    return new TlsStream(async () => connectionOver(await Deno.connect(target)), this.connectTimeoutMs);
+  }
+}
+
+/** Agent whose connections {@link openTls} opens and verifies. */
+class VerifiedAgent extends HttpsAgent {
+  constructor(options: AgentOptions, readonly rules: TlsRules) {
+    super(options);
+  }
+
+  override createConnection({ host, port }: Wanted): Duplex {
+    const target = { host: withoutBrackets(host), port: Number(port ?? 443) };
+    return new TlsStream(() => openTls(target, this.rules), this.rules.connectTimeoutMs);
+  }
+}
+
+function withoutBrackets(host: string | null = ""): string {
+  return (host ?? "").replace(/^\[|\]$/g, "");
 }

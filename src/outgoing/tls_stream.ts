@@ -3,8 +3,6 @@ import type { TlsConnection } from "./open_tls.ts";
 
 /** Connection in the form that `node:https` and `node:http` expect of a `TLSSocket`. */
 export class TlsStream extends Duplex {
-  readonly #open: () => Promise<TlsConnection>;
-  readonly #limitMs: number;
   #connection: TlsConnection | undefined;
   #opened = false;
   #giveUp: ((reason: Error) => void) | undefined;
@@ -12,10 +10,8 @@ export class TlsStream extends Duplex {
   #idleMs = 0;
   #mayCome = Infinity;
 
-  constructor(open: () => Promise<TlsConnection>, limitMs: number) {
+  constructor(readonly open: () => Promise<TlsConnection>, readonly limitMs: number) {
     super({ allowHalfOpen: false });
-    this.#open = open;
-    this.#limitMs = limitMs;
   }
 
   get opened(): boolean {
@@ -30,9 +26,9 @@ export class TlsStream extends Duplex {
   override _construct(callback: (error?: Error | null) => void): void {
     const { promise: given, reject } = Promise.withResolvers<never>();
     this.#giveUp = reject;
-    const late = () => reject(new Error(`no connection within ${this.#limitMs} ms`));
-    const timer = setTimeout(late, this.#limitMs);
-    const opening = this.#open();
+    const late = () => reject(new Error(`no connection within ${this.limitMs} ms`));
+    const timer = setTimeout(late, this.limitMs);
+    const opening = this.open();
     Promise.race([opening, given]).then((connection) => {
       this.#connection = connection;
       this.#opened = true;

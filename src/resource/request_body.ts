@@ -71,3 +71,28 @@ async function collect(
     size += value.length;
   }
 }
+
+/** Returns a reader for members of a JSON object; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
+export function membersOf(body: unknown): (name: string) => unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw invalidRequest("The request body must be a JSON object");
+  }
+  return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
+}
+
+/** Returns a text; accepts numbers and flags. @throws {ERR_INVALID_REQUEST} */
+export function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  throw invalidRequest(`${name}: expected text`);
+}
+
+/** Returns a whole number, also from text. @throws {ERR_INVALID_REQUEST} */
+export function wholeNumber(name: string, value: unknown, most = 1e15 - 1): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === "string" && /^\s*[+-]?\d{1,15}(?:\.0+)?\s*$/.test(value)
+    ? Number(value)
+    : value;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) <= most) return number;
+  throw invalidRequest(`${name}: expected a whole number`);
+}

@@ -1,21 +1,19 @@
 import { Secret } from "../model/secret.ts";
 import { invalidRequest } from "./invalid_request.ts";
+import { membersOf, text, wholeNumber } from "./request_body.ts";
 
 /** Request for a transfer session (rest-api.md 1.10). */
 interface SessionRequest {
   /** As given, without the tag of older clients; the last character tells a file from a directory. */
   readonly serverPath: string;
-  /** Base directory, empty or ending in `/`. */
-  readonly file: string;
+  readonly file: string; // base directory, empty or ending in `/`
   readonly streamCount: number;
   readonly compress: boolean;
   readonly persistent: boolean;
   readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
   readonly group?: string;
-  /** Unparsed client addresses; absent: the address of this request. */
-  readonly client?: readonly string[];
-  /** Read (`true`) or write; only `/rest/access` uses it. */
-  readonly send: boolean;
+  readonly client?: readonly string[]; // unparsed client addresses; absent: the address of this request
+  readonly send: boolean; // read (`true`) or write; only `/rest/access` uses it
 }
 
 /** Base names of sessions that older clients send for the parent directory. */
@@ -26,11 +24,7 @@ const SESSION_TAG = "___UFTP___MULTI___FILE___SESSION___MODE___";
  * {ERR_INVALID_REQUEST}
  */
 export function parseSessionRequest(body: unknown): SessionRequest {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidRequest("The request body must be a JSON object");
-  }
-  const member = (name: string): unknown =>
-    Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
+  const member = membersOf(body);
   const serverPath = text("serverPath", member("serverPath"));
   if (serverPath === undefined) {
     throw invalidRequest("serverPath is missing: expected a path, empty for the home directory");
@@ -47,7 +41,7 @@ export function parseSessionRequest(body: unknown): SessionRequest {
     serverPath: path,
     // The daemon reads only up to the last `/` (daemon-protocol.md 1.8).
     file: path === "" || path.endsWith("/") ? path : `${path}/`,
-    streamCount: streamCount(integer("streamCount", member("streamCount")) ?? 1),
+    streamCount: streamCount(wholeNumber("streamCount", member("streamCount")) ?? 1),
     compress: flag("compress", member("compress")) ?? false,
     persistent: flag("persistent", member("persistent")) ?? false,
     send: flag("send", member("send")) ?? true,
@@ -85,25 +79,8 @@ function parseEncryption(
   return { key: new Secret(key), algorithm: name ?? "BLOWFISH" };
 }
 
-function text(name: string, value: unknown): string | undefined {
-  if (value === undefined || typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw invalidRequest(`${name}: expected text`);
-}
-
 function flag(name: string, value: unknown): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   if (typeof value === "string") return value.toLowerCase() === "true";
   throw invalidRequest(`${name}: expected true or false`);
-}
-
-function integer(name: string, value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  const number = typeof value === "string" && /^\s*[+-]?\d{1,10}(?:\.0+)?\s*$/.test(value)
-    ? Number(value)
-    : value;
-  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) <= 0x7fff_ffff) {
-    return number;
-  }
-  throw invalidRequest(`${name}: expected a whole number`);
 }

@@ -39,9 +39,7 @@ export interface Database {
 }
 
 /** Error of the database: full disk, lock timeout, no connection. */
-export class DatabaseFailure extends Error {
-  override readonly name = "DatabaseFailure";
-}
+export class DatabaseFailure extends Error {}
 
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}

@@ -12,9 +12,7 @@ export interface Schema {
 }
 
 /** Error for a foreign or newer database. */
-export class UnknownDatabase extends Error {
-  override readonly name = "UnknownDatabase";
-}
+export class UnknownDatabase extends Error {}
 
 interface Prepared {
   readonly run: StatementSync;

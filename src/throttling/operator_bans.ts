@@ -23,19 +23,17 @@ interface Guest {
 
 /** Operator bans, also in force when automatic throttling is off. */
 export class OperatorBans {
-  readonly #elapsed: Stopwatch;
   #bans: readonly Ban[] = [];
   readonly #guests = new Set<Guest>();
 
-  constructor(elapsed: Stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch) {
   }
 
   /** @throws {ERR_TOO_MANY_FAILURES} If user, address or user at the address is banned. */
   admit(attempted: Attempted): void {
     if (this.#bans.length === 0) return;
     for (const ban of this.list()) {
-      if (concerns(ban, attempted)) throw tooManyFailures(ban.until - this.#elapsed(), "operator");
+      if (concerns(ban, attempted)) throw tooManyFailures(ban.until - this.elapsed(), "operator");
     }
   }
 
@@ -84,7 +82,7 @@ export class OperatorBans {
   }
 
   list(): readonly Ban[] {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     if (this.#bans.some(({ until }) => until <= now)) {
       this.#bans = this.#bans.filter(({ until }) => until > now);
     }

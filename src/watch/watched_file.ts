@@ -33,10 +33,8 @@ export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string
  */
 export interface WatchedFile<T> {
   readonly path: string;
-  /** Last good content. */
-  readonly current: T;
-  /** Problem of the newest version, if unusable. */
-  readonly diagnostic?: string;
+  readonly current: T; // last good content
+  readonly diagnostic?: string; // problem of the newest version, if unusable
   /** Checks the file now, without waiting for a quiet interval. */
   check(): Promise<void>;
   /** Stops at once and drops a running read. */
@@ -51,14 +49,11 @@ export interface WatchOptions<T> {
   readonly log: Logger;
   /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
   readonly intervalMs?: number;
-  /** Bytes; longer files are refused unread. Default: 64 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number; // bytes; longer files are refused unread. Default: 64 MiB
   /** Content without a file; absent: a missing file is an error at the start and ignored later. */
   readonly missing?: T;
-  /** Called after changes, not for the first content. */
-  readonly onChange?: (content: T) => void;
-  /** Default: the disk. */
-  readonly source?: FileSource;
+  readonly onChange?: (content: T) => void; // called after changes, not for the first content
+  readonly source?: FileSource; // default: the disk
 }
 
 /** Parses a file's text; `file` is for messages. Must not block the event loop. */
@@ -118,19 +113,13 @@ async function firstVersion<T>(
 }
 
 class PolledFile<T> implements WatchedFile<T> {
-  readonly path: string;
-  readonly #parse: ParseBytes<T>;
-  readonly #options: WatchOptions<T>;
   readonly #source: FileSource;
   readonly #intervalMs: number;
   #version: Version<T>;
   #diagnostic: string | undefined;
-  /** Newest version, used or refused. */
-  #digest: string;
-  /** Last stamp. */
-  #seen: string | undefined;
-  /** Consecutive polls with this stamp. */
-  #looksAtRest = 0;
+  #digest: string; // newest version, used or refused
+  #seen: string | undefined; // last stamp
+  #looksAtRest = 0; // consecutive polls with this stamp
   /** Stamp after {@link SETTLING_MS}, which needs no rereading. */
   #settled: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -138,10 +127,12 @@ class PolledFile<T> implements WatchedFile<T> {
   /** Serialises polls, so that old versions never replace newer ones. */
   #looks: Promise<void> = Promise.resolve();
 
-  constructor(path: string, parse: ParseBytes<T>, options: WatchOptions<T>, first: Version<T>) {
-    this.path = path;
-    this.#parse = parse;
-    this.#options = options;
+  constructor(
+    readonly path: string,
+    readonly parse: ParseBytes<T>,
+    readonly options: WatchOptions<T>,
+    first: Version<T>,
+  ) {
     this.#source = options.source ?? DISK;
     this.#intervalMs = options.intervalMs ?? LOOK_MS;
     this.#version = first;
@@ -200,7 +191,7 @@ class PolledFile<T> implements WatchedFile<T> {
   ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
     let stamp = before;
     for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-      const bytes = await this.#source.read(this.path, this.#options.maxBytes);
+      const bytes = await this.#source.read(this.path, this.options.maxBytes);
       const after = await this.#stamp();
       if (after === stamp) return { bytes, stamp };
       this.#looksAtRest = 0;
@@ -214,7 +205,7 @@ class PolledFile<T> implements WatchedFile<T> {
     if (digest === this.#version.digest && this.#diagnostic !== undefined) {
       this.#digest = digest;
       this.#diagnostic = undefined;
-      this.#options.log.info("file usable again, with the content in use", { file: this.path });
+      this.options.log.info("file usable again, with the content in use", { file: this.path });
     }
     if (digest === this.#digest) return;
     try {
@@ -227,14 +218,14 @@ class PolledFile<T> implements WatchedFile<T> {
       this.#httpError(digest, error);
       return;
     }
-    this.#options.log.info("file read again", { file: this.path });
+    this.options.log.info("file read again", { file: this.path });
     this.#tell();
   }
 
   #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
-    if (bytes !== undefined) return this.#parse(bytes, this.path);
-    if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`the file ${this.path} is gone`);
-    return this.#options.missing;
+    if (bytes !== undefined) return this.parse(bytes, this.path);
+    if (this.options.missing === undefined) throw new Deno.errors.NotFound(`the file ${this.path} is gone`);
+    return this.options.missing;
   }
 
   /** Keeps the content and reports each `digest` once. */
@@ -242,15 +233,15 @@ class PolledFile<T> implements WatchedFile<T> {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
     this.#diagnostic = error instanceof Error ? error.message : String(error);
-    this.#options.log.error("file not usable, the last good content stays", { file: this.path, error });
+    this.options.log.error("file not usable, the last good content stays", { file: this.path, error });
   }
 
   /** Logs a listener's error, which is no fault of the file. */
   #tell(): void {
     try {
-      this.#options.onChange?.(this.#version.content);
+      this.options.onChange?.(this.#version.content);
     } catch (error) {
-      this.#options.log.error("listener to a file failed", { file: this.path, error });
+      this.options.log.error("listener to a file failed", { file: this.path, error });
     }
   }
 

@@ -6,19 +6,15 @@ export type AdminReply =
   | { readonly id: number; readonly failed: string };
 
 /** Error for a core that is busy, gone or failed; the message is for the operator. */
-export class NoAnswer extends AdminRequestFailed {
-  override readonly name = "NoAnswer";
-}
+export class NoAnswer extends AdminRequestFailed {}
 
 /** Admin requests of the supervisor to one core that have no reply yet. */
 export class AdminCalls {
-  readonly #send: (id: number, request: AdminRequest) => void;
   readonly #pending = new Map<number, (reply: AdminReply) => void>();
   #next = 1;
   #closed = false;
 
-  constructor(send: (id: number, request: AdminRequest) => void) {
-    this.#send = send;
+  constructor(readonly send: (id: number, request: AdminRequest) => void) {
   }
 
   /** @throws {NoAnswer} */
@@ -37,7 +33,7 @@ export class AdminCalls {
         withinMs,
       );
       this.#pending.set(id, settle);
-      this.#send(id, request);
+      this.send(id, request);
     });
   }
 

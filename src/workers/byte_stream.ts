@@ -87,14 +87,10 @@ export class ByteStreamReceiver {
   #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
-  /** Chunks that are on the way or wait here. */
-  #underWay = 0;
-  /** Of these, how many may be there unasked. */
-  #unasked = 0;
-  readonly #ahead: Ahead;
+  #underWay = 0; // chunks that are on the way or wait here
+  #unasked = 0; // of these, how many may be there unasked
 
-  constructor(id: number, send: Send, ahead: Ahead) {
-    this.#ahead = ahead;
+  constructor(id: number, send: Send, readonly ahead: Ahead) {
     const fillTo = (wanted: number) => {
       const chunks = wanted - this.#underWay;
       if (chunks <= 0) return;
@@ -156,6 +152,6 @@ export class ByteStreamReceiver {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
     this.#arrived = [];
-    this.#ahead.giveBack(this.#unasked);
+    this.ahead.giveBack(this.#unasked);
   }
 }

@@ -15,14 +15,10 @@ interface UnderWay {
 /** Core's end of the channel to the edge. */
 export class EdgeChannel {
   readonly #end: ChannelEnd;
-  readonly #answer: Answer;
-  readonly #log: Logger;
   readonly #ahead = new Ahead();
   readonly #underWay = new CallTable<UnderWay>();
 
-  constructor(port: MessagePort, answer: Answer, log: Logger) {
-    this.#answer = answer;
-    this.#log = log;
+  constructor(port: MessagePort, readonly answer: Answer, readonly log: Logger) {
     this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
@@ -69,13 +65,13 @@ export class EdgeChannel {
     }
     try {
       const request = { method, path, query, headers: new HeaderList(fields), client, body };
-      const { status, headers, body: content } = await this.#answer(request, entry.gone.signal);
+      const { status, headers, body: content } = await this.answer(request, entry.gone.signal);
       if (content instanceof ReadableStream) {
         this.#end.send(["response", id, status, headers.fields, null, true]);
         await this.#stream(id, entry, content);
       } else this.#end.send(["response", id, status, headers.fields, content, false]);
     } catch (error) {
-      this.#log.error("answer failed", { error });
+      this.log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
     } finally {
       entry.upload?.break(httpError("ERR_CLIENT_GONE", "answered before it was read to its end"));

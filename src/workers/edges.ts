@@ -21,7 +21,6 @@ interface EdgesParts {
 
 /** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
-  readonly #parts: EdgesParts;
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();
   readonly #connections: ConnectionLimit;
@@ -29,8 +28,7 @@ export class Edges {
   #port = 0;
   #metricsPort = 0;
 
-  constructor(parts: EdgesParts) {
-    this.#parts = parts;
+  constructor(readonly parts: EdgesParts) {
     this.#connections = new ConnectionLimit(parts.snapshot().config.https.maxConnections);
     this.#restartPolicy = new RestartPolicy({
       what: "edge",
@@ -61,7 +59,7 @@ export class Edges {
 
   /** Starts an edge. @throws {CannotStart} If it cannot listen, or the service is shutting down. */
   async start(snapshot: Snapshot): Promise<ServingEdge> {
-    const { resolve, reports, changes, idle } = this.#parts;
+    const { resolve, reports, changes, idle } = this.parts;
     const edge = await ServingEdge.start(snapshot, {
       port: this.#port,
       metricsPort: this.#metricsPort,
@@ -127,16 +125,16 @@ export class Edges {
     this.#port = edge.port;
     const metricsPort = edge.metrics?.port;
     if (metricsPort !== undefined && metricsPort !== this.#metricsPort) {
-      this.#parts.reports.log.info("metrics page", { port: metricsPort });
+      this.parts.reports.log.info("metrics page", { port: metricsPort });
     }
     this.#metricsPort = metricsPort ?? 0;
-    if (this.#parts.changes.endAnnounced) edge.leave();
-    this.#parts.used(edge);
+    if (this.parts.changes.endAnnounced) edge.leave();
+    this.parts.used(edge);
     return before;
   }
 
   async #showMetrics(edge: ServingEdge): Promise<void> {
-    const { metricsPage, reports } = this.#parts;
+    const { metricsPage, reports } = this.parts;
     edge.showMetrics(
       await metricsPage().catch((error) => {
         reports.log.error("the metrics page could not be made", { error });
@@ -158,6 +156,6 @@ export class Edges {
 
   #gone(edge: ServingEdge): void {
     this.#leaving.delete(edge);
-    this.#parts.ended(edge);
+    this.parts.ended(edge);
   }
 }

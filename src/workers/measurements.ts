@@ -19,22 +19,18 @@ export interface Report {
 
 /** Reports counts, event loop delays and survived defects of a worker once a second. */
 export class Measurements {
-  readonly #take: () => Increments;
-  readonly #post: (report: Report) => void;
   #delaysMs: number[] = [];
   #ownDelayMs = 0;
   #rejections = 0;
 
   constructor(
-    take: () => Increments,
-    post: (report: Report) => void,
+    readonly take: () => Increments,
+    readonly post: (report: Report) => void,
     { elapsed = stopwatch, worked = threadMs }: {
       readonly elapsed?: Stopwatch;
       readonly worked?: Stopwatch;
     } = {},
   ) {
-    this.#take = take;
-    this.#post = post;
     let [lookedAt, reportedAt, workedBefore] = [elapsed(), elapsed(), worked()];
     setInterval(() => {
       const [now, workedNow] = [elapsed(), worked()];
@@ -55,8 +51,8 @@ export class Measurements {
 
   /** Reports now; also at the end of the worker. */
   report(): void {
-    this.#post({
-      counts: this.#take(),
+    this.post({
+      counts: this.take(),
       delaysMs: this.#delaysMs,
       ownDelayMs: this.#ownDelayMs,
       rejections: this.#rejections,

@@ -4,11 +4,9 @@ import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 
 /** Answers `GET /metrics` in the edge with the supervisor's page. Nothing of the scraper's request crosses. */
 export class MetricsAnswer {
-  readonly #request: () => void;
   #pending: PromiseWithResolvers<string | undefined> | undefined;
 
-  constructor(request: () => void) {
-    this.#request = request;
+  constructor(readonly request: () => void) {
   }
 
   /** Receives the page (Prometheus text format); `undefined` after a failure. */
@@ -29,7 +27,7 @@ export class MetricsAnswer {
   #page(): Promise<string | undefined> {
     if (this.#pending === undefined) {
       this.#pending = Promise.withResolvers();
-      this.#request();
+      this.request();
     }
     return this.#pending.promise;
   }

@@ -31,11 +31,9 @@ const LOGGED = {
 
 /** Control socket of a running service; follows the configuration. */
 export class Operations {
-  readonly #parts: OperationsParts;
   #control: ControlSocket | undefined;
 
-  private constructor(parts: OperationsParts) {
-    this.#parts = parts;
+  private constructor(readonly parts: OperationsParts) {
   }
 
   /** @throws {CannotStart} If another service listens there, or the configured socket cannot be made. */
@@ -57,7 +55,7 @@ export class Operations {
     const path = this.#control?.path;
     if (controlSocket === path) return;
     await this.#open(controlSocket).catch((error) =>
-      this.#parts.supervisor.log.error("the control socket stays where it was", { path, error })
+      this.parts.supervisor.log.error("the control socket stays where it was", { path, error })
     );
   }
 
@@ -67,7 +65,7 @@ export class Operations {
 
   /** Opens a socket, then closes its predecessor. @throws {CannotStart} The predecessor goes on serving. */
   async #open(path: string | undefined): Promise<void> {
-    const { supervisor: { log } } = this.#parts;
+    const { supervisor: { log } } = this.parts;
     const before = this.#control;
     const answer = (request: AdminRequest) => this.#answer(request);
     this.#control = path === undefined ? undefined : await ControlSocket.listen(path, { answer, log });
@@ -76,8 +74,8 @@ export class Operations {
 
   /** Answers a request; log and audit get a line for each change. @throws {AdminRequestFailed} */
   async #answer(request: AdminRequest): Promise<unknown> {
-    const { supervisor, reload } = this.#parts;
-    if (request.command === "status") return await serviceStatus(this.#parts);
+    const { supervisor, reload } = this.parts;
+    if (request.command === "status") return await serviceStatus(this.parts);
     if (request.command === "reload") {
       await reload();
       return { ...supervisor.reloads.last, generation: supervisor.generation };

@@ -9,11 +9,9 @@ interface LastReload {
 
 /** Remembers the last reload, counts reloads and audits them. The start counts as a success. */
 export class ReloadRecord {
-  readonly #reports: WorkerReports;
   #last: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
 
-  constructor(reports: WorkerReports) {
-    this.#reports = reports;
+  constructor(readonly reports: WorkerReports) {
     for (const result of ["ok", "failed"]) {
       reports.counters.count("authserver_config_reloads_total", { result }, 0);
     }
@@ -34,9 +32,9 @@ export class ReloadRecord {
   #remember(ok: boolean, diagnostics: readonly string[]): void {
     this.#last = { at: Date.now(), ok, diagnostics };
     const result = ok ? "ok" : "failed";
-    this.#reports.counters.count("authserver_config_reloads_total", { result });
+    this.reports.counters.count("authserver_config_reloads_total", { result });
     const [reason] = diagnostics;
-    this.#reports.audit({
+    this.reports.audit({
       event: "reload",
       decision: ok ? "granted" : "refused",
       reason,

@@ -64,12 +64,10 @@ const BATCH_MESSAGES = 8;
  * transfers chunks instead of copying them.
  */
 export class ChannelEnd {
-  readonly #port: MessagePort;
   #batch: ChannelMessage[] = [];
   #transfer: ArrayBuffer[] = [];
 
-  constructor(port: MessagePort, receive: (message: ChannelMessage) => void) {
-    this.#port = port;
+  constructor(readonly port: MessagePort, receive: (message: ChannelMessage) => void) {
     port.onmessage = ({ data }: MessageEvent<ChannelMessage[]>) => {
       for (const message of data) receive(message);
     };
@@ -85,7 +83,7 @@ export class ChannelEnd {
   }
 
   close(): void {
-    this.#port.close();
+    this.port.close();
   }
 
   #flush(): void {
@@ -95,7 +93,7 @@ export class ChannelEnd {
     this.#batch = [];
     this.#transfer = [];
     // Without a list, even an empty one, the runtime takes a path of half the cost.
-    if (transfer.length === 0) this.#port.postMessage(batch);
-    else this.#port.postMessage(batch, transfer);
+    if (transfer.length === 0) this.port.postMessage(batch);
+    else this.port.postMessage(batch, transfer);
   }
 }

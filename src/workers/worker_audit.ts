@@ -2,11 +2,9 @@ import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 
 /** Sends audit lines to the supervisor, batched per event loop turn and ahead of the responses they concern. */
 export class WorkerAudit {
-  readonly #post: (lines: readonly string[]) => void;
   #batch: string[] = [];
 
-  constructor(post: (lines: readonly string[]) => void) {
-    this.#post = post;
+  constructor(readonly post: (lines: readonly string[]) => void) {
   }
 
   readonly record = (record: AuditRecord): void => {
@@ -15,7 +13,7 @@ export class WorkerAudit {
   };
 
   flush(): void {
-    if (this.#batch.length > 0) this.#post(this.#batch);
+    if (this.#batch.length > 0) this.post(this.#batch);
     this.#batch = [];
   }
 }

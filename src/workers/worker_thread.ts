@@ -25,7 +25,6 @@ export function workerModule(module: URL): URL {
 
 /** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
-  readonly name: string;
   readonly #worker: Worker;
   readonly #died: WorkerEvents["died"];
   readonly #waiting = new Set<(message: FromWorker) => void>();
@@ -36,11 +35,10 @@ export class WorkerThread<In> {
 
   constructor(
     module: URL,
-    name: string,
+    readonly name: string,
     permissions: WorkerPermissions,
     { said, died, pingMs = PING_MS }: WorkerEvents,
   ) {
-    this.name = name;
     this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const watchdog = new Watchdog();

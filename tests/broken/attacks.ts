@@ -1172,7 +1172,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Exceeding an upload quota by parallel or partial uploads"],
     broken: "an upload that goes on brings as much as it likes",
-    file: "src/daemon/session/send_body.ts",
+    file: "src/daemon/session/daemon_session.ts",
     change: instead("if (sent + chunk.length > most)", "if (false)"),
     tests: ["tests/resource/access/drop/upload_faults_test.ts"],
   },

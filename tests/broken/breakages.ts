@@ -134,7 +134,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider says who it is in an assertion that somebody else signed"],
     broken: "whoever signed an assertion is trusted",
-    file: "src/authentication/unity/signers.ts",
+    file: "src/authentication/unity/unity.ts",
     change: instead(
       ".find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));",
       ".concat([new X509Certificate(shown)]).at(-1);",
@@ -175,14 +175,14 @@ const XUUDB: readonly Breakage[] = [
   {
     rows: ["the XUUDB answers SOAP with a fault", "the XUUDB answers SOAP with a page"],
     broken: "an answer of the XUUDB without the expected element is empty",
-    file: "src/attributes/xuudb/soap_form.ts",
+    file: "src/attributes/xuudb/wire_form.ts",
     change: instead('if (!found) throw new InvalidAnswer("the answer is no CheckDNResponse");', ""),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers SOAP with half a message"],
     broken: "broken XML of the XUUDB fails otherwise",
-    file: "src/attributes/xuudb/soap_form.ts",
+    file: "src/attributes/xuudb/wire_form.ts",
     change: instead(
       'if (error instanceof InvalidXml) throw new InvalidAnswer("the answer is not XML", { cause: error });',
       "if (error instanceof InvalidXml) return recordOf(() => undefined);",
@@ -192,14 +192,14 @@ const XUUDB: readonly Breakage[] = [
   {
     rows: ["the XUUDB answers with a page", "the XUUDB answers with half an object"],
     broken: "what is not JSON is an empty answer",
-    file: "src/attributes/xuudb/json_form.ts",
+    file: "src/attributes/xuudb/wire_form.ts",
     change: instead('throw new InvalidAnswer("the answer is not JSON", { cause });', "return {};"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers with numbers for names"],
     broken: "a number is taken for no name",
-    file: "src/attributes/xuudb/json_form.ts",
+    file: "src/attributes/xuudb/wire_form.ts",
     change: instead("throw new InvalidAnswer(`${name} is no text`);", "return undefined;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
@@ -357,7 +357,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon closes after the login"],
     broken: "nobody looks whether the session lives after the login",
-    file: "src/daemon/session/log_in.ts",
+    file: "src/daemon/session/session_client.ts",
     change: instead("await checkAlive(control);", ""),
     tests: [SHARED, "tests/daemon/session"],
   },
@@ -388,14 +388,14 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon does not know the account"],
     broken: "a refused login is a login",
-    file: "src/daemon/session/log_in.ts",
+    file: "src/daemon/session/session_client.ts",
     change: instead('if (reply.code !== 230) throw refusal("PASS", reply);', ""),
     tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon has too many sessions"],
     broken: "too many sessions are a refusal like any other",
-    file: "src/daemon/session/log_in.ts",
+    file: "src/daemon/session/session_client.ts",
     change: instead("if (reply.code === 500 && /already running|too many/i.test(reply.text))", "if (false)"),
     tests: [SHARED, "tests/daemon/session"],
   },
@@ -712,7 +712,7 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the database fails, and a standby takes its place"],
     broken: "only the first of several servers is asked",
     file: "src/store/postgres/postgres_servers.ts",
-    change: instead("this.#options.servers.map((server)", "this.#options.servers.slice(0, 1).map((server)"),
+    change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),
     tests: ["tests/faults/database_test.ts"],
     only: "instances go to the standby",
   },

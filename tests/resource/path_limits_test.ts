@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import fc from "fast-check";
 import { limitsWithin, type PathLimits } from "../../src/resource/path_limits.ts";
-import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
+import { patternsLieInside } from "../../src/daemon/encode_command.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";

@@ -98,10 +98,10 @@ export class SharingSite implements AsyncDisposable {
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
   }
 
-  static async open(options: DaemonOptions = {}): Promise<SharingSite> {
+  static async open(options: DaemonOptions = {}, silence = SILENCE): Promise<SharingSite> {
     // Sessions do not stay counted after their end here, or tests with many would wait for each other.
     return new SharingSite(
-      await Site.open({ maxSessions: 1_000_000, ...options }, SILENCE, { holdMs: 0 }),
+      await Site.open({ maxSessions: 1_000_000, ...options }, silence, { holdMs: 0 }),
     );
   }
 

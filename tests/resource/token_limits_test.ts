@@ -7,7 +7,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../src/model/identity.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 import { ACTIVITIES, type TokenRestrictions } from "../../src/model/token_restrictions.ts";
-import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
+import { patternsLieInside } from "../../src/daemon/encode_command.ts";
 import {
   checkTokenAddresses,
   checkTokenServer,

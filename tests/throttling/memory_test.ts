@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { ThrottlingMemory } from "../../src/throttling/memory.ts";
-import { KnownClients } from "../../src/throttling/known_clients.ts";
+import { KnownClients, ThrottlingMemory } from "../../src/throttling/memory.ts";
 import { tooManyFailures } from "../../src/throttling/too_many_failures.ts";
 
 const CONFIG = {

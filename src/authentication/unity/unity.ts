@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
@@ -10,12 +10,14 @@ import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { refusalIn } from "../provider_answers.ts";
-import { authnRequest } from "./authn_request.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import type { UnityConfig } from "./keys.ts";
-import { NAME_ID_FORMATS } from "./saml_names.ts";
+import { ASSERTION, NAME_FORMAT_ENTITY, NAME_ID_FORMATS, PROTOCOL, SOAP } from "./saml_names.ts";
 import { readSamlResponse } from "./saml_response.ts";
-import { anchored, exactly } from "./signers.ts";
+import { isSignedBy } from "../../model/trust/signed_by.ts";
+import { sortTrust } from "../../model/trust/trusted_certificates.ts";
+import { isValidAt, validityOf } from "../../model/trust/validity.ts";
+import type { Signers } from "./signed_element.ts";
 
 /** Dependencies of Unity authenticators. */
 export interface UnityParts {
@@ -23,8 +25,7 @@ export interface UnityParts {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** Own URL without trailing slash: issuer, recipient and audience. */
-  readonly url: string;
+  readonly url: string; // own URL without trailing slash: issuer, recipient and audience
   /** `container.security.additionalServiceIdentifier.<n>`: aliases as recipient and audience. */
   readonly additionalIdentifiers: readonly string[];
   readonly serverDn: string | undefined; // DN of the server's certificate, as audience
@@ -183,4 +184,69 @@ export class Unity implements Authenticator {
 
 function endsEnvelope(body: string): boolean {
   return /<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200));
+}
+
+/** Builds the unsigned SOAP request (authentication.md 5.4). @param id 128 random bits as an XML name. */
+function authnRequest(id: string, { url, nameIdFormat, at }: {
+  readonly url: string;
+  readonly nameIdFormat: string;
+  readonly at: number;
+}): string {
+  const instant = new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
+  const here = escapeXml(url);
+  return `<soap:Envelope xmlns:soap="${SOAP}"><soap:Body>` +
+    `<samlp:AuthnRequest xmlns:samlp="${PROTOCOL}" ID="${
+      escapeXml(id)
+    }" Version="2.0" IssueInstant="${instant}"` +
+    ` AssertionConsumerServiceURL="${here}">` +
+    `<saml:Issuer xmlns:saml="${ASSERTION}" Format="${NAME_FORMAT_ENTITY}">${here}</saml:Issuer>` +
+    `<samlp:NameIDPolicy Format="${nameIdFormat}" AllowCreate="true"/>` +
+    `</samlp:AuthnRequest></soap:Body></soap:Envelope>`;
+}
+
+const REFERENCES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => REFERENCES[sign] ?? sign);
+}
+
+/** Trusts only the issuers' own certificates while valid. */
+export function exactly(issuers: readonly string[], at: number): Signers {
+  return (shown) => find(issuers, shown, at);
+}
+
+/** Trusts the issuers, the anchors, and certificates that an anchor signed. */
+export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
+  return (shown) => {
+    const known = find([...issuers, ...anchors], shown, at);
+    if (known !== undefined) return known;
+    const certificate = read(shown);
+    if (certificate === undefined || !isValid(certificate, at)) return undefined;
+    const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
+      isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
+    );
+    return isSigned ? certificate : undefined;
+  };
+}
+
+function find(trusted: readonly string[], shown: Uint8Array, at: number): X509Certificate | undefined {
+  return trusted.map((pem) => new X509Certificate(pem))
+    .find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));
+}
+
+function read(der: Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    return undefined; // no certificate
+  }
+}
+
+function isValid(certificate: X509Certificate, at: number): boolean {
+  return isValidAt(validityOf(certificate), at);
 }

@@ -1,5 +1,4 @@
 import { dirname, resolve } from "node:path";
-import { loadControl } from "../../config/load_control.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
 import type { AdminRequest } from "../../resource/admin/admin_request.ts";
@@ -8,6 +7,11 @@ import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
+import { KeyReader } from "../../config/key_reader.ts";
+import type { LoadOptions } from "../../config/load.ts";
+import { loadProperties } from "../../config/load_properties.ts";
+import { readControl, readLogging } from "../../config/read_site.ts";
+import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 
 /** Options of every command that speaks with a running service, besides those of all. */
 export const SERVICE_OPTIONS = {
@@ -70,4 +74,24 @@ function notKnown(diagnostics: readonly Diagnostic[]): CommandFailed {
       diagnostics.map(formatDiagnostic).join("\n")
     }`,
   );
+}
+
+/**
+ * Reads only the control socket's settings, so that commands work while the file is being edited.
+ * @returns `undefined` with diagnostics if even these are invalid.
+ */
+async function loadControl(
+  mainFile: string,
+  { environment, workingDirectory = Deno.cwd() }: Omit<LoadOptions, "kinds">,
+): Promise<
+  | { readonly control: ControlConfig; readonly logging: LoggingConfig }
+  | { readonly diagnostics: readonly Diagnostic[] }
+> {
+  const diagnostics: Diagnostic[] = [];
+  const properties = await loadProperties(mainFile, { environment, workingDirectory }, diagnostics);
+  if (properties.entries.size === 0) return { diagnostics };
+  const reader = new KeyReader(properties, workingDirectory, diagnostics);
+  const logging = readLogging(reader);
+  const control = readControl(reader);
+  return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
 }

@@ -20,11 +20,9 @@ export function chunkBytes(connections: number): number {
 
 /** Reads a data connection into transferable chunks, smaller with more connections. */
 export class ChunkReader {
-  readonly #data: Pick<GuardedSocket, "read" | "close">;
   #closed = false;
 
-  constructor(data: Pick<GuardedSocket, "read" | "close">) {
-    this.#data = data;
+  constructor(readonly data: Pick<GuardedSocket, "read" | "close">) {
     open++;
   }
 
@@ -33,7 +31,7 @@ export class ChunkReader {
     const buffer = new Uint8Array(Math.min(chunkBytes(open), most));
     let filled = 0;
     while (filled < buffer.length / 4) {
-      const count = await this.#data.read(buffer.subarray(filled), ms);
+      const count = await this.data.read(buffer.subarray(filled), ms);
       if (count === null) break;
       filled += count;
     }
@@ -47,6 +45,6 @@ export class ChunkReader {
     if (this.#closed) return;
     this.#closed = true;
     open--;
-    this.#data.close();
+    this.data.close();
   }
 }

@@ -9,7 +9,6 @@ import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
 import { FileSeries } from "./file_series.ts";
-import { sendBody } from "./send_body.ts";
 import { nothingThere, SessionEnded } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
@@ -23,15 +22,12 @@ interface SessionParts {
 /** Session for one HTTP request (daemon-protocol.md 5). Any failure ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
-  readonly #parts: SessionParts;
   #closed = false;
-  /** Whether the daemon keeps data connections open. */
-  #keepsData = false;
+  #keepsData = false; // whether the daemon keeps data connections open
 
   /** @param control Logged-in connection. */
-  constructor(control: ControlConnection, parts: SessionParts) {
+  constructor(control: ControlConnection, readonly parts: SessionParts) {
     this.#control = control;
-    this.#parts = parts;
   }
 
   /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or invisible. */
@@ -62,7 +58,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`MLSD ${argument(path)}`);
       if (reply.code === 550) throw nothingThere(`MLSD refused: ${reply.text}`);
       if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.#parts.times.dataIdleMs, take);
+      const listing = await readListing(data, this.parts.times.dataIdleMs, take);
       data.close();
       if (listing.complete) expect226("MLSD", await this.#control.readReply());
       return listing;
@@ -93,7 +89,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`RETR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("RETR", reply);
       return downloadStream(data, length, {
-        times: this.#parts.times,
+        times: this.parts.times,
         confirm: async () => expect226("RETR", await this.#control.readReply()),
         done: (result, error) => {
           if (!stays || !result.complete) this.close();
@@ -119,7 +115,7 @@ export class DaemonSession {
       this.#keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
       if (this.#keepsData) {
         const late = () => this.close();
-        return new FileSeries(wanted, { control: this.#control, data, times: this.#parts.times, late });
+        return new FileSeries(wanted, { control: this.#control, data, times: this.parts.times, late });
       }
       data.close();
     }
@@ -166,7 +162,7 @@ export class DaemonSession {
         throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
       }
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, { most, progress }).catch((error) =>
+      const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
         this.#whyEnded(error)
       );
       if (length !== undefined && sent !== length) {
@@ -215,7 +211,7 @@ export class DaemonSession {
     this.#closed = true;
     // `QUIT` has no reply, and closing means the same.
     this.#control.socket.close();
-    this.#parts.onClose();
+    this.parts.onClose();
   }
 
   [Symbol.dispose](): void {
@@ -223,7 +219,7 @@ export class DaemonSession {
   }
 
   async #openData(): Promise<GuardedSocket> {
-    const { ports, logInAgain } = this.#parts;
+    const { ports, logInAgain } = this.parts;
     if (this.#keepsData) {
       const reply = await this.#control.command("KEEP-ALIVE false");
       if (reply.code !== 200) throw refusal("KEEP-ALIVE", reply);
@@ -254,4 +250,62 @@ function argument(path: string): string {
 
 function expect226(command: string, reply: Reply): void {
   if (reply.code !== 226) throw refusal(command, reply);
+}
+
+/**
+ * Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent.
+ * @throws What the body throws if the client disconnects, or the signal's reason; the upload then failed.
+ */
+async function sendBody(
+  body: Body,
+  data: GuardedSocket,
+  { dataIdleMs, clientIdleMs }: SessionTimes,
+  { most = Infinity, progress }: { readonly most?: number; readonly progress: (bytes: number) => void },
+): Promise<number> {
+  let sent = 0;
+  const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
+  try {
+    while (reader !== undefined) {
+      const chunk = await nextChunk(reader, clientIdleMs, data.signal);
+      if (chunk === undefined) break;
+      if (sent + chunk.length > most) {
+        throw httpError("ERR_UPLOAD_INCOMPLETE", `more than the ${most} bytes came that may`);
+      }
+      await data.write(chunk, dataIdleMs);
+      sent += chunk.length;
+      progress(sent);
+    }
+    await data.finishWriting(dataIdleMs);
+    return sent;
+  } catch (error) {
+    await reader?.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    reader?.releaseLock();
+  }
+}
+
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
+  signal.throwIfAborted();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let giveUp = () => {};
+  const late = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason);
+    timer = setTimeout(
+      () => reject(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
+      ms,
+    );
+  });
+  signal.addEventListener("abort", giveUp);
+  try {
+    const { value, done } = await Promise.race([reader.read(), late]);
+    return done ? undefined : value;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
+  }
 }

@@ -18,7 +18,6 @@ const AHEAD = 4096;
  * bytes of the next, so the last one lacks them and all fail. Unread data ends the session.
  */
 export class FileSeries {
-  readonly #files: readonly WantedFile[];
   readonly #control: ControlConnection;
   readonly #data: GuardedSocket;
   readonly #chunks: ChunkReader;
@@ -26,13 +25,12 @@ export class FileSeries {
   readonly #late: () => void;
   #asked = 0;
   #answered = 0;
-  /** Characters of unanswered commands. */
-  #ahead = 0;
+  #ahead = 0; // characters of unanswered commands
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param late Called if the data is not read in time. */
   constructor(
-    files: readonly WantedFile[],
+    readonly files: readonly WantedFile[],
     { control, data, times, late }: {
       readonly control: ControlConnection;
       readonly data: GuardedSocket;
@@ -40,7 +38,6 @@ export class FileSeries {
       readonly late: () => void;
     },
   ) {
-    this.#files = files;
     this.#control = control;
     this.#data = data;
     this.#chunks = new ChunkReader(data);
@@ -54,7 +51,7 @@ export class FileSeries {
    */
   async *next(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     clearTimeout(this.#timer);
-    const file = this.#files[this.#answered];
+    const file = this.files[this.#answered];
     if (file === undefined) throw new TypeError("no more files were wanted");
     await this.#ask();
     this.#answered++;
@@ -69,7 +66,7 @@ export class FileSeries {
       clearTimeout(this.#timer);
     }
     await this.#expect("RETR", 226);
-    if (this.#answered === this.#files.length) this.close();
+    if (this.#answered === this.files.length) this.close();
     else this.#watch();
   }
 
@@ -83,7 +80,7 @@ export class FileSeries {
   async #ask(): Promise<void> {
     const commands: string[] = [];
     for (;;) {
-      const more = this.#files[this.#asked];
+      const more = this.files[this.#asked];
       if (more === undefined) break;
       const texts = commandsOf(more);
       const length = texts.join("").length;

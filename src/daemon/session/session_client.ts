@@ -7,15 +7,15 @@ import { ControlConnection } from "./control_connection.ts";
 import { DaemonSession } from "./daemon_session.ts";
 import { connectToPeer, DataPorts } from "./data_ports.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
-import { logIn } from "./log_in.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
+import { nothingThere, SessionEnded } from "./session_errors.ts";
+import { refusal } from "./reply_reader.ts";
 
 const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
 /** Limits of a session, as in a session request. */
 export interface SessionScope {
-  /** Ends in `/`. */
-  readonly file: string;
+  readonly file: string; // ends in `/`
   readonly includes: string;
   readonly excludes?: string;
 }
@@ -243,4 +243,27 @@ function splitAddress(address: string): { readonly host: string; readonly port: 
   const colon = address.endsWith("]") ? -1 : address.lastIndexOf(":");
   const host = (colon < 0 ? address : address.slice(0, colon)).replace(/^\[(.*)\]$/, "$1");
   return { host, port: colon < 0 ? undefined : Number(address.slice(colon + 1)) };
+}
+
+/** Logs in (daemon-protocol.md 5.2). @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} Also errors of commands. */
+async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
+  const user = await control.command("USER anonymous");
+  if (user.code !== 331) throw refusal("USER", user);
+  const reply = await control.command(`PASS ${secret.reveal()}`);
+  if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
+    throw httpError("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
+  }
+  if (reply.code !== 230) throw refusal("PASS", reply);
+  await checkAlive(control);
+}
+
+/** Detects a session dropped after `230` because of its base directory (daemon-protocol.md 1.8). */
+async function checkAlive(control: ControlConnection): Promise<void> {
+  try {
+    const reply = await control.command("NOOP");
+    if (reply.code !== 200) throw refusal("NOOP", reply);
+  } catch (error) {
+    if (!(error instanceof SessionEnded)) throw error;
+    throw nothingThere("Daemon dropped the session after the login", error);
+  }
 }

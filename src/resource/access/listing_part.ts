@@ -18,11 +18,9 @@ const MOST_IN_KEY = 255;
 /** Position in the order of a listing. */
 interface Place {
   readonly directory: boolean;
-  /** Size or time; 0 if only names decide. */
-  readonly value: number;
+  readonly value: number; // size or time; 0 if only names decide
   readonly name: string;
-  /** Name in a form that sorts as people expect. */
-  readonly key: string;
+  readonly key: string; // name in a form that sorts as people expect
 }
 
 /**
@@ -31,7 +29,6 @@ interface Place {
  * or time and a colon if these decide.
  */
 export class ListingPart {
-  readonly #query: ListingQuery;
   readonly #after: Place | undefined;
   readonly #find: string;
   readonly #most: number;
@@ -39,15 +36,14 @@ export class ListingPart {
   #last: Place | undefined;
 
   /** @throws {ERR_INVALID_REQUEST} If `after` is no place. */
-  constructor(query: ListingQuery, most = MOST_ENTRIES) {
-    this.#query = query;
+  constructor(readonly query: ListingQuery, most = MOST_ENTRIES) {
     this.#after = query.after === undefined ? undefined : parsePlace(query.after, query.order);
     this.#find = forPeople(query.find);
     this.#most = most;
   }
 
   add(entry: Entry): void {
-    const place = placeOf(entry, this.#query.order);
+    const place = placeOf(entry, this.query.order);
     if (this.#find !== "" && !forPeople(place.name).includes(this.#find)) return;
     if (this.#after !== undefined && this.#compare(place, this.#after) <= 0) return;
     if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
@@ -63,7 +59,7 @@ export class ListingPart {
     const entries = shown.map(({ entry }) => entry);
     const last = shown.at(-1)?.place;
     return this.#held.length > this.#most && last !== undefined
-      ? { entries, next: placeText(last, this.#query.order) }
+      ? { entries, next: placeText(last, this.query.order) }
       : { entries };
   }
 
@@ -76,7 +72,7 @@ export class ListingPart {
 
   #compare(a: Place, b: Place): number {
     if (a.directory !== b.directory) return compare(b.directory, a.directory);
-    return this.#query.descending ? inOrder(b, a) : inOrder(a, b);
+    return this.query.descending ? inOrder(b, a) : inOrder(a, b);
   }
 }
 

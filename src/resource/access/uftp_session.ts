@@ -8,11 +8,11 @@ import { isOver, isShareId, type Share } from "../../sharing/share.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
-import { readJson } from "../request_body.ts";
+import { membersOf, readJson, text } from "../request_body.ts";
 import { statusText } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { targetsOnServer } from "../share/names.ts";
-import { membersOf, parseName, text } from "../share/share_fields.ts";
+import { parseName } from "../share/share_fields.ts";
 import { refusal, sharedServer } from "../share/shared_server.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { checkTokenUse, tokenPermission } from "../token_limits.ts";
@@ -79,8 +79,7 @@ function isMeantBy(asked: string, { path }: Share): boolean {
 /** Selection of a share in a request. */
 interface Choice {
   readonly id?: string;
-  /** Canonical DN. */
-  readonly owner?: string;
+  readonly owner?: string; // canonical DN
 }
 
 function parseChoice({ params }: Call, body: unknown): Choice {

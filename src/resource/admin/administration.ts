@@ -4,10 +4,9 @@ import { httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { checkLogin } from "../login_policy.ts";
-import { readJson } from "../request_body.ts";
+import { membersOf, readJson, text } from "../request_body.ts";
 import { type ServerFacts, statusText } from "../server_facts.ts";
 import type { ServiceFacts } from "../service_section.ts";
-import { membersOf, text } from "../share/share_fields.ts";
 import { jsonResponse } from "../text_response.ts";
 import { type ActionParts, ACTIONS } from "./actions.ts";
 

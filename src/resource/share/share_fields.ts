@@ -7,6 +7,7 @@ import { Secret } from "../../model/secret.ts";
 import type { Quota } from "../../sharing/share.ts";
 import { EXPECTED_TARGET, parseTarget } from "../../sharing/target.ts";
 import { invalidRequest } from "../invalid_request.ts";
+import { membersOf, text, wholeNumber } from "../request_body.ts";
 
 /** Body of `POST /rest/share/<server>` (rest-api.md 1.12); members from `maxUses` on are ours. */
 export interface ShareFields {
@@ -15,15 +16,13 @@ export interface ShareFields {
   readonly target: string;
   readonly access: AccessLevel;
   readonly group?: string;
-  /** Seconds; 0 is unlimited. */
-  readonly lifetime: number;
+  readonly lifetime: number; // seconds; 0 is unlimited
   readonly oneTime: boolean;
   readonly maxUses?: number;
   readonly sources: readonly string[];
   readonly note?: string;
   readonly password?: Secret;
-  /** `DROP` only. */
-  readonly quota?: Quota;
+  readonly quota?: Quota; // `DROP` only
 }
 
 /** Also bounds link passwords. */
@@ -87,14 +86,6 @@ function atLeastOne(name: string, value: unknown): number | undefined {
   return number;
 }
 
-/** Returns a reader for members of a JSON object; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
-export function membersOf(body: unknown): (name: string) => unknown {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw invalidRequest("The request body must be a JSON object");
-  }
-  return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
-}
-
 /** Parses seconds, as number or text; 0 or less is unlimited. @throws {ERR_INVALID_REQUEST} */
 export function parseLifetime(value: unknown): number | undefined {
   const seconds = wholeNumber("lifetime", value);
@@ -143,24 +134,8 @@ function parseFlag(name: string, value: unknown): boolean {
   throw invalidRequest(`${name}: expected true or false`);
 }
 
-function wholeNumber(name: string, value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  const number = typeof value === "string" && /^\s*[+-]?\d{1,15}(?:\.0+)?\s*$/.test(value)
-    ? Number(value)
-    : value;
-  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e15) return number;
-  throw invalidRequest(`${name}: expected a whole number`);
-}
-
 function required(name: string, value: unknown): string {
   const given = text(name, value);
   if (given === undefined || given === "") throw invalidRequest(`${name} is missing`);
   return given;
-}
-
-/** Returns a text; accepts numbers and flags. @throws {ERR_INVALID_REQUEST} */
-export function text(name: string, value: unknown): string | undefined {
-  if (value === undefined || typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw invalidRequest(`${name}: expected text`);
 }

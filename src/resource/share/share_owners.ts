@@ -12,14 +12,11 @@ type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
 /** Rights of absent owners. */
 export class ShareOwners {
-  readonly #source: AttributeSource;
-  readonly #accountStatus: AskAccountStatus;
-  readonly #log: Logger;
-
-  constructor(source: AttributeSource, accountStatus: AskAccountStatus, log: Logger) {
-    this.#source = source;
-    this.#accountStatus = accountStatus;
-    this.#log = log;
+  constructor(
+    readonly source: AttributeSource,
+    readonly accountStatus: AskAccountStatus,
+    readonly log: Logger,
+  ) {
   }
 
   /**
@@ -51,7 +48,7 @@ export class ShareOwners {
     if (user.role === "banned") throw httpError("ERR_SHARE_NOT_FOUND", "the owner is banned");
     const account = user.uid === undefined || user.availableUids.includes(uid) ? uid : user.uid;
     const { includes, excludes, uid: now } = attributesOnServer({ ...user, uid: account }, server, {
-      log: this.#log,
+      log: this.log,
     });
     if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
     return [
@@ -61,7 +58,7 @@ export class ShareOwners {
   }
 
   async #checkAccountStatus(owner: NamedOwner, server: string, signal: AbortSignal): Promise<void> {
-    const accountStatus = await this.#accountStatus(owner, signal);
+    const accountStatus = await this.accountStatus(owner, signal);
     const elsewhere = accountStatus.kind === "known" && accountStatus.servers?.includes(server) === false;
     if (accountStatus.kind === "gone" || elsewhere) {
       throw httpError("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
@@ -86,7 +83,7 @@ export class ShareOwners {
     // The owner may have chosen among several accounts.
     const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
     try {
-      const now = attributesOnServer(chosen, server, { log: this.#log });
+      const now = attributesOnServer(chosen, server, { log: this.log });
       return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
     } catch (error) {
       if (error instanceof HttpError) return false;
@@ -95,7 +92,7 @@ export class ShareOwners {
   }
 
   #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {
-    return userAttributes(this.#source, { ...who, method: "SHARE", via: "share" }, {
+    return userAttributes(this.source, { ...who, method: "SHARE", via: "share" }, {
       preferences: {},
       signal,
     });

@@ -4,14 +4,14 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
-import { readJson } from "../request_body.ts";
+import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife, passwordHash } from "./create_share.ts";
 import { makingOf } from "./making.ts";
 import { ownShare } from "./own_share.ts";
-import { membersOf, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
+import { parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 

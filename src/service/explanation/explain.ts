@@ -1,9 +1,15 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import { authenticate, unauthenticated } from "../../authentication/chain.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import {
+  authenticate,
+  type AuthenticationChain,
+  concerned,
+  unauthenticated,
+} from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
-import type { Logger } from "../../logging/logger.ts";
+import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { addressGroup } from "../../model/address_group.ts";
 import { HeaderList } from "../../model/header_list.ts";
@@ -19,8 +25,10 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
-import type { Explanation, ServerStep } from "./explanation.ts";
-import { DecisionRecord } from "./decision_record.ts";
+import type { AuthenticatorStep, Explanation, ServerStep, SourceStep } from "./explanation.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
+import type { AttributeSet } from "../../model/attributes.ts";
 
 /** Subject of an explanation. */
 export interface ExplainedCaller {
@@ -84,6 +92,7 @@ async function explainWith(
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
   );
+  const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
@@ -98,6 +107,7 @@ async function explainWith(
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
     return {
       authenticators,
+      token,
       caller: identity,
       sources,
       servers: [],
@@ -117,6 +127,7 @@ async function explainWith(
       : servers[0]?.refusal ?? "No transfer server is configured");
   return {
     authenticators,
+    token,
     caller: identity,
     sources,
     user,
@@ -125,6 +136,19 @@ async function explainWith(
     bans: found,
     refusal,
   };
+}
+
+/** Returns the checks of a provider's token, by each authenticator that would see it. */
+async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, signal: AbortSignal) {
+  const { authorization } = parseCredentials(headers, { clientAddress: "" });
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
+  const text = authorization.token.reveal();
+  const asked = concerned(chain.authenticators, { authorization });
+  const checks = await Promise.all(asked.map(async (authenticator) => {
+    const found = await authenticator.explainToken?.(text, signal) ?? [];
+    return found.map((check) => ({ ...check, authenticator: authenticator.name }));
+  }));
+  return checks.flat();
 }
 
 /** Returns the caller's bans, matched as the service does. */
@@ -238,4 +262,75 @@ function onServer(
     if (!(error instanceof HttpError)) throw error;
     return { server: name, requires, refusal: error.message };
   }
+}
+
+/** Recorder of authentication and attribute decisions around unchanged chains. */
+class DecisionRecord {
+  readonly authenticators: AuthenticatorStep[] = [];
+  readonly sources: SourceStep[] = [];
+  #known: readonly string[] = [];
+  #identity: Identity | undefined;
+
+  /** Wraps a chain to record each result. */
+  chain(chain: AuthenticationChain): AuthenticationChain {
+    const { issuedTokens, authenticators } = chain;
+    this.#known = [...issuedTokens ? [issuedTokens] : [], ...authenticators].map(({ name }) => name);
+    return {
+      ...chain,
+      issuedTokens: issuedTokens && this.#observed(issuedTokens),
+      authenticators: authenticators.map((authenticator) => this.#observed(authenticator)),
+    };
+  }
+
+  /** Records authenticators that were not reached. */
+  endAuthenticators(): void {
+    for (const authenticator of this.#known.slice(this.authenticators.length)) {
+      this.authenticators.push({ authenticator, outcome: "not asked" });
+    }
+  }
+
+  readonly answer: NonNullable<SourceParts["onAnswer"]> = (source, identity, answer) => {
+    // The second call is for callers without the account proven on some servers only.
+    this.#identity ??= identity;
+    const entry = source.originOf?.(identity);
+    const step: SourceStep = {
+      source: source.name,
+      entry,
+      ...(answer instanceof Error ? { failure: describeError(answer) } : { attributes: valuesOf(answer) }),
+    };
+    const elsewhere = identity !== this.#identity;
+    if (elsewhere && this.sources.some((earlier) => isDeepStrictEqual(earlier, step))) return;
+    this.sources.push(elsewhere ? { ...step, elsewhere } : step);
+  };
+
+  #observed(authenticator: Authenticator): Authenticator {
+    const { name, challenges, issuer, looksAtCertificates } = authenticator;
+    return {
+      name,
+      challenges,
+      issuer,
+      looksAtCertificates,
+      authenticate: async (credentials, signal) => {
+        try {
+          const result = await authenticator.authenticate(credentials, signal);
+          const reason = "reason" in result ? { reason: result.reason } : {};
+          this.authenticators.push({ authenticator: name, outcome: result.kind, ...reason });
+          return result;
+        } catch (error) {
+          this.authenticators.push({ authenticator: name, outcome: "failed", reason: describeError(error) });
+          throw error;
+        }
+      },
+      close: () => authenticator.close(),
+    };
+  }
+}
+
+function valuesOf({ standard, extra }: AttributeSet): { readonly [name: string]: readonly string[] } {
+  return Object.fromEntries([
+    ...[...standard].map(([name, { allowed, preferred }]) =>
+      [name, [...new Set([...preferred, ...allowed])]] as const
+    ),
+    ...extra,
+  ]);
 }

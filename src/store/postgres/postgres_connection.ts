@@ -30,16 +30,12 @@ const BIGINT = { to: 20, from: [20], parse: Number, serialize: String };
 
 /** Connection to one server, without the driver's reconnect, failover and unbounded queue. */
 export class PostgresConnection {
-  readonly #driver: Driver;
-  readonly #socket: Duplex;
   #alive = true;
   readonly closed: Promise<void>; // resolves when the connection is unusable
   /** Cancels running statements: the driver does not report all that fail with the connection. */
   readonly #underWay = new Set<(error: PostgresError) => void>();
 
-  private constructor(driver: Driver, socket: Duplex) {
-    this.#driver = driver;
-    this.#socket = socket;
+  private constructor(readonly driver: Driver, readonly socket: Duplex) {
     this.closed = new Promise((resolve) =>
       socket.once("close", () => {
         this.#alive = false;
@@ -101,12 +97,12 @@ export class PostgresConnection {
 
   /** Runs one statement with parameters. @throws {PostgresError} */
   query(text: string, values: Value[]): Promise<readonly Row[]> {
-    return this.#told(() => this.#driver.unsafe(text, values, { prepare: true }));
+    return this.#told(() => this.driver.unsafe(text, values, { prepare: true }));
   }
 
   /** Runs statements without parameters; only single ones return rows. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
-    return this.#told(() => this.#driver.unsafe(text));
+    return this.#told(() => this.driver.unsafe(text));
   }
 
   #told(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
@@ -122,7 +118,7 @@ export class PostgresConnection {
 
   destroy(): void {
     this.#alive = false;
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 }
 

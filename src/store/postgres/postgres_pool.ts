@@ -17,17 +17,11 @@ export interface Deadline {
 
 /** Bounded pool; one piece of work per connection at a time. */
 export class PostgresPool {
-  readonly #servers: PostgresServers;
-  readonly #state: DatabaseState;
   readonly #semaphore: FairSemaphore;
-  readonly #most: number;
   #idle: PostgresConnection[] = [];
   #closed = false;
 
-  constructor(servers: PostgresServers, state: DatabaseState, most: number) {
-    this.#servers = servers;
-    this.#state = state;
-    this.#most = most;
+  constructor(readonly servers: PostgresServers, readonly state: DatabaseState, readonly most: number) {
     this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
@@ -36,7 +30,7 @@ export class PostgresPool {
    * work's errors.
    */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    this.#state.checkWork();
+    this.state.checkWork();
     try {
       return await this.#semaphore.run(() => this.#run(deadline, work), {
         queueKey: "",
@@ -55,8 +49,8 @@ export class PostgresPool {
 
   /** Opens an idle connection, as a probe. @throws As {@link use}. */
   async refill({ signal }: Deadline): Promise<void> {
-    const connection = await this.#servers.open(signal);
-    if (this.#closed || this.#idle.length >= this.#most) connection.destroy();
+    const connection = await this.servers.open(signal);
+    if (this.#closed || this.#idle.length >= this.most) connection.destroy();
     else this.#idle.push(connection);
   }
 
@@ -66,7 +60,7 @@ export class PostgresPool {
   }
 
   async #run<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
-    const connection = this.#takeIdle() ?? await this.#servers.open(deadline.signal);
+    const connection = this.#takeIdle() ?? await this.servers.open(deadline.signal);
     const late = () => {
       connection.destroy();
       this.leaveIdle();

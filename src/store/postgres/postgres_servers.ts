@@ -31,10 +31,7 @@ interface ServersOptions {
 
 /** Finds the server that accepts changes. */
 export class PostgresServers {
-  readonly #options: ServersOptions;
-
-  constructor(options: ServersOptions) {
-    this.#options = options;
+  constructor(readonly options: ServersOptions) {
   }
 
   /**
@@ -43,7 +40,7 @@ export class PostgresServers {
    * @throws {DatabaseFailure} For a wrong password or other tables.
    */
   async open(signal: AbortSignal, heard?: Heard): Promise<PostgresConnection> {
-    const { state } = this.#options;
+    const { state } = this.options;
     const connection = await state.attempt(() => this.#openAny(signal, heard));
     if (heard === undefined) state.works(connection.closed);
     return connection;
@@ -51,7 +48,7 @@ export class PostgresServers {
 
   async #openAny(signal: AbortSignal, heard: Heard | undefined): Promise<PostgresConnection> {
     const enough = new AbortController();
-    const tries = this.#options.servers.map((server) => this.#openOne(server, signal, enough, heard));
+    const tries = this.options.servers.map((server) => this.#openOne(server, signal, enough, heard));
     try {
       return await Promise.any(tries);
     } catch (error) {
@@ -71,7 +68,7 @@ export class PostgresServers {
     enough: AbortController,
     heard: Heard | undefined,
   ): Promise<PostgresConnection> {
-    const { reach, login, timeoutMs, checkSchema } = this.#options;
+    const { reach, login, timeoutMs, checkSchema } = this.options;
     const end = AbortSignal.any([signal, enough.signal]);
     const socket = await reach(server, end);
     const destroy = () => socket.destroy();

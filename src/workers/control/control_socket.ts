@@ -37,8 +37,6 @@ export const LONGEST_PATH = 92;
 
 /** Unix socket for the operator's commands, open to its owner and root only. One line of JSON each way. */
 export class ControlSocket {
-  readonly path: string;
-  readonly #listener: Deno.UnixListener;
   readonly #answer: Answer;
   readonly #log: Logger;
   readonly #requestMs: number;
@@ -49,12 +47,10 @@ export class ControlSocket {
   readonly #asked = new Set<Deno.UnixConn>();
 
   private constructor(
-    path: string,
-    listener: Deno.UnixListener,
+    readonly path: string,
+    readonly listener: Deno.UnixListener,
     { answer, log, requestMs = REQUEST_MS }: ControlParts,
   ) {
-    this.path = path;
-    this.#listener = listener;
     this.#answer = answer;
     this.#log = log;
     this.#requestMs = requestMs;
@@ -85,7 +81,7 @@ export class ControlSocket {
   /** Stops listening and removes the socket. Running requests still get their replies. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#listener.close();
+    this.listener.close();
     this.#retry?.();
     for (const connection of this.#open) {
       if (!this.#asked.has(connection)) hangUp(connection);
@@ -97,7 +93,7 @@ export class ControlSocket {
   async #accept(): Promise<void> {
     while (!this.#closed) {
       try {
-        const connection = await this.#listener.accept();
+        const connection = await this.listener.accept();
         if (this.#open.size >= MOST_CONNECTIONS) hangUp(connection);
         else void this.#serve(connection);
       } catch (error) {

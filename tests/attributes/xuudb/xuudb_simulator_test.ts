@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { JSON_FORM } from "../../../src/attributes/xuudb/json_form.ts";
-import { SOAP_FORM } from "../../../src/attributes/xuudb/soap_form.ts";
+import { JSON_FORM, SOAP_FORM } from "../../../src/attributes/xuudb/wire_form.ts";
 import ANSWERS from "./fixtures/answers.json" with { type: "json" };
 import { LOOPBACK_HTTP, startXuudb } from "./xuudb_simulator.ts";
 

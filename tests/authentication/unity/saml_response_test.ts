@@ -5,7 +5,7 @@ import type { Expectation } from "../../../src/authentication/unity/assertion.ts
 import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
 import { NAME_ID_FORMATS } from "../../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
-import { anchored, exactly } from "../../../src/authentication/unity/signers.ts";
+import { anchored, exactly } from "../../../src/authentication/unity/unity.ts";
 import {
   after,
   attributeAssertion,

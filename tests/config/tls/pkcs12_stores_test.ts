@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createCipheriv, createHmac, createPrivateKey, pbkdf2Sync, X509Certificate } from "node:crypto";
 import { openKeyStore } from "../../../src/config/tls/key_store.ts";
-import { derivePkcs12 } from "../../../src/config/tls/pkcs12_key_derivation.ts";
+import { derivePkcs12 } from "../../../src/config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../../src/config/tls/certificates.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import * as der from "../../pki/der.ts";

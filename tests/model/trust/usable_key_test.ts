@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { trustedIssuerOf } from "../../../src/authentication/issued_token/issuer.ts";
-import { mayUse } from "../../../src/authentication/unity/signature_algorithms.ts";
+import { mayUse } from "../../../src/authentication/unity/signed_element.ts";
 import { usableKeyOf } from "../../../src/model/trust/usable_key.ts";
 import { createAuthority } from "../../pki/authority.ts";
 

@@ -9,8 +9,7 @@ import type { ArchiveEntry } from "./zip_archive.ts";
 interface ArchiveBounds {
   readonly entries: number;
   readonly depth: number;
-  /** Bytes of all names with their directories: they stay in memory until the end. */
-  readonly names: number;
+  readonly names: number; // bytes of all names with their directories: they stay in memory until the end
 }
 
 /** Bounds of one archive: a link to its own parent makes a directory endless. */
@@ -24,8 +23,7 @@ const MISSING = "NOT COMPLETE.txt";
 
 interface Waiting {
   readonly path: string;
-  /** Path in the archive, with a slash at its end. */
-  readonly name: string;
+  readonly name: string; // path in the archive, with a slash at its end
   readonly depth: number;
 }
 
@@ -36,8 +34,6 @@ interface FoundEntry {
 
 /** Entries of a shared directory tree for an archive, listed by the daemon. */
 export class SharedTree {
-  readonly #session: Pick<DaemonSession, "list" | "series">;
-  readonly #limits: readonly OwnerLimits[];
   readonly #bounds: ArchiveBounds;
   readonly #waiting: Waiting[] = [];
   #entriesLeft: number;
@@ -46,12 +42,10 @@ export class SharedTree {
 
   /** @param session Can read the whole tree; the caller closes it. @param limits What the owner may reach; all apply. */
   constructor(
-    session: Pick<DaemonSession, "list" | "series">,
-    limits: readonly OwnerLimits[],
+    readonly session: Pick<DaemonSession, "list" | "series">,
+    readonly limits: readonly OwnerLimits[],
     bounds: Partial<ArchiveBounds> = {},
   ) {
-    this.#session = session;
-    this.#limits = limits;
     this.#bounds = { ...ARCHIVE_BOUNDS, ...bounds };
     this.#entriesLeft = this.#bounds.entries;
     this.#nameBytesLeft = this.#bounds.names;
@@ -87,7 +81,7 @@ export class SharedTree {
     const found: Entry[] = [];
     const take = (entry: Entry) => {
       const { name, kind } = entry;
-      if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
+      if (!withinAll(this.limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
       else if (this.#entriesLeft === 0) {
@@ -100,7 +94,7 @@ export class SharedTree {
         found.push(entry);
       }
     };
-    const listing = await this.#session.list(path, take).catch((error) => {
+    const listing = await this.session.list(path, take).catch((error) => {
       if (depth === 1 || !isLeftOut(error)) throw error;
       this.#miss("directories that cannot be read");
       return { complete: true, unreadable: 0 };
@@ -117,7 +111,7 @@ export class SharedTree {
   }
 
   async *#files(directory: Waiting, found: readonly FoundEntry[]): AsyncGenerator<ArchiveEntry, void> {
-    const series = await this.#session.series(
+    const series = await this.session.series(
       found.filter(({ entry }) => entry.size > 0)
         .map(({ entry: { name, size } }) => ({ path: `${directory.path}${name}`, length: size })),
     );
