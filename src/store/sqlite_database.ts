@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
@@ -166,15 +166,19 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
 }
 
 /** Copies a database as of one moment into a new file with mode 600, also while others change it. */
-export function copyDatabase(file: string, to: string): void {
+export async function copyDatabase(file: string, to: string): Promise<void> {
   Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
   const database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
   try {
-    database.prepare("VACUUM INTO ?").run(to);
+    await backup(database, to, { rate: ALL_PAGES });
   } finally {
     database.close();
   }
+  closeForGood(to);
 }
+
+/** In one step: others' changes between steps would begin it anew. */
+const ALL_PAGES = 2 ** 30;
 
 /** Puts the write-ahead log into a database that nobody uses; reports whether that is so. */
 export function closeForGood(file: string): boolean {

@@ -143,7 +143,7 @@ Deno.test("backup copies a service that writes, and restore brings back its shar
   await system.service.stopped;
   const refused = await command("restore", backup);
   assert.deepEqual(
-    [refused.code, /expected --replace: these files exist/.test(refused.err)],
+    [refused.code, /expected --replace, since these files exist/.test(refused.err)],
     [1, true],
     refused.err,
   );

@@ -7,7 +7,9 @@ import { VERSION } from "../../service/version.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { inspect } from "../diagnosis/inspect.ts";
-import { copyOf, digestOf, MANIFEST, type Manifest } from "./backup_manifest.ts";
+import { copyOf, databaseSchemas, digestOf, MANIFEST, type Manifest } from "./backup_manifest.ts";
+
+const NEW = { mode: 0o600, createNew: true };
 
 /** Command `authserver backup`. */
 export const backup = defineCommand({
@@ -39,13 +41,30 @@ export const backup = defineCommand({
     throw new CommandFailed(`Expected a new folder in an existing one, found ${folder}: ${cause}`, { cause });
   }
   const made = new Date().toISOString();
-  const copied = [
-    ...await copyFiles(folder, files.filter((_, i) => isFile[i])),
-    ...directory === undefined ? [] : await copyDatabases(folder, resolve(directory)),
-  ];
+  const { copyDatabase } = await import("../../store/sqlite_database.ts");
   const { dump, load } = database === undefined ? {} : postgresCommands(folder, database);
-  const manifest: Manifest = { format: 1, version: VERSION, made, configuration: main, files: copied, load };
-  await Deno.writeTextFile(`${folder}/${MANIFEST}`, JSON.stringify(manifest, undefined, 2), { mode: 0o600 });
+  const copied: Manifest["files"][number][] = [];
+  try {
+    for (const path of files.filter((_, i) => isFile[i])) {
+      const bytes = await readRegularFile(path);
+      copied.push(await copyOne(folder, path, (copy) => Deno.writeFile(copy, bytes, NEW)));
+    }
+    for (const path of directory === undefined ? [] : await databasesIn(resolve(directory))) {
+      copied.push(await copyOne(folder, path, (copy) => copyDatabase(path, copy)));
+    }
+    const manifest: Manifest = {
+      format: 1,
+      version: VERSION,
+      made,
+      configuration: main,
+      files: copied,
+      load,
+    };
+    await Deno.writeTextFile(`${folder}/${MANIFEST}`, JSON.stringify(manifest, undefined, 2), NEW);
+  } catch (cause) {
+    await Deno.remove(folder, { recursive: true });
+    throw new CommandFailed(`Nothing copied: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
   const text = `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n${
     dump === undefined ? "" : `Add the database: ${dump}\n`
   }`;
@@ -53,29 +72,13 @@ export const backup = defineCommand({
   return 0;
 });
 
-async function copyFiles(folder: string, paths: readonly string[]) {
-  return await Promise.all(paths.map((path) =>
-    copied(folder, path, async (copy) => {
-      await Deno.writeFile(copy, await readRegularFile(path), { mode: 0o600, createNew: true });
-    })
-  ));
-}
-
-/** Copies databases as of one moment each, also while the service writes. */
-async function copyDatabases(folder: string, directory: string) {
-  const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE } = await import("../../store/sqlite_record_store.ts");
-  const { copyDatabase } = await import("../../store/sqlite_database.ts");
-  const paths = [SHARE_DATABASE, RECORD_DATABASE].map((name) => `${directory}/${name}`);
+async function databasesIn(directory: string): Promise<readonly string[]> {
+  const paths = [...(await databaseSchemas()).keys()].map((name) => `${directory}/${name}`);
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
-  return await Promise.all(
-    paths.filter((_, i) => there[i]).map((path) =>
-      copied(folder, path, (copy) => Promise.resolve(copyDatabase(path, copy)))
-    ),
-  );
+  return paths.filter((_, i) => there[i]);
 }
 
-async function copied(folder: string, path: string, make: (copy: string) => Promise<void>) {
+async function copyOne(folder: string, path: string, make: (copy: string) => Promise<void>) {
   const copy = copyOf(folder, path);
   await Deno.mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await make(copy);

@@ -39,6 +39,13 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+/** Returns the schemas of the SQLite databases by file name; imported on use, since the serving process loads all commands. */
+export async function databaseSchemas() {
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  return new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
+}
+
 /** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
 export async function readManifest(backup: string): Promise<Manifest> {
   const file = `${backup}/${MANIFEST}`;

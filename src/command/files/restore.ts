@@ -5,7 +5,7 @@ import { unlessAbsent } from "../../model/unless_absent.ts";
 import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { askRunning } from "../running/ask_running.ts";
-import { copyOf, digestOf, type Manifest, readManifest } from "./backup_manifest.ts";
+import { copyOf, databaseSchemas, digestOf, type Manifest, readManifest } from "./backup_manifest.ts";
 
 /** Command `authserver restore`. */
 export const restore = defineCommand({
@@ -30,10 +30,16 @@ export const restore = defineCommand({
 }, async (given, io) => {
   const folder = resolve(given.operand("folder"));
   const manifest = await readManifest(folder);
-  await checkCopies(folder, manifest);
-  await checkPlaces(manifest, given.flag("replace"));
-  const files = await putBack(folder, manifest);
   const { version, made, load } = manifest;
+  let files: Awaited<ReturnType<typeof putBack>>;
+  try {
+    await checkCopies(folder, manifest);
+    await checkPlaces(manifest, given.flag("replace"));
+    files = await putBack(folder, manifest);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandFailed(`Nothing restored: ${reason}`, { cause });
+  }
   const owners = Deno.uid() === 0 ? "" : "You are not root, so all files belong to your account.\n";
   const text = files.map(({ path, kept }) => `restored ${path}${kept ? `, before: ${kept}` : ""}\n`).join("");
   const then = load === undefined ? "" : `Restore the database: ${load}\n`;
@@ -54,13 +60,7 @@ async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
     const schema = schemas.get(path.split("/").at(-1) ?? "");
     return schema === undefined ? [] : await databaseDamage(copy, schema) ?? [];
   }));
-  if (wrong.flat().length > 0) throw new CommandFailed(`Nothing restored:\n${wrong.flat().join("\n")}`);
-}
-
-async function databaseSchemas() {
-  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
-  return new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
+  if (wrong.flat().length > 0) throw new CommandFailed(wrong.flat().join("\n"));
 }
 
 /** @throws {CommandFailed} If a service uses the places, or files are in the way. */
@@ -68,7 +68,7 @@ async function checkPlaces({ configuration, files }: Manifest, replace: boolean)
   const there = await Promise.all(files.map(({ path }) => isThere(path)));
   const present = files.filter((_, i) => there[i]).map(({ path }) => path);
   if (present.length > 0 && !replace) {
-    throw new CommandFailed(`Nothing restored, expected --replace: these files exist\n${present.join("\n")}`);
+    throw new CommandFailed(`expected --replace, since these files exist:\n${present.join("\n")}`);
   }
   if (present.includes(configuration) && await isServed(configuration)) throw inUse(configuration);
   const { closeForGood } = await import("../../store/sqlite_database.ts");
@@ -82,7 +82,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function inUse(path: string): CommandFailed {
-  return new CommandFailed(`Nothing restored: a running service uses ${path}; stop it first`);
+  return new CommandFailed(`a running service uses ${path}; stop it first`);
 }
 
 async function isServed(configuration: string): Promise<boolean> {
@@ -92,7 +92,8 @@ async function isServed(configuration: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof NotRunning) return false;
-    if (error instanceof CommandFailed) return false; // a damaged configuration, which is to be replaced
+    // A damaged configuration is to be replaced; a service that refuses or is silent runs.
+    if (error instanceof CommandFailed) return !/control socket is not known/.test(error.message);
     throw error;
   }
 }
@@ -109,9 +110,9 @@ async function putBack(folder: string, { files }: Manifest) {
       await writeAs(next, await Deno.readFile(copyOf(folder, path)), about);
     }
     return await exchange(files.map(({ path }) => path), stamp, undo);
-  } catch (cause) {
+  } catch (error) {
     for (const step of undo.toReversed()) await step().catch(() => {}); // the first failure is the one to tell
-    throw new CommandFailed(`Nothing restored: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw error;
   }
 }
 
