@@ -40,6 +40,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
     "the operator's own backup; tests/system/backup_test.ts damages it",
   ],
   ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
+  ["command/diagnosis/inspect.ts: inspect", "inspectStart()"],
   ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
@@ -50,7 +51,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
   ["outgoing/ldap/ldap_directory.ts: inspectFilter", "fillFilter(), told to the operator"],
   ["model/inspect_file.ts: inspectFile", "reads a file for others"],
-  ["command/diagnosis/inspect.ts: inspectStart", "inspect(), and the places that a start uses"],
   ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
 ]);
 

@@ -3,9 +3,6 @@ import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
-import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
-import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
-import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
@@ -37,9 +34,11 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
     ),
     Promise.all([
       ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
-      ...(issuedTokens?.trustedIssuerFiles ?? []).map((file) => inspectBy(readTrustedIssuer(file))),
+      ...(issuedTokens?.trustedIssuerFiles ?? []).map(async (file) =>
+        inspectBy((await certificateFiles()).readTrustedIssuer(file))
+      ),
       gateway?.enabled && gateway.certificate !== undefined
-        ? inspectBy(readGatewayCertificate(gateway.certificate))
+        ? inspectBy((await certificateFiles()).readGatewayCertificate(gateway.certificate))
         : undefined,
     ]),
   ]);
@@ -56,6 +55,7 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
 async function inspectExpressions(config: AssignmentsConfig): Promise<readonly Diagnostic[]> {
   return (await import("../../authentication/assignments.ts")).inspectAssignments(config);
 }
+const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
 
 /** Beyond this number, one summary replaces the diagnostics per user. */
 const MOST_UNMATCHED = 20;
@@ -86,6 +86,8 @@ async function inspectReservations(
 ): Promise<readonly Diagnostic[]> {
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
+  const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
+  const { readReservationFile } = await import("../../reservations/reservation_file.ts");
   return await inspectFile(file, (text) => {
     const { diagnostics } = readReservationFile(text, {
       file,

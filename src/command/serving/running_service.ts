@@ -40,7 +40,7 @@ export interface RunningService {
  */
 export async function startService(
   file: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: (diagnostic: Diagnostic) => unknown,
   { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
@@ -49,7 +49,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
   if (snapshot === undefined) {
-    diagnostics.forEach(report);
+    for (const diagnostic of diagnostics) await report(diagnostic);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);

@@ -46,7 +46,12 @@ Deno.test("probeIssuer() says whether the endpoint for opaque tokens knows this 
   await using provider = await startOidcProvider(PROVIDER_TLS);
   provider.keys.push(ONE.jwk);
   const http = httpsClient();
-  const parts = { outgoing: onlyHttp(http), clock: Date.now, log: SILENT };
+  const parts = {
+    outgoing: onlyHttp(http),
+    externalUrl: "https://auth.example",
+    clock: Date.now,
+    log: SILENT,
+  };
   const config = { ...OAUTH_CONFIG, issuer: provider.issuer, address: undefined, name: "SUBJECT" };
   const probe = async (introspection: typeof CLIENT | undefined) =>
     await probeIssuer({ ...config, introspection }, parts).catch((error) => String(error));
