@@ -1,34 +1,7 @@
 import { printableLines } from "../model/printable.ts";
-import { backup } from "./files/backup.ts";
-import { restore } from "./files/restore.ts";
-import { ban } from "./running/ban.ts";
-import { token } from "./running/token.ts";
-import { check } from "./diagnosis/check.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
 import { WrongUsage } from "./arguments.ts";
 
-/** All commands, in the order of `--help`. */
-export const COMMANDS: readonly Command[] = [
-  serve,
-  init,
-  migrate,
-  status,
-  reload,
-  check,
-  config,
-  whoamiTestCommand,
-  ban,
-  token,
-  user,
-  passwd,
-  share,
-  database,
-  backup,
-  restore,
-  reservations,
-  completion(() => COMMANDS),
-  version,
-];
 /** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serving/serve.ts")).serve],
@@ -45,6 +18,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["passwd", async () => (await import("./files/passwd.ts")).passwd],
   ["share", async () => (await import("./files/share.ts")).share],
   ["database", async () => (await import("./files/database.ts")).database],
+  ["backup", async () => (await import("./files/backup.ts")).backup],
+  ["restore", async () => (await import("./files/restore.ts")).restore],
   ["reservations", async () => (await import("./files/reservations.ts")).reservations],
   ["completion", async () => (await import("./completion/completion.ts")).completion(allCommands)],
   ["version", async () => (await import("./version.ts")).version],

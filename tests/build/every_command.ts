@@ -87,7 +87,7 @@ const TRIALS: readonly Trial[] = [
   { args: ["database", "migrate"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["database", "import"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["backup", "backup-{pass}"], says: /files of version .* copied to .*backup-text/ },
-  { args: ["restore", "backup-{pass}"], says: /Nothing restored: expected --replace/, lacks: true },
+  { args: ["restore", "backup-{pass}"], says: /Expected --replace/, lacks: true },
   {
     args: [
       "reservations",

@@ -135,7 +135,7 @@ Deno.test("backup copies a service that writes, and restore brings back its shar
   await done("ban", "remove", "--user", "stranger", "--config", site.main);
   const inUse = await command("restore", "--replace", backup);
   assert.deepEqual(
-    [inUse.code, /a running service uses .*container\.properties/.test(inUse.err)],
+    [inUse.code, /A running service uses .*container\.properties/.test(inUse.err)],
     [1, true],
     inUse.err,
   );
@@ -143,7 +143,7 @@ Deno.test("backup copies a service that writes, and restore brings back its shar
   await system.service.stopped;
   const refused = await command("restore", backup);
   assert.deepEqual(
-    [refused.code, /expected --replace, since these files exist/.test(refused.err)],
+    [refused.code, /Expected --replace, since these files exist/.test(refused.err)],
     [1, true],
     refused.err,
   );
@@ -263,7 +263,7 @@ Deno.test("restore that fails half way leaves everything as it was", async () =>
   const before = await contents(`${site.folder}/conf`);
   const { code, err } = await command("restore", "--replace", site.backup);
   assert.equal(code, 1);
-  assert.match(err, /Nothing restored: /);
+  assert.match(err, /Nothing is restored$/m);
   assert.deepEqual(await contents(`${site.folder}/conf`), before);
 });
 
@@ -274,7 +274,7 @@ Deno.test("restore refuses a database in use, also by a service that has no cont
   const before = await contents(`${site.folder}/conf`);
   const { code, err } = await command("restore", "--replace", site.backup);
   assert.equal(code, 1);
-  assert.match(err, /a running service uses .*\.sqlite; stop it first/);
+  assert.match(err, /A running service uses .*\.sqlite; stop it first/);
   assert.deepEqual(await contents(`${site.folder}/conf`), before);
   assert.deepEqual(await shares(system), ["one"]);
 });

@@ -4,10 +4,11 @@ import { counted } from "../../model/counted.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { VERSION } from "../../service/version.ts";
+import { copyDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { inspect } from "../diagnosis/inspect.ts";
-import { copyOf, databaseSchemas, digestOf, MANIFEST, type Manifest } from "./backup_manifest.ts";
+import { copyOf, DATABASES, digestOf, MANIFEST, type Manifest } from "./backup_manifest.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -41,7 +42,6 @@ export const backup = defineCommand({
     throw new CommandFailed(`Expected a new folder in an existing one, found ${folder}: ${cause}`, { cause });
   }
   const made = new Date().toISOString();
-  const { copyDatabase } = await import("../../store/sqlite_database.ts");
   const { dump, load } = database === undefined ? {} : postgresCommands(folder, database);
   const copied: Manifest["files"][number][] = [];
   try {
@@ -73,7 +73,7 @@ export const backup = defineCommand({
 });
 
 async function databasesIn(directory: string): Promise<readonly string[]> {
-  const paths = [...(await databaseSchemas()).keys()].map((name) => `${directory}/${name}`);
+  const paths = [...DATABASES.keys()].map((name) => `${directory}/${name}`);
   const there = await Promise.all(paths.map((path) => unlessAbsent(Deno.stat(path))));
   return paths.filter((_, i) => there[i]);
 }

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import { VERSION } from "../../service/version.ts";
+import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { CommandFailed } from "../command.ts";
 
 /** Name of the manifest in a backup. */
@@ -39,12 +41,8 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Returns the schemas of the SQLite databases by file name; imported on use, since the serving process loads all commands. */
-export async function databaseSchemas() {
-  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
-  return new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
-}
+/** Schemas of the SQLite databases by file name. */
+export const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
 
 /** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
 export async function readManifest(backup: string): Promise<Manifest> {

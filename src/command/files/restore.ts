@@ -2,10 +2,11 @@ import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { counted } from "../../model/counted.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
+import { closeForGood, databaseDamage } from "../../store/sqlite_database.ts";
 import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { askRunning } from "../running/ask_running.ts";
-import { copyOf, databaseSchemas, digestOf, type Manifest, readManifest } from "./backup_manifest.ts";
+import { copyOf, DATABASES, digestOf, type Manifest, readManifest } from "./backup_manifest.ts";
 
 /** Command `authserver restore`. */
 export const restore = defineCommand({
@@ -38,7 +39,7 @@ export const restore = defineCommand({
     files = await putBack(folder, manifest);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandFailed(`Nothing restored: ${reason}`, { cause });
+    throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
   }
   const owners = Deno.uid() === 0 ? "" : "You are not root, so all files belong to your account.\n";
   const text = files.map(({ path, kept }) => `restored ${path}${kept ? `, before: ${kept}` : ""}\n`).join("");
@@ -50,14 +51,12 @@ export const restore = defineCommand({
 
 /** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
 async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
-  const { databaseDamage } = await import("../../store/sqlite_database.ts");
-  const schemas = await databaseSchemas();
   const wrong = await Promise.all(files.map(async ({ path, sha256 }) => {
     const copy = copyOf(folder, path);
     const found = await unlessAbsent(digestOf(copy));
     if (found === undefined) return [`${copy} is missing`];
     if (found !== sha256) return [`${copy} was changed`];
-    const schema = schemas.get(path.split("/").at(-1) ?? "");
+    const schema = DATABASES.get(path.split("/").at(-1) ?? "");
     return schema === undefined ? [] : await databaseDamage(copy, schema) ?? [];
   }));
   if (wrong.flat().length > 0) throw new CommandFailed(wrong.flat().join("\n"));
@@ -68,10 +67,9 @@ async function checkPlaces({ configuration, files }: Manifest, replace: boolean)
   const there = await Promise.all(files.map(({ path }) => isThere(path)));
   const present = files.filter((_, i) => there[i]).map(({ path }) => path);
   if (present.length > 0 && !replace) {
-    throw new CommandFailed(`expected --replace, since these files exist:\n${present.join("\n")}`);
+    throw new CommandFailed(`Expected --replace, since these files exist:\n${present.join("\n")}`);
   }
   if (present.includes(configuration) && await isServed(configuration)) throw inUse(configuration);
-  const { closeForGood } = await import("../../store/sqlite_database.ts");
   for (const path of present.filter((path) => path.endsWith(".sqlite"))) {
     if (!closeForGood(path)) throw inUse(path);
   }
@@ -82,7 +80,7 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 function inUse(path: string): CommandFailed {
-  return new CommandFailed(`a running service uses ${path}; stop it first`);
+  return new CommandFailed(`A running service uses ${path}; stop it first`);
 }
 
 async function isServed(configuration: string): Promise<boolean> {
