@@ -18,6 +18,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["passwd", async () => (await import("./files/passwd.ts")).passwd],
   ["share", async () => (await import("./files/share.ts")).share],
   ["database", async () => (await import("./files/database.ts")).database],
+  ["backup", async () => (await import("./files/backup.ts")).backup],
+  ["restore", async () => (await import("./files/restore.ts")).restore],
   ["reservations", async () => (await import("./files/reservations.ts")).reservations],
   ["completion", async () => (await import("./completion/completion.ts")).completion(allCommands)],
   ["version", async () => (await import("./version.ts")).version],

@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
@@ -163,6 +163,34 @@ function knownVersion(database: DatabaseSync, file: string, { what, applicationI
     throw new UnknownDatabase(`${file}: schema version ${version}, this service knows up to ${steps.length}`);
   }
   return version;
+}
+
+/** Copies a database as of one moment into a new file with mode 600, also while others change it. */
+export async function copyDatabase(file: string, to: string): Promise<void> {
+  Deno.openSync(to, { createNew: true, write: true, mode: 0o600 }).close();
+  const database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS });
+  try {
+    await backup(database, to, { rate: ALL_PAGES });
+  } finally {
+    database.close();
+  }
+  closeForGood(to);
+}
+
+/** In one step: others' changes between steps would begin it anew. */
+const ALL_PAGES = 2 ** 30;
+
+/** Puts the write-ahead log into a database that nobody uses; reports whether that is so. */
+export function closeForGood(file: string): boolean {
+  const database = new DatabaseSync(file);
+  try {
+    return database.prepare("PRAGMA journal_mode = DELETE").get()?.["journal_mode"] === "delete";
+  } catch (error) {
+    if (!isOfSqlite(error)) throw error;
+    return !/locked/.test(error.message); // a damaged one is to be replaced
+  } finally {
+    database.close();
+  }
 }
 
 /** Bytes. */

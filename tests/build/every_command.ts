@@ -86,6 +86,8 @@ const TRIALS: readonly Trial[] = [
   { args: ["share", "remove", SHARE], says: /removed/ },
   { args: ["database", "migrate"], says: /chooses no PostgreSQL/, lacks: true },
   { args: ["database", "import"], says: /chooses no PostgreSQL/, lacks: true },
+  { args: ["backup", "backup-{pass}"], says: /files of version .* copied to .*backup-text/ },
+  { args: ["restore", "backup-{pass}"], says: /Expected --replace/, lacks: true },
   {
     args: [
       "reservations",

@@ -35,6 +35,11 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["resource/share/share_fields.ts: parseNote", "parseShareFields()"],
   ["resource/share/share_fields.ts: parsePassword", "parseShareFields()"],
   ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
+  [
+    "command/files/backup_manifest.ts: readManifest",
+    "the operator's own backup; tests/system/backup_test.ts damages it",
+  ],
+  ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
   ["command/diagnosis/inspect.ts: inspect", "inspectStart()"],
   ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],

@@ -4,59 +4,10 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
 import { CommandFailed } from "../../src/command/command.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
-import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { assertRemedies } from "../fixtures/remedies.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { ALICE_DN, createSite, type Site } from "./running_service.ts";
-
-const METHOD = "container.security.rest.authentication";
-
-/** A configuration that names a file of each sort. */
-async function createFullSite(): Promise<Site> {
-  const site = await createSite({
-    properties: {
-      "$include.more": "{folder}/conf/more.properties",
-      [`${METHOD}.order`]: "PASSWORD SSHKEY",
-      [`${METHOD}.SSHKEY.file`]: "{folder}/conf/keys.txt",
-      [`${METHOD}.SSHKEY.certificateAuthorities`]: "{folder}/conf/authorities.txt",
-      "container.security.rest.jwt.hmacSecretFile": "{folder}/conf/hmac-secret",
-      "container.security.rest.jwt.trustedIssuerCert.1": "{folder}/conf/issuer.pem",
-      "container.security.gateway.enable": "true",
-      "container.security.gateway.trustedPeers": "10.0.0.0/8",
-      "persistence.directory": "{folder}/data",
-      "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
-      "authservice.server.HPC.reservations.enable": "true",
-      "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
-    },
-    files: {
-      "conf/more.properties": "container.httpServer.maxConnections=100\n",
-      "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
-      "conf/authorities.txt": `${publicLine("user_ecdsa256")}\n`,
-      "conf/hmac-secret": `${"0123456789".repeat(10)}\n`,
-      "conf/reservations.json": '{\n"reservations": []\n}\n',
-    },
-  });
-  const certificate = site.authority.issue({ subject: "CN=Other,O=Demo,C=EU" }).certificate;
-  await site.replace("conf/issuer.pem", certificate);
-  await site.replace("conf/gateway.pem", certificate);
-  return site;
-}
-
-const FILES = [
-  "container.properties",
-  "more.properties",
-  "users.txt",
-  "keys.txt",
-  "authorities.txt",
-  "mapfile.json",
-  "reservations.json",
-  "auth-cert.pem",
-  "auth-key.pem",
-  "ca.pem",
-  "issuer.pem",
-  "gateway.pem",
-  "hmac-secret",
-];
+import { createFullSite, FILES } from "./full_site.ts";
+import type { Site } from "./running_service.ts";
 
 /** Files of text in UTF-8; properties may be in Latin-1, as the Java service writes them. */
 const TEXTS = [
@@ -140,12 +91,37 @@ Deno.test("check and serve find nothing wrong with the files before they are dam
   assert.equal((await served(site)).starts, true);
 });
 
+/** Root reads everything, but not in a process that has given up this right. */
+const UNREADABLE = "no permission";
+const WITHOUT_RIGHTS = "AUTHSERVER_TEST_WITHOUT_RIGHTS";
+const isWithoutRights = Deno.env.has(WITHOUT_RIGHTS);
+const isRoot = Deno.uid() === 0 && !isWithoutRights;
+
+Deno.test({
+  name: "check and serve judge each file alike that root may not read either",
+  ignore: !isRoot,
+  async fn() {
+    const { success, stdout, stderr } = await new Deno.Command("setpriv", {
+      args: [
+        "--bounding-set=-dac_override,-dac_read_search",
+        Deno.execPath(),
+        ...["test", "--no-check", "--allow-all", "--quiet", import.meta.filename ?? ""],
+      ],
+      env: { [WITHOUT_RIGHTS]: "1", NO_COLOR: "1" },
+    }).output();
+    const text = new TextDecoder();
+    assert.ok(success, text.decode(stdout) + text.decode(stderr));
+    const tried = text.decode(stdout).match(/no permission \.\.\. ok/g)?.length;
+    assert.equal(tried, FILES.length, text.decode(stdout));
+  },
+});
+
 for (const file of FILES) {
   Deno.test(`check and serve judge ${file} alike, however it is damaged`, async (test) => {
     for (const [damage, inflict] of Object.entries(DAMAGES)) {
       await test.step({
         name: damage,
-        ignore: damage === "no permission" && Deno.uid() === 0, // root reads everything
+        ignore: damage === UNREADABLE ? isRoot : isWithoutRights,
         fn: async () => {
           await using site = await createFullSite();
           await inflict(`${site.folder}/conf/${file}`);

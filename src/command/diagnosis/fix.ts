@@ -89,7 +89,7 @@ const OF_FILES: readonly Rule[] = [
     (diagnostic) => `put certificates of the authorities, PEM or DER, where ${place(diagnostic)} says`,
   ],
   [
-    /no permission to read/,
+    /no permission to read|EACCES/,
     (diagnostic) =>
       diagnostic.line === undefined
         ? "run this as root or as the account of the service, or let that read the file"
@@ -116,6 +116,15 @@ const OF_CERTIFICATES: readonly Rule[] = [
   [
     fileAndContent,
     (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
+  ],
+  [
+    /(\S+): no trusted authority signed this revocation list/,
+    (_diagnostic, file) =>
+      `trust the authority of ${file}, or remove the list; see: openssl crl -noout -issuer -in ${file}`,
+  ],
+  [
+    /list of revoked keys|^line \d+: key is/,
+    ({ file }) => `make the list anew: ssh-keygen -k -f ${file} <public keys>`,
   ],
   [
     /right password/,

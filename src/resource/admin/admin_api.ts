@@ -67,7 +67,9 @@ export class AdminApi {
         return { status: await this.status() };
       case "ban list": {
         const { bans, total } = this.bans();
-        return { result: { bans: bans.map((ban) => ({ ...ban, until: iso(ban.until) })), total } };
+        return {
+          result: { bans: bans.map(({ pending: _, ...ban }) => ({ ...ban, until: iso(ban.until) })), total },
+        };
       }
       case "ban add":
         return await this.ban(request.subject, request.seconds);

@@ -150,7 +150,7 @@ export class SharedThrottling {
     if (this.#knowsAll) {
       const isPublished = (ban: Ban) => published.some((other) => isSameBan(ban, other));
       return memory.operator.replace(
-        memory.operator.list().map((ban) => isPublished(ban) ? { ...ban, pending: false } : ban),
+        memory.operator.list().map((ban) => isPublished(ban) ? { ...ban, pending: undefined } : ban),
       );
     }
     const version = this.#bans.version();

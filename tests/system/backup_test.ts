@@ -1,0 +1,397 @@
+/** `authserver backup` of a service that serves, and `authserver restore`. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { MANIFEST } from "../../src/command/files/backup_manifest.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  createSite,
+  runAt,
+  settled,
+  type Site,
+  STRANGER,
+  type SystemUnderTest,
+} from "./running_service.ts";
+import { versionBefore } from "./service_version.ts";
+import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
+import { ask } from "./ask.ts";
+import { databaseProperties } from "./several_instances.ts";
+
+const SETTING = {
+  servers: { HPC: [{ maxSessions: 1000 }] },
+  properties: {
+    "share.servers": "HPC",
+    "persistence.directory": "{folder}/data",
+    "container.control.socket": "{folder}/control",
+  },
+  map: JSON.stringify({
+    [ALICE_DN]: { role: "user", xlogin: "alice", group: ["hpc", "users"] },
+    "CN=Stranger,O=Demo,C=EU": { role: "user", xlogin: "alice" },
+  }),
+};
+const EVERYBODY = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
+
+async function command(...args: readonly string[]) {
+  const io = recordedIo();
+  const code = await runCommand(args, io);
+  return { code, out: io.out, err: io.err };
+}
+
+/** Runs a command that succeeds. @returns What it prints as JSON. */
+async function done(...args: readonly string[]) {
+  const { code, out, err } = await command(...args, "--json");
+  assert.equal(code, 0, err);
+  return JSON.parse(out);
+}
+
+type Asked = Pick<SystemUnderTest, "ask" | "folder">;
+
+async function share({ ask, folder }: Asked, name: string): Promise<string> {
+  await Deno.writeTextFile(`${folder}/${name}`, "");
+  const body = { path: `${folder}/${name}`, user: EVERYBODY, access: "READ" };
+  const reply = await ask("/rest/share/HPC", { as: ALICE, body });
+  assert.equal(reply.status, 201, reply.text);
+  return name;
+}
+
+async function shares({ ask }: Pick<Asked, "ask">): Promise<readonly string[]> {
+  const { text } = await ask("/rest/share/HPC", { as: ALICE });
+  return [...text.matchAll(/"path":\s*"[^"]*\/([^"/]*)"/g)].map(([, name = ""]) => name).toSorted();
+}
+
+/** A path below a folder, the mode, the owner and the content of each file in it. */
+async function contents(folder: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) found.push(...(await contents(`${folder}/${name}`)).map((line) => `${name}/${line}`));
+    else {
+      const { mode, uid } = await Deno.stat(`${folder}/${name}`);
+      const bytes = await Deno.readFile(`${folder}/${name}`);
+      found.push(
+        `${name} ${(mode ?? 0).toString(8)} ${uid} ${
+          new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()
+        }`,
+      );
+    }
+  }
+  return found.toSorted();
+}
+
+/** A site whose service has stopped, with a share, and a backup of it. */
+async function siteWithBackup(): Promise<Site & { readonly backup: string }> {
+  const site = await createSite(SETTING);
+  const system = await runAt(site);
+  await share(system, "one");
+  system.service.stop();
+  await system.service.stopped;
+  await done("backup", `${site.folder}/backup`, "--config", site.main);
+  return { ...site, backup: `${site.folder}/backup` };
+}
+
+Deno.test("backup copies a service that writes, and restore brings back its shares, tokens, bans and files", async () => {
+  await using site = await createSite(SETTING);
+  const backup = `${site.folder}/backup`;
+  const system = await runAt(site);
+  await settled(system);
+  const before = await share(system, "before");
+  const headers = { Accept: "text/plain, application/json" };
+  const token = (await system.ask("/rest/auth/token", { as: ALICE, headers })).text;
+  const shown = { headers: { Authorization: `Bearer ${token}` } };
+  await done("ban", "add", "--user", "stranger", "--for", "1h", "--config", site.main);
+  const acknowledged: string[] = [before];
+  let copying = true;
+  const writing = (async () => {
+    for (let i = 0; copying; i++) acknowledged.push(await share(system, `during${i}`));
+  })();
+  const atBegin = acknowledged.length;
+  const { files } = await done("backup", backup, "--config", site.main);
+  copying = false;
+  await writing;
+  for (
+    const name of [
+      "conf/container.properties",
+      "conf/auth-key.pem",
+      "conf/users.txt",
+      "data/shares.sqlite",
+      "data/records.sqlite",
+    ]
+  ) {
+    assert.ok(files.includes(`${site.folder}/${name}`), name);
+  }
+  for (const line of await contents(backup)) {
+    assert.match(line, / 100600 \d+ /, "readable for its account alone");
+  }
+  assert.equal(((await Deno.stat(backup)).mode ?? 0) & 0o777, 0o700);
+  assert.equal(
+    (await command("backup", backup, "--config", site.main)).code,
+    1,
+    "only a new folder is written",
+  );
+
+  // What is lost or damaged afterwards.
+  await share(system, "after");
+  assert.equal((await system.ask("/rest/auth/tokens", { as: ALICE, method: "DELETE" })).status, 200);
+  await done("ban", "remove", "--user", "stranger", "--config", site.main);
+  const inUse = await command("restore", "--replace", backup);
+  assert.deepEqual(
+    [inUse.code, /A running service uses .*container\.properties/.test(inUse.err)],
+    [1, true],
+    inUse.err,
+  );
+  system.service.stop();
+  await system.service.stopped;
+  const refused = await command("restore", backup);
+  assert.deepEqual(
+    [refused.code, /Expected --replace, since these files exist/.test(refused.err)],
+    [1, true],
+    refused.err,
+  );
+  await Deno.writeTextFile(site.main, "broken");
+  await Deno.remove(`${site.folder}/conf/auth-key.pem`);
+  const restored = await done("restore", "--replace", backup);
+  assert.equal(restored.files.length, files.length);
+  assert.equal(
+    await Deno.readTextFile(
+      restored.files.find(({ path }: { readonly path: string }) => path === site.main).kept,
+    ),
+    "broken",
+  );
+
+  const again = await runAt(site);
+  const found = await shares(again);
+  assert.ok(found.length >= atBegin && !found.includes("after"), found.join());
+  assert.deepEqual(found, acknowledged.filter((name) => found.includes(name)).toSorted());
+  assert.deepEqual(
+    acknowledged.slice(0, found.length).toSorted(),
+    found,
+    "all up to one moment, none after it",
+  );
+  assert.equal((await again.ask("/rest/auth", shown)).status, 200, "the token counts again");
+  assert.equal((await again.ask("/rest/auth", { as: STRANGER })).status, 429, "the ban does, too");
+  again.service.stop();
+  await again.service.stopped;
+});
+
+const REFUSED:
+  readonly (readonly [what: string, spoil: (backup: string) => Promise<unknown>, told: RegExp])[] = [
+    ["without a manifest", (backup) => Deno.remove(`${backup}/${MANIFEST}`), /not the manifest of a backup/],
+    [
+      "with a manifest that is cut off",
+      (backup) => Deno.truncate(`${backup}/${MANIFEST}`, 100),
+      /not the manifest/,
+    ],
+    [
+      "of a later format",
+      (backup) => manifest(backup, (found) => ({ ...found, format: 2 })),
+      /format 2\), which this version/,
+    ],
+    [
+      "of a later version",
+      (backup) => manifest(backup, (found) => ({ ...found, version: "1000.0.0" })),
+      /version 1000\.0\.0/,
+    ],
+    ["without files", (backup) => manifest(backup, (found) => ({ ...found, files: [] })), /damaged/],
+    [
+      "that leads out of itself",
+      (backup) => manifest(backup, (found) => ({ ...found, configuration: "/etc/../etc/x" })),
+      /damaged/,
+    ],
+    [
+      "with a changed file",
+      async (backup) =>
+        await Deno.writeTextFile(await copyIn(backup, "users.txt"), "mallory:x:y:CN=Ann\n", { append: true }),
+      /users\.txt was changed/,
+    ],
+    [
+      "with a missing file",
+      async (backup) => await Deno.remove(await copyIn(backup, "auth-key.pem")),
+      /auth-key\.pem is missing/,
+    ],
+    [
+      "with a database of a later version",
+      async (backup) => {
+        const { DatabaseSync } = await import("node:sqlite");
+        const file = await copyIn(backup, "shares.sqlite");
+        const database = new DatabaseSync(file);
+        database.exec("PRAGMA user_version = 99");
+        database.close();
+        const { digestOf } = await import("../../src/command/files/backup_manifest.ts");
+        const sha256 = await digestOf(file);
+        await manifest(backup, (found) => ({
+          ...found,
+          files: found.files.map((one) => one.path.endsWith("shares.sqlite") ? { ...one, sha256 } : one),
+        }));
+      },
+      /schema version 99, this service knows up to/,
+    ],
+  ];
+
+interface Spoiled {
+  readonly files: readonly { readonly path: string }[];
+}
+
+async function manifest(backup: string, change: (found: Spoiled) => object): Promise<void> {
+  const path = `${backup}/${MANIFEST}`;
+  await Deno.writeTextFile(path, JSON.stringify(change(JSON.parse(await Deno.readTextFile(path)))));
+}
+
+async function copyIn(backup: string, name: string): Promise<string> {
+  const { files }: Spoiled = JSON.parse(await Deno.readTextFile(`${backup}/${MANIFEST}`));
+  return `${backup}/files${files.find(({ path }) => path.endsWith(name))?.path}`;
+}
+
+for (const [what, spoil, told] of REFUSED) {
+  Deno.test(`restore refuses a backup ${what}, and changes nothing`, async () => {
+    await using site = await siteWithBackup();
+    await spoil(site.backup);
+    const before = await contents(`${site.folder}/conf`);
+    const data = await contents(`${site.folder}/data`);
+    const { code, err } = await command("restore", "--replace", site.backup);
+    assert.equal(code, 1);
+    assert.match(err, told);
+    assert.deepEqual(await contents(`${site.folder}/conf`), before);
+    assert.deepEqual(await contents(`${site.folder}/data`), data);
+  });
+}
+
+Deno.test("restore that fails half way leaves everything as it was", async () => {
+  await using site = await siteWithBackup();
+  // The databases come last, and cannot be written below a file.
+  await Deno.rename(`${site.folder}/data`, `${site.folder}/gone`);
+  await Deno.writeTextFile(`${site.folder}/data`, "in the way");
+  const before = await contents(`${site.folder}/conf`);
+  const { code, err } = await command("restore", "--replace", site.backup);
+  assert.equal(code, 1);
+  assert.match(err, /Nothing is restored$/m);
+  assert.deepEqual(await contents(`${site.folder}/conf`), before);
+});
+
+Deno.test("restore refuses a database in use, also by a service that has no control socket", async () => {
+  await using site = await siteWithBackup();
+  await Deno.writeTextFile(site.main, "\ncontainer.control.socket=-\n", { append: true });
+  await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  const before = await contents(`${site.folder}/conf`);
+  const { code, err } = await command("restore", "--replace", site.backup);
+  assert.equal(code, 1);
+  assert.match(err, /A running service uses .*\.sqlite; stop it first/);
+  assert.deepEqual(await contents(`${site.folder}/conf`), before);
+  assert.deepEqual(await shares(system), ["one"]);
+});
+
+Deno.test("restore makes missing folders, drops a log of SQLite that is left, and gives files their modes and owners", async () => {
+  await using site = await siteWithBackup();
+  const isRoot = Deno.uid() === 0;
+  const users = `${site.folder}/conf/users.txt`;
+  if (isRoot) await Deno.chown(users, 12_345, 12_345);
+  await Deno.chmod(users, 0o640);
+  const second = `${site.folder}/second`;
+  await done("backup", second, "--config", site.main);
+  await Deno.rename(`${site.folder}/conf`, `${site.folder}/conf.old`);
+  await Deno.remove(`${site.folder}/data/shares.sqlite`);
+  await Deno.writeTextFile(`${site.folder}/data/shares.sqlite-wal`, "of another database");
+  const { files } = await done("restore", "--replace", second);
+  assert.ok(files.some(({ path }: { readonly path: string }) => path === users));
+  const { mode, uid } = await Deno.stat(users);
+  assert.equal((mode ?? 0) & 0o777, 0o640);
+  if (isRoot) assert.equal(uid, 12_345);
+  await using system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+  assert.deepEqual(await shares(system), ["one"]);
+});
+
+Deno.test("backup prints what copies a PostgreSQL database, and restore what brings it back", async () => {
+  await using site = await createSite({
+    properties: {
+      "share.servers": "HPC",
+      "persistence.class": "PGSQLPersist",
+      "persistence.host": "db1.example.org,db2.example.org",
+      "persistence.database": "auth",
+      "persistence.user": "authserver",
+      "persistence.password": "not-in-a-command-line",
+    },
+  });
+  const { dump } = await done("backup", `${site.folder}/backup`, "--config", site.main);
+  const at = '--dbname "host=db1.example.org,db2.example.org port=5432,5432 user=authserver dbname=auth"';
+  const file = `'${site.folder}/backup/postgres.dump'`;
+  assert.equal(dump, `pg_dump --format=custom --schema=authserver --file=${file} ${at}`);
+  const { load } = await done("restore", "--replace", `${site.folder}/backup`);
+  assert.equal(load, `pg_restore --clean --if-exists --single-transaction ${at} ${file}`);
+});
+
+Deno.test({
+  name: "the lines for PostgreSQL copy a database in use and bring it back",
+  ignore: POSTGRES === undefined,
+  async fn() {
+    const server = await TestPostgres.start();
+    try {
+      await server.sql("postgres", "CREATE DATABASE kept");
+      const { servers, map, properties } = SETTING;
+      const { "persistence.directory": _, ...others } = properties;
+      await using site = await createSite({
+        servers,
+        map,
+        properties: { ...others, ...databaseProperties(server, "kept") },
+      });
+      const sh = async (line: string) => {
+        const env = { PATH: `${POSTGRES}:${Deno.env.get("PATH")}` };
+        const { success, stderr } = await new Deno.Command("sh", { args: ["-c", line], env }).output();
+        assert.ok(success, `${line}\n${new TextDecoder().decode(stderr)}`);
+      };
+      await done("database", "migrate", "--config", site.main);
+      const system = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+      await settled(system);
+      await share(system, "one");
+      await sh((await done("backup", `${site.folder}/backup`, "--config", site.main)).dump);
+      await share(system, "two");
+      await system[Symbol.asyncDispose]();
+      await sh((await done("restore", "--replace", `${site.folder}/backup`)).load);
+      await using again = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+      assert.deepEqual(await shares(again), ["one"]);
+    } finally {
+      await server[Symbol.asyncDispose]();
+    }
+  },
+});
+
+// There is no release yet: the version before comes out of the history of the checkout, where that is at hand.
+const older = await versionBefore();
+Deno.test.afterAll(async () => await older?.[Symbol.asyncDispose]());
+Deno.test({
+  name: `rollback: what the version before has left is there again for it after an upgrade${
+    older ? "" : " (no history here)"
+  }`,
+  ignore: older === undefined,
+  async fn() {
+    await using site = await createSite(SETTING);
+    const backup = `${site.folder}/backup`;
+    const serve = async () => {
+      const process = older?.run(["serve", "--config", site.main]);
+      assert.ok(process !== undefined);
+      const [, port] = await process.prints(/service started .*port=(\d+)/);
+      await process.prints(/Server started/);
+      const asked: Asked = {
+        folder: site.folder,
+        ask: (path, question) =>
+          ask(`https://localhost:${port}${path}`, site.authority.certificate, question),
+      };
+      return { process, asked };
+    };
+    const old = await serve();
+    await share(old.asked, "old");
+    await done("backup", backup, "--config", site.main); // by this version, before it takes over
+    old.process.kill("SIGTERM");
+    assert.equal(await old.process.ended, 0);
+
+    const upgraded = await runAt({ ...site, [Symbol.asyncDispose]: () => Promise.resolve() });
+    assert.deepEqual(await shares(upgraded), ["old"]);
+    await share(upgraded, "new");
+    await done("ban", "add", "--user", "alice", "--for", "1h", "--config", site.main);
+    await upgraded[Symbol.asyncDispose]();
+
+    await done("restore", "--replace", backup);
+    const back = await serve();
+    assert.deepEqual(await shares(back.asked), ["old"]);
+    back.process.kill("SIGTERM");
+    assert.equal(await back.process.ended, 0);
+  },
+});
