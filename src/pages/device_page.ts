@@ -57,10 +57,10 @@ export async function decideDeviceLogin(
   const { caller, user: { role } } = call;
   const code = (await readOwnForm(call)).get(CODE) ?? "";
   const found = await requestOf(call, code, parts);
-  if (caller.kind === "anonymous" || found === undefined) return wrongCode(call, parts);
+  if (caller.kind === "anonymous" || found === undefined) throw noRequest(); // thrown: the audit line says refused
   const { identity } = caller;
   if (isAllowed && identity.bound) throw httpError("ERR_LOGIN_BOUND");
-  if (!await parts.logins.decide(code, { identity, role }, isAllowed)) return wrongCode(call, parts);
+  if (!await parts.logins.decide(code, { identity, role }, isAllowed)) throw noRequest();
   const { lifetime } = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
   call.audit({ address: found.address, lifetime });
   return pageResponse({
@@ -82,6 +82,8 @@ async function requestOf(call: Call, code: string, { logins, throttle }: DeviceP
     (found) => found === undefined ? "refused" : "undecided",
   );
 }
+
+const noRequest = () => httpError("ERR_NOT_FOUND", { where: "under this code" });
 
 function wrongCode(call: Call, parts: DevicePageParts): HttpResponse {
   const page = codePage(call, parts, "", markup`<p role="alert" class="diagnostic">${SAYS.wrong}</p>`);

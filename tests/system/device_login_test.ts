@@ -220,6 +220,27 @@ Deno.test("an approval is in the audit stream, with both addresses", async () =>
   ]);
 });
 
+Deno.test("a code that is wrong or used allows nothing, and the audit stream says refused", async () => {
+  const { user_code = "" } = await begin();
+  const browser = await byPassword();
+  assert.equal((await decide(browser, user_code)).status, 200);
+  const token = formToken(await browser.get("/login/device"));
+  for (const code of [user_code, "BBBB-BBBB", ""]) {
+    const { status } = await browser.post("/login/device/allow", { token, user_code: code });
+    assert.equal(status, 404, code);
+  }
+  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trim().split("\n");
+  const allowed = lines.map((line) => JSON.parse(line)).filter(({ action }) =>
+    action === "POST /login/device/allow"
+  );
+  assert.deepEqual(allowed.slice(-4).map(({ decision }) => decision), [
+    "granted",
+    "refused",
+    "refused",
+    "refused",
+  ]);
+});
+
 Deno.test("the script of GET /login.sh logs in with sh and curl, and keeps the token to its owner", async () => {
   const folder = await Deno.makeTempDir();
   const shown = await new Visitor(system).get("/login.sh");
