@@ -95,7 +95,7 @@ async function bringOrGiveUp(
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { headers, body } = call.request;
-  const { share, limits } = opened;
+  const { share } = opened;
   const replaces = call.query.has("replace");
   if (replaces && share.access !== "MODIFY") throw notPermitted("Nothing is replaced in this share");
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
