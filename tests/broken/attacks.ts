@@ -219,7 +219,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a form brings files to where the owner may not reach",
     file: "src/resource/access/drop/drop_upload.ts",
     change: instead(
-      'if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");',
+      'if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");',
       "",
     ),
     tests: ["tests/system/sharing/bring_by_form_test.ts"],
@@ -1225,10 +1225,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Archives of endless, unreadable or forged listings"],
     broken: "the names of an archive take any memory",
     file: "src/resource/access/archive/shared_tree.ts",
-    change: instead(
-      "this.#nameBytesLeft < Buffer.byteLength(before) + Buffer.byteLength(name)",
-      "this.#nameBytesLeft < 0",
-    ),
+    change: instead("this.#nameBytesLeft -= Buffer.byteLength(before) + Buffer.byteLength(name);", ""),
     tests: ["tests/resource/access/archive/directory_archive_test.ts"],
   },
   {

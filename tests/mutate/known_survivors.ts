@@ -760,4 +760,33 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "an empty list bans nobody; the guard spares the look",
   },
+  {
+    file: "src/resource/access/drop/dropped_name.ts",
+    at: "if (free === MOST_NAMES) return undefined;",
+    change: "free === MOST_NAMES → false",
+    equivalent: false,
+    why:
+      "without it a directory in which all thousand names are taken is asked for ever: a hang, which no assertion reports",
+  },
+  {
+    file: "src/resource/access/drop/unfinished_uploads.ts",
+    at: 'if (upload !== "busy") return upload;',
+    change: 'upload !== "busy" → false',
+    equivalent: false,
+    why: "without it each upload waits for the lease of another: a hang, which no assertion reports",
+  },
+  {
+    file: "src/resource/access/drop/drop_upload.ts",
+    at: 'if (range.kind === "question" && known === undefined && place === "free") return { received: 0 };',
+    change: 'range.kind === "question" && known === undefined && place === "free" → false',
+    equivalent: true,
+    why: "the answer is the same; the guard spares a session of the daemon",
+  },
+  {
+    file: "src/sharing/import/sql_dump.ts",
+    at: "if (end < 0) return text.length;",
+    change: "end < 0 → false",
+    equivalent: false,
+    why: "without it a dump that is cut off is read for ever: a hang, which no assertion reports",
+  },
 ];
