@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../../src/command/command_spec.ts";
+import { type CommandSpec, operandWord, type OptionSpec } from "../../src/command/command_spec.ts";
 
 /** Manual page in man(7) format. */
 interface ManualPage {
@@ -65,7 +65,7 @@ ${paragraphs}${described}${examplesOf(spec)}${EXIT_STATUS}.SH SEE ALSO
 
 function body(spec: CommandSpec): string {
   const operands = Object.entries(spec.operands).map(([name, help]) =>
-    `.TP\n.I ${roff(name)}\n${sentence(help)}\n`
+    `.TP\n.I ${roff(operandWord(name).replace(/[<>]/g, ""))}\n${sentence(help)}\n`
   );
   return [...operands, ...Object.entries(spec.options).map(option)].join("") + paragraphsOf(spec) +
     jsonOf(spec);
@@ -118,7 +118,9 @@ function files(): string {
 
 function synopsis({ name, operands, options }: CommandSpec): string {
   const flags = Object.keys(options).length > 0 ? "\n.RI [ options ]" : "";
-  const words = Object.keys(operands).map((operand) => `\n.I ${roff(operand)}`).join("");
+  const words = Object.keys(operands).map((operand) =>
+    `\n.I ${roff(operandWord(operand).replace(/[<>]/g, ""))}`
+  ).join("");
   return `.B authserver ${roff(name)}${flags}${words}\n`;
 }
 

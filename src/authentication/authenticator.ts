@@ -105,6 +105,14 @@ export interface CertificateDesk {
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
+/** Check of an access token, for operators. */
+export interface TokenCheck {
+  readonly what: string; // such as `issuer`, or a key of the configuration
+  readonly found: string;
+  readonly expected: string;
+  readonly ok: boolean;
+}
+
 /** Authenticates callers by one method, for concurrent requests. */
 export interface Authenticator {
   readonly name: string; // as configured, such as `SSHKEY`
@@ -117,6 +125,8 @@ export interface Authenticator {
   readonly issuer?: TokenIssuer; // issuer whose tokens only this authenticator may see
   /** @throws {ServiceError} Only on an outage of the authenticator. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
+  /** Checks a token step by step without logging in; absent: takes no tokens of providers. */
+  explainToken?(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]>;
   /** Looks up a user; absent if that needs credentials. @throws {ServiceError} On an outage. */
   accountStatusOf?: AskAccountStatus;
   /** Longest lifetime derived from a login, in seconds; absent: while {@link accountStatusOf} knows it. */

@@ -177,9 +177,9 @@ interface Listening {
 }
 
 /** Selects authenticators for the credentials: tokens of a known issuer go to its authenticators only. */
-function concerned(
+export function concerned(
   authenticators: readonly Authenticator[],
-  { authorization }: Credentials,
+  { authorization }: Pick<Credentials, "authorization">,
 ): readonly Authenticator[] {
   if (authorization.kind !== "bearer" || authorization.issuer === undefined) return authenticators;
   const ofIssuer = authenticators.filter(({ issuer }) => issuer?.url === authorization.issuer);

@@ -1,18 +1,17 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../config/did_you_mean.ts";
 import { counted } from "../model/counted.ts";
-import type { CommandSpec } from "./command_spec.ts";
+import { type CommandSpec, operandWord } from "./command_spec.ts";
 
 /** Error for invalid arguments: exit status 2, with the usage. */
-export class WrongUsage extends Error {
-  override readonly name = "WrongUsage";
-}
+export class WrongUsage extends Error {}
 
 /** Parsed arguments, by the names in the command's table. */
 export interface Given<Option extends string, Operand extends string> {
   flag(name: Option): boolean;
   /** Returns the option's text, or its default. */
   text(name: Option): string | undefined;
+  /** Returns the operand; empty if it is optional and not given. */
   operand(name: Operand): string;
 }
 
@@ -21,8 +20,9 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
   const { values, positionals } = parse(spec, args);
   if (values.help === true) return "help";
   const names = Object.keys(spec.operands);
-  if (positionals.length !== names.length) {
-    const expected = names.length === 0 ? "no arguments" : names.map((name) => `<${name}>`).join(" ");
+  const required = names.filter((name) => !name.endsWith("?")).length;
+  if (positionals.length < required || positionals.length > names.length) {
+    const expected = names.length === 0 ? "no arguments" : names.map(operandWord).join(" ");
     const found = counted(positionals.length, "argument", "arguments");
     throw new WrongUsage(`Expected ${expected} besides options, found ${found}`);
   }
@@ -33,7 +33,7 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
       return typeof value === "string" ? value : spec.options[name]?.default;
     },
     operand(name) {
-      const operand = positionals[names.indexOf(name)];
+      const operand = positionals[names.indexOf(name)] ?? (name.endsWith("?") ? "" : undefined);
       if (operand === undefined) throw new TypeError(`the command has no operand ${name}`);
       return operand;
     },

@@ -7,6 +7,7 @@ import {
   type CommonOption,
   HELP_OPTION,
   type JsonMembers,
+  operandWord,
   type OptionSpec,
 } from "./command_spec.ts";
 import { textTable } from "./text_table.ts";
@@ -36,7 +37,6 @@ export interface Command {
 
 /** Error with a message for the user: exit status 1, or another. */
 export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
   readonly status: number;
 
   constructor(message: string, { status = 1, ...options }: ErrorOptions & { readonly status?: number } = {}) {
@@ -166,12 +166,12 @@ function showHelp(usage: string, io: CommandIo): number {
 function formatUsage(
   { name, summary, details = [], operands, options, commands }: CommandSpec,
 ): string {
-  const words = Object.keys(operands).map((operand) => ` <${operand}>`).join("");
+  const words = Object.keys(operands).map((operand) => ` ${operandWord(operand)}`).join("");
   const line = commands.length > 0 ? `${name} <command> …` : `${name} [options]${words}`;
   const sections = [
     `Usage: authserver ${line}\n\n${summary}\n`,
     formatTable("Commands", commands.map((command) => [command.name, command.summary])),
-    formatTable("Arguments", Object.entries(operands).map(([operand, help]) => [`<${operand}>`, help])),
+    formatTable("Arguments", Object.entries(operands).map(([operand, help]) => [operandWord(operand), help])),
     formatTable("Options", Object.entries(options).map(formatOption)),
     ...details.map((paragraph) => `${paragraph}\n`),
   ];

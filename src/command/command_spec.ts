@@ -24,7 +24,7 @@ export interface CommandSpec {
   readonly details?: readonly string[];
   /** Descriptions of command lines, for the manual pages. */
   readonly examples?: Readonly<Record<string, string>>;
-  /** Required, in this order, with help texts. */
+  /** In this order, with help texts; required, but for a last one whose name ends in `?`. */
   readonly operands: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, OptionSpec>>;
   /** Empty for command groups. */
@@ -48,6 +48,11 @@ export const COMMON_OPTIONS = {
 
 /** Name of a common option. */
 export type CommonOption = keyof typeof COMMON_OPTIONS;
+
+/** Returns an operand as in a usage: `<user>`, or `[<user>]` if it is optional. */
+export function operandWord(name: string): string {
+  return name.endsWith("?") ? `[<${name.slice(0, -1)}>]` : `<${name}>`;
+}
 
 /** Returns the commands that run: the command itself, or its nested commands. */
 export function leavesOf(spec: CommandSpec): readonly CommandSpec[] {

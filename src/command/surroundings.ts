@@ -3,19 +3,26 @@ export interface Surroundings {
   /** Returns the value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
   readonly hostName: () => string;
+  /** Number of the account that the process runs as; `null` on Windows. */
+  readonly uid: () => number | null;
 }
+
+/** Warning of `serve` and `check`. */
+export const AS_ROOT =
+  "the service runs as root, so a flaw in it is one of the whole machine; set User= in its unit";
 
 /** Current facts. */
 export const SURROUNDINGS: Surroundings = {
   environment: (name) => Deno.env.get(name),
   hostName: () => Deno.hostname(),
+  uid: () => Deno.uid(),
 };
 
 /** Returns a copy of the facts, for a process that drops its permissions: a later configuration may use further variables. */
 export function rememberSurroundings(): Surroundings {
   const variables = new Map(Object.entries(Deno.env.toObject()));
-  const name = Deno.hostname();
-  return { environment: (variable) => variables.get(variable), hostName: () => name };
+  const [name, uid] = [Deno.hostname(), Deno.uid()];
+  return { environment: (variable) => variables.get(variable), hostName: () => name, uid: () => uid };
 }
 
 /** Drops the permissions for environment and system information for good; workers never had them. */

@@ -8,6 +8,7 @@ import type { Outgoing } from "./outgoing.ts";
 /** Dependencies of a probe. */
 export interface ProbeParts {
   readonly outgoing: Outgoing;
+  readonly externalUrl: string; // of this service, without trailing slash
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -16,6 +17,7 @@ export interface ProbeParts {
 export interface ProbeAnswer {
   readonly ok: boolean;
   readonly found: string;
+  readonly fix?: string; // remedy of what is not ok
 }
 
 /** System that `check --online` can probe. */
@@ -28,6 +30,10 @@ export interface ProbedRemote extends Remote {
 export interface ProbedKind<T extends Table = Table, S extends object = object> extends Kind<T, S> {
   remotes?(config: S & KindConfig): readonly ProbedRemote[];
 }
+
+/** Remedy if another system does not answer as expected. */
+export const REACH =
+  "see whether the address is right and the system runs, and whether the truststore has the authority of its certificate";
 
 /** Never aborted. */
 export const NEVER = new AbortController().signal;
@@ -42,5 +48,5 @@ export async function probeWithoutCredentials(
   const found = `answers a request without credentials with status ${status}`;
   return isExpected(status)
     ? { ok: true, found }
-    : { ok: false, found: `${found}: wrong address, or out of order` };
+    : { ok: false, found: `${found}: wrong address, or out of order`, fix: REACH };
 }

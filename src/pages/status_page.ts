@@ -9,7 +9,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
-import { DEVICE_PATHS } from "../resource/device_login.ts";
+import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import COPY from "./copy.js" with { type: "text" };
@@ -114,7 +114,13 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
 <header><h2 id="you">${SAYS.you}</h2></header>
 ${
     facts([
-      [SAYS.name, caller.kind === "authenticated" && isolated(caller.identity.dn)],
+      [
+        SAYS.name,
+        caller.kind === "authenticated" && [
+          caller.identity.displayName !== undefined && markup`${isolated(caller.identity.displayName)}, `,
+          isolated(caller.identity.dn),
+        ],
+      ],
       [SAYS.role, role],
       [SAYS.account, uid ?? SAYS.noAccount],
       [SAYS.groups, availableGroups.join(", ")],

@@ -113,8 +113,8 @@ class RoutedService implements Service {
       response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
-      const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
-      response = page ? withHeadersOf(failure, page) : errorResponse(failure, requestId, accepted);
+      const page = accepted.prefersHtml && trace.asked && await trace.route?.failed?.(failure, trace.asked);
+      response = page ? withHeadersOf(failure, page) : await errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
         const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
         trace.particulars = { ...trace.particulars, user };
@@ -179,7 +179,7 @@ class RoutedService implements Service {
     { requestId, log, trace, accepted, signal }: Handling,
   ): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
-    const { method, headers, client: { certificate, unusableCertificate } } = request;
+    const { method, headers, client: { address: _, ...shown } } = request;
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
@@ -197,7 +197,7 @@ class RoutedService implements Service {
     negotiate(headers, route, accepted);
 
     if (isOfPage(route)) checkOwnOrigin(headers, base);
-    const facts = { clientAddress, certificate, unusableCertificate, consignor };
+    const facts = { clientAddress, ...shown, consignor };
     const given: Identifying = {
       facts,
       base,

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
 /** Schema of a database file and its migrations. */
@@ -8,12 +8,11 @@ export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
   readonly steps: readonly string[]; // migrations; `PRAGMA user_version` is the number taken
+  readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
 /** Error for a foreign or newer database. */
-export class UnknownDatabase extends Error {
-  override readonly name = "UnknownDatabase";
-}
+export class UnknownDatabase extends Error {}
 
 interface Prepared {
   readonly run: StatementSync;
@@ -124,7 +123,7 @@ export class SqliteDatabase implements Database {
     const { run, asksNow, asksClock } = this.#statement(sql);
     checkValues(values);
     if (!asksNow && !asksClock) return run.all(values);
-    const clock = this.#clock();
+    const clock = wholeMs(this.#clock());
     const bound: Record<string, string | number | null> = { ...values };
     if (asksNow) bound["now"] = Math.floor(clock / 1000);
     if (asksClock) bound["clock"] = clock;
@@ -144,6 +143,7 @@ export class SqliteDatabase implements Database {
     this.#transact(() => {
       const { applicationId, steps } = schema;
       for (const step of steps.slice(knownVersion(this.#database, file, schema))) this.#database.exec(step);
+      if (schema.extra !== undefined) this.#database.exec(schema.extra);
       this.#database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`);
     });
   }

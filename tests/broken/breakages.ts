@@ -496,6 +496,16 @@ const PROCESS: readonly Breakage[] = [
     tests: ["tests/faults/process_test.ts", "tests/sharing/store/killed_writer_test.ts"],
   },
   {
+    rows: ["`kill -9` after an operator's bans"],
+    broken: "a single instance keeps its bans in memory alone",
+    file: "src/service/assembly/open_cluster.ts",
+    change: instead(
+      "if (database !== undefined || directory === undefined) return undefined;",
+      "return undefined;",
+    ),
+    tests: ["tests/system/bans_over_restarts_test.ts"],
+  },
+  {
     rows: ["the password file is on a full disk", "the password file is on a read-only disk"],
     broken: "a password file is written in place",
     file: "src/model/edit_file.ts",
@@ -646,7 +656,7 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the operator bans an address while the database is down"],
     broken: "instances that cannot hear of a ban are not named to the operator",
     file: "src/resource/admin/admin_api.ts",
-    change: instead("!notified || !alive", "false"),
+    change: instead("stored === false || !alive", "false"),
     tests: ["tests/faults/database_test.ts"],
     only: "a ban that other instances cannot hear of",
   },

@@ -6,6 +6,7 @@ import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,
+  createSite,
   PASSWORDS,
   runService,
   type Setting,
@@ -15,6 +16,9 @@ import {
 } from "../system/running_service.ts";
 import { note } from "./fault_table.ts";
 import { mountSmallDisk, type SmallDisk } from "./small_disk.ts";
+
+/** An account that each Linux has. */
+const NOBODY = 65_534;
 
 const PROBE = await mountSmallDisk(64);
 await PROBE?.[Symbol.asyncDispose]();
@@ -250,12 +254,31 @@ testDisk(
 
 testDisk("with the shares on a read-only disk the service does not start, and says why", async (disk) => {
   await disk.readOnly(true);
+  const told = /persistence\.directory: (\S+\/shares cannot be made: )?the disk of \S+ is read-only/;
   await assert.rejects(runService(sharesOn(disk)), (error) => {
     const text = Deno.inspect(error);
-    assert.match(text, /shares/);
-    assert.match(text, /[Rr]ead-?only|this account may not write to/);
+    assert.match(text, told);
+    assert.match(text, /fix: mount -o remount,rw /);
     return true;
   });
+  // `check` by root finds it for an account whose rights would do.
+  await using site = await createSite(sharesOn(disk));
+  await disk.readOnly(false);
+  await Deno.chown(disk.path, NOBODY, NOBODY);
+  await disk.readOnly(true);
+  for (
+    const path of [
+      "",
+      "/conf",
+      ...Array.from(Deno.readDirSync(`${site.folder}/conf`), ({ name }) => `/conf/${name}`),
+    ]
+  ) {
+    await Deno.chown(site.folder + path, NOBODY, NOBODY);
+  }
+  const io = recordedIo();
+  assert.equal(await runCommand(["check", "--config", site.main], io), 1);
+  assert.match(io.err, told);
+  assert.match(io.out, /Checked as the service account nobody/);
   note({
     section: "Disks",
     fault: "the shares are on a read-only disk at the start",

@@ -35,6 +35,8 @@ export interface CodeProvider extends AsyncDisposable {
   away: boolean;
   /** Claim of access tokens. */
   groups: readonly string[];
+  /** Redirect addresses of its client; absent: any. */
+  redirects: readonly string[] | undefined;
   now: () => number;
   /** What was wrong with the logins of its client. */
   readonly faults: readonly string[];
@@ -51,7 +53,7 @@ export async function startCodeProvider(
   const signer = createSigner("ES256", randomUUID());
   const state: Pick<
     CodeProvider,
-    "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away" | "groups" | "now"
+    "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away" | "groups" | "redirects" | "now"
   > = {
     metadata: {},
     misbehaviour: {},
@@ -59,6 +61,7 @@ export async function startCodeProvider(
     lockedOut: new Set(),
     away: false,
     groups: ["hpc"],
+    redirects: undefined,
     now: Date.now,
   };
   let assertions: ClientAssertions | undefined;
@@ -81,12 +84,23 @@ export async function startCodeProvider(
     const tokens = tokensFor(server.origin, session, { signer, ...state, ...state.misbehaviour });
     sendJson(response, { ...tokens, ...withRefreshToken(session), ...state.misbehaviour.answer });
   };
+  /** Nobody is signed in: sends back an error that no page has to show (OIDC Core 1.0, 3.1.2.6). */
+  const authorize = (asked: URLSearchParams, response: ServerResponse) => {
+    const redirect = asked.get("redirect_uri") ?? "";
+    const isKnown = asked.get("client_id") === CODE_CLIENT.id &&
+      state.redirects?.includes(redirect) !== false;
+    const back = `${redirect}?error=login_required&state=${asked.get("state")}`;
+    return isKnown ? response.writeHead(303, { Location: back }).end() : response.writeHead(400).end();
+  };
   const server = await startHttpsServer(credential, (request, response) => {
     const issuer = server.origin;
     if (request.path === "/.well-known/openid-configuration") {
       return sendJson(response, { ...metadataOf(issuer), ...state.metadata });
     }
     if (request.path === "/keys") return sendJson(response, { keys: [signer.jwk] });
+    if (request.path.startsWith("/auth?")) {
+      return authorize(new URL(request.path, issuer).searchParams, response);
+    }
     if (request.path !== "/token" || request.method !== "POST") return response.writeHead(404).end();
     const form = new URLSearchParams(request.body);
     if (form.get("grant_type") === "refresh_token") return renew(form.get("refresh_token") ?? "", response);

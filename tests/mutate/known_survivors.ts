@@ -218,7 +218,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_failures.ts",
-    at: "if (wait > 0) yield* row(SQL.keep, { counted, name, wait });",
+    at: "if (wait > 0) yield* row(SQL.keep, { counted, name, wait: wholeMs(wait) });",
     change: "wait > 0 → (wait >= 0)",
     equivalent: true,
     why: "nothing is added to the end",
@@ -303,7 +303,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/edge/request_gate.ts",
-    at: "#bodyLeft = 0;",
+    at: "#bodyLeft = 0; // remaining bytes of its body; infinite if chunked",
     change: "0 → 1",
     equivalent: true,
     why: "it is set by each request before anybody looks",
@@ -432,14 +432,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_bans.ts",
-    at: "const LIFT_MS = 86_400_000;",
+    at: "const LIFT_MS = wholeMs(86_400_000);",
     change: "86_400_000 → 172800000",
     equivalent: false,
     why: "longer than any instance goes without looking; how much longer was chosen",
   },
   {
     file: "src/throttling/shared/shared_failures.ts",
-    at: "yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });",
+    at: "yield* row(SQL.note, { name: JSON.stringify(pair), ago: wholeMs(Math.max(0, agoMs)) });",
     change: "0 → 1",
     equivalent: true,
     why: "a millisecond of a day",
@@ -475,7 +475,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",
-    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
+    at: "if (isDue) await this.#inTurn(() => this.#exchange());",
     change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
     equivalent: true,
     why: "the next look waits for its turn all the same, and of a database that is away others tell",

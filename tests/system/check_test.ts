@@ -18,8 +18,32 @@ async function check(site: Site, ...options: readonly string[]) {
   const io = recordedIo();
   const code = await runCommand(["check", "--config", site.main, ...options], io);
   assert.doesNotMatch(io.err, /^ {2}fix: .*to what is expected$/m);
-  return { code, out: io.out, err: io.err };
+  return { code, out: io.out, err: io.err.replace(ROOT_NOTE, "") };
 }
+
+/** What `check` says where these tests run as root. */
+const ROOT_NOTE = /^note: the service runs as root, .*; set User= in its unit\n/m;
+
+Deno.test("check notes that the service would run as root, unless it is for another account", async () => {
+  await using site = await createSite();
+  const checked = async () => {
+    const [text, json] = [recordedIo(), recordedIo()];
+    assert.equal(await runCommand(["check", "--config", site.main], text), 0, text.err);
+    assert.equal(await runCommand(["check", "--json", "--config", site.main], json), 0);
+    return [ROOT_NOTE.test(text.err), JSON.parse(json.out).asRoot];
+  };
+  const isRoot = Deno.uid() === 0;
+  assert.deepEqual(await checked(), [isRoot, isRoot]);
+  if (!isRoot) return;
+  for (const path of [site.folder, `${site.folder}/conf`]) await Deno.chown(path, NOBODY, NOBODY);
+  for await (const { name } of Deno.readDir(`${site.folder}/conf`)) {
+    await Deno.chown(`${site.folder}/conf/${name}`, NOBODY, NOBODY);
+  }
+  assert.deepEqual(await checked(), [false, false], "judged as the owner of the folder");
+});
+
+/** An account that each Linux has. */
+const NOBODY = 65_534;
 
 Deno.test("check finds nothing wrong with a good configuration", async () => {
   await using site = await createSite();

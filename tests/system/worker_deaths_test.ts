@@ -250,3 +250,27 @@ Deno.test("how long edge and core stood still is measured, look by look", async 
   };
   await until(async () => (await looks()).every((count) => count >= 20), { everyMs: 50 });
 });
+
+Deno.test("an answered request has its audit line, also if the core dies in the moment of the answer", async () => {
+  const from = workersSoFar();
+  await using system = await runServiceHere({ servers: { HPC: [{ maxSessions: 1000 }] } });
+  await settled(system);
+  const granted: string[] = [];
+  for (let generation = 1; generation <= 5; generation++) {
+    const told = logFromNow(system);
+    const core = await startedWorker(`core ${generation}`, from);
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => served(system, "/rest/auth/HPC", POST)),
+    );
+    core.kill();
+    granted.push(
+      ...replies.map(({ status, headers }) => status === 200 ? String(headers["x-request-id"]) : ""),
+    );
+    await told(/worker replaced what=core/);
+  }
+  const lines = () => Deno.readTextFile(`${system.folder}/logs/audit.log`);
+  await until(async () => {
+    const text = await lines();
+    return granted.every((id) => id !== "" && text.includes(id));
+  }, { what: "a line for each answer" });
+});

@@ -2,6 +2,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
+import { HttpError } from "../../model/http_error.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
@@ -13,6 +14,7 @@ import type {
   Authenticator,
   BrowserLogin,
   StepUp,
+  TokenCheck,
   TokenIssuer,
 } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
@@ -34,7 +36,7 @@ import { fillNameTemplate } from "./name_template.ts";
 import { Provider } from "./provider.ts";
 import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
-import { secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
+import { requirementChecks, secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
 
@@ -143,6 +145,37 @@ export class OAuth implements Authenticator {
       if (!(error instanceof InvalidToken)) throw error;
       return { kind: "refused", reason: error.message, advice: error.advice };
     }
+  }
+
+  /** Checks a token step by step, for operators: issuer, signature or provider's answer, each requirement, name. */
+  async explainToken(text: string, signal: AbortSignal): Promise<readonly TokenCheck[]> {
+    const checks: TokenCheck[] = [];
+    const check = (what: string, expected: string, found: string, ok: boolean) =>
+      checks.push({ what, expected, found, ok });
+    try {
+      const token = readForeignToken(text);
+      const { issuer } = this.#config;
+      const [iss, kid, alg] = [token?.claims.get("iss"), token?.header.get("kid"), token?.header.get("alg")];
+      if (issuer !== undefined && token !== undefined) check("issuer", issuer, String(iss), iss === issuer);
+      const key = token === undefined ? "opaque" : `${alg}, key ${kid ?? "without name"}`;
+      const asker = askerOf({ clientAddress: "" }, "explanation", signal);
+      const known = await this.#verify(text, asker).catch((error) => {
+        check("token", "verified", `${key}: ${error instanceof Error ? error.message : error}`, false);
+        throw error;
+      });
+      check("token", "verified", key, true);
+      checks.push(...requirementChecks(this.#config, known.said, this.#clock()));
+      if (known.confirmation.jkt ?? known.confirmation.certificate) {
+        check("cnf", "bearer token", "bound", true);
+      }
+      check("name", "a distinguished name", this.#identity(known.claims, known.said), true);
+    } catch (error) {
+      if (!(error instanceof InvalidToken || error instanceof NoIdentity || error instanceof HttpError)) {
+        throw error;
+      }
+      if (error instanceof NoIdentity) check("name", "a distinguished name", error.message, false);
+    }
+    return checks;
   }
 
   status(): RemoteStatus {

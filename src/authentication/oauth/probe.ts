@@ -1,4 +1,6 @@
 import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
+import type { KindConfig } from "../../config/kind_config.ts";
 import { counted } from "../../model/counted.ts";
 import { Secret } from "../../model/secret.ts";
 import {
@@ -7,10 +9,17 @@ import {
   type ProbeParts,
   probeWithoutCredentials,
 } from "../../outgoing/probed_kind.ts";
+import { errorText } from "../../outgoing/error_text.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
+import { refusalIn } from "../provider_answers.ts";
+import { type ClientLogin, clientLogin, formRequest } from "./client_login.ts";
+import { metadataAddresses } from "./discovery.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import { OAuth } from "./oauth.ts";
 import { Provider } from "./provider.ts";
+
+type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 
 /** Token without a valid signature. */
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
@@ -18,22 +27,95 @@ const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no sign
 
 const ASKER: Asker = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 
-/** Probes an issuer's metadata, keys and endpoints. */
-export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
+/** Probes an issuer's metadata, keys and endpoints, and the client that this service has there. */
+export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Promise<ProbeAnswer> {
+  const { issuer = "", jwksUri, opaqueTokens, askAlways, address, introspection } = config;
   const provider = new Provider(config, httpParts(config, parts));
-  const found = config.jwksUri === undefined ? [await keysOf(provider)] : [];
-  if ((config.opaqueTokens || config.askAlways) && config.address === undefined) {
-    const sort = config.introspection === undefined ? "userinfo" : "introspection";
-    const { ok, found: answer } = await probeEndpoint(
-      config,
-      await provider.tokenEndpoint(sort, ASKER),
-      parts,
-    );
-    if (!ok) return { ok, found: answer };
-    found.push(`${sort} endpoint ${answer}`);
+  const found: string[] = [];
+  try {
+    if (jwksUri === undefined) found.push(await keysOf(provider));
+  } catch (error) {
+    if (!(error instanceof RemoteUnavailable)) throw error;
+    return { ok: false, found: error.message, fix: issuerFix(issuer) };
+  }
+  if ((opaqueTokens || askAlways) && address === undefined) {
+    const sort = introspection === undefined ? "userinfo" : "introspection";
+    const answer = await probeEndpoint(config, await provider.tokenEndpoint(sort, ASKER), parts);
+    if (!answer.ok) return answer;
+    found.push(`${sort} endpoint ${answer.found}`);
+  }
+  if (config.signIn !== undefined) {
+    const answer = await probeSignIn({ ...config, signIn: config.signIn, issuer }, provider, parts);
+    if (!answer.ok) return answer;
+    found.push(answer.found);
   }
   return { ok: true, found: found.length === 0 ? "nothing is asked of it" : found.join("; ") };
 }
+
+function issuerFix(issuer: string): string {
+  return `compare issuer with iss of the provider's tokens, character by character: asked ${
+    metadataAddresses(issuer).join(" and ")
+  } (Keycloak: https://<host>/realms/<realm>)`;
+}
+
+/**
+ * Tries the client of the browser sign-in without a user: its login at the token endpoint with a made-up code, and its
+ * redirect address at the authorisation endpoint, which must not show a page (`prompt=none`; OIDC Core 1.0, 3.1.2.1).
+ */
+async function probeSignIn(
+  { name, issuer, showCertificate, signIn: { client, scopes } }: ProbedConfig & {
+    readonly issuer: string;
+    readonly signIn: NonNullable<OAuthConfig["signIn"]>;
+  },
+  provider: Provider,
+  { outgoing, externalUrl, clock }: ProbeParts,
+): Promise<ProbeAnswer> {
+  const http = outgoing.http(showCertificate);
+  const { clientId } = client;
+  const redirect = `${externalUrl}/login/${name}/done`;
+  const login = await clientLogin(client, { audience: issuer, now: clock() });
+  const verifier = "made-up-".repeat(6);
+  const traded = await http.send(
+    formRequest(await provider.codeEndpoint(ASKER), login, [
+      ["grant_type", "authorization_code"],
+      ["code", "made-up"],
+      ["redirect_uri", redirect],
+      ["code_verifier", verifier],
+    ]),
+    NEVER,
+  );
+  const page = new URL(await provider.authorizationEndpoint(ASKER));
+  const asked = { response_type: "code", client_id: clientId, redirect_uri: redirect, prompt: "none" };
+  const challenge = hash("sha256", verifier, "base64url");
+  const proof = { state: "check", nonce: "check", code_challenge: challenge, code_challenge_method: "S256" };
+  for (const [key, value] of Object.entries({ ...asked, ...proof, scope: scopes.join(" ") })) {
+    page.searchParams.set(key, value);
+  }
+  const shown = await http.send({ method: "GET", url: page.href }, NEVER);
+  const isRegistered = shown.status < 400;
+  if (refusalIn("code", traded) === undefined) {
+    const found = `the token endpoint refuses client ${clientId} with status ${traded.status}` +
+      `${withColon(errorText(traded, "key" in client ? [] : [client.clientSecret]))}`;
+    return isRegistered
+      ? { ok: false, found, fix: secretFix(client) }
+      : { ok: false, found: `${found}, and the authorization endpoint too`, fix: clientFix(clientId) };
+  }
+  if (!isRegistered) {
+    const found = `the authorization endpoint refuses the redirect address with status ${shown.status}`;
+    return { ok: false, found, fix: `register ${redirect} as redirect address of client ${clientId}` };
+  }
+  return { ok: true, found: "takes the client and its redirect address; not tried: a user's sign-in" };
+}
+
+const clientFix = (clientId: string) =>
+  `see whether client ${clientId} is registered there, and compare clientID`;
+
+function secretFix(client: ClientLogin): string {
+  const keys = "key" in client ? "clientKey and clientKeyId" : "clientSecret and clientAuthentication";
+  return `compare ${keys} with those of client ${client.clientId} at the provider`;
+}
+
+const withColon = (text: string) => text && `, ${text}`;
 
 /** Probes a configured key URL. */
 export async function probeKeys(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
@@ -60,12 +142,22 @@ export async function probeEndpoint(
     const at = { address, showCertificate: config.showCertificate };
     return await probeWithoutCredentials(at, parts, (status) => [400, 401, 403].includes(status));
   }
+  const { introspection } = config;
   const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
   const method = new OAuth(asked, httpParts(config, parts));
   const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
-  const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
-  method.close();
-  return kind === "refused"
-    ? { ok: true, found: "knows this service, and refuses an unknown token" }
-    : { ok: false, found: `an unknown token is ${kind}` };
+  try {
+    const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
+    return kind === "refused" ? { ok: true, found: "knows this service, and refuses an unknown token" } : {
+      ok: false,
+      found: `an unknown token is ${kind}`,
+      fix: "see whether address is that of the endpoint",
+    };
+  } catch (error) {
+    if (!(error instanceof RemoteUnavailable) || !error.connected) throw error;
+    const fix = `${clientFix(introspection.clientId)}; ${secretFix(introspection)}`;
+    return { ok: false, found: error.message, fix };
+  } finally {
+    method.close();
+  }
 }

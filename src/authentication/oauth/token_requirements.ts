@@ -1,4 +1,4 @@
-import type { StepUp } from "../authenticator.ts";
+import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 
 interface TokenRequirements {
@@ -22,6 +22,49 @@ const CLOCK_TOLERANCE = 60; // seconds by which the provider's clock may be ahea
 
 /** Returns the first unmet requirement. @param said Verified claims: the provider's, then the token's. */
 export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
+  return unmetIdentity(required, said) ?? weakLogin(required, said, now);
+}
+
+/** Returns each configured requirement, judged alone. */
+export function requirementChecks(
+  required: TokenRequirements,
+  said: Said,
+  now: number,
+): readonly TokenCheck[] {
+  const claims = {
+    requiredAudience: ["aud"],
+    requiredClient: ["client_id", "azp", "appid"],
+    requiredScope: ["scope", "scp"],
+    emailVerified: ["email_verified"],
+    requiredAcr: ["acr"],
+    maxAuthAge: ["auth_time"],
+  } as const;
+  const names = [
+    "requiredAudience",
+    "requiredClient",
+    "requiredScope",
+    "emailVerified",
+    "requiredAcr",
+  ] as const;
+  return [...names, "maxAuthAge" as const].flatMap((what) => {
+    const wanted = required[what];
+    const expected = [wanted].flat().join(" ");
+    if (wanted === undefined || wanted === false || expected === "") return [];
+    const ok = unmetRequirement({ ...NONE, [what]: wanted }, said, now) === undefined;
+    return [{ what, found: claims[what].flatMap((name) => textsOf(said(name))).join(" "), expected, ok }];
+  });
+}
+
+const NONE: TokenRequirements = {
+  requiredAudience: [],
+  requiredClient: [],
+  requiredScope: [],
+  requiredAcr: [],
+  maxAuthAge: undefined,
+  emailVerified: false,
+};
+
+function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefined {
   const { requiredAudience, requiredClient, requiredScope } = required;
   const audiences = textsOf(said("aud"));
   if (requiredAudience.length > 0 && audiences.length === 0) {
@@ -43,7 +86,7 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
   if (required.emailVerified && said("email_verified") !== "true") {
     return { reason: "the e-mail address is not verified (email_verified)" };
   }
-  return weakLogin(required, said, now);
+  return undefined;
 }
 
 /** Reason for a token without audience, as from userinfo endpoints. */

@@ -43,7 +43,9 @@ ${indent}esac`;
 function specs({ options, operands }: CommandSpec): string[] {
   return [
     ...Object.entries(options).map(([name, option]) => quote(optionSpec(name, option))),
-    ...Object.entries(operands).map(([name, help]) => quote(`:${describe(name)} (${describe(help)}):`)),
+    ...Object.entries(operands).map(([name, help]) =>
+      quote(`${name.endsWith("?") ? "::" : ":"}${describe(name.replace("?", ""))} (${describe(help)}):`)
+    ),
   ];
 }
 

@@ -11,7 +11,7 @@ import { configFile } from "../config_option.ts";
 import { fixOf, withRemedy } from "./fix.ts";
 import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
-import { SURROUNDINGS } from "../surroundings.ts";
+import { AS_ROOT, SURROUNDINGS } from "../surroundings.ts";
 import { printable } from "../../model/printable.ts";
 import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -38,6 +38,7 @@ export const check = defineCommand({
   json: {
     "ok": "Whether the exit status is 0",
     "judgedAs?": "Account of the service, if another account ran this command",
+    "asRoot": "Whether the service would run as root",
     "diagnostics[]": "Findings, in the order of the files",
     "diagnostics[].severity?": "error or warning",
     "diagnostics[].file?": "Where it is",
@@ -60,7 +61,9 @@ export const check = defineCommand({
   },
 }, async (given, io) => {
   const file = await configFile(given);
-  const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
+  const isRoot = SURROUNDINGS.uid() === 0;
+  const account = isRoot ? await serviceAccount(resolve(file)) : undefined;
+  const asRoot = isRoot && account === undefined;
   const found = await inspectStart(file, SURROUNDINGS, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
   const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
@@ -80,6 +83,7 @@ export const check = defineCommand({
   const value = {
     ok,
     judgedAs: account?.name,
+    asRoot,
     diagnostics,
     trusted,
     logins,
@@ -89,6 +93,7 @@ export const check = defineCommand({
   for (const diagnostic of given.flag("json") ? [] : diagnostics) {
     io.stderr(withRemedy(diagnostic));
   }
+  if (asRoot && !given.flag("json")) io.stderr(`note: ${AS_ROOT}\n`);
   const starts = snapshot !== undefined;
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [

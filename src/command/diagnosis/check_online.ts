@@ -1,4 +1,5 @@
 import type { OfKind } from "../../config/kind.ts";
+import { externalUrlAt } from "../../config/external_url.ts";
 import type { DatabaseConfig, LogicalServerConfig } from "../../config/service_config.ts";
 import type { Fault } from "../../daemon/exchange.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";
@@ -6,7 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { counted } from "../../model/counted.ts";
 import { HttpError } from "../../model/http_error.ts";
-import type { ProbedKind } from "../../outgoing/probed_kind.ts";
+import { type ProbedKind, REACH } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
@@ -27,6 +28,7 @@ export interface Finding {
 interface Parts {
   readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
+  readonly externalUrl: string;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -47,7 +49,8 @@ export async function checkOnline(
 ): Promise<readonly Finding[]> {
   const own = new OwnCertificate(material);
   const outgoing = new OutgoingClients(config.outgoing, own, log);
-  const parts = { own, outgoing, log, clock };
+  const externalUrl = externalUrlAt(config.site, config.site.port);
+  const parts = { own, outgoing, log, clock, externalUrl };
   try {
     return (await Promise.all([
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
@@ -133,23 +136,23 @@ function daemonFix(fault: Fault): string {
 /** Certificate first: its diagnosis is more precise than that of the request. */
 function checkRemotes(
   { sort, config, kind }: OfKind<ProbedKind>,
-  { outgoing, log, clock }: Parts,
+  { outgoing, log, clock, externalUrl }: Parts,
 ): Promise<readonly Finding[]>[] {
   const system = `${sort} ${config.name}`;
   return (kind.remotes?.(config) ?? []).map(async (remote) => {
     const { address } = remote;
     try {
       const ends = await outgoing.probeCertificate(remote);
-      const { ok, found } = await remote.probe({ outgoing, log, clock });
+      const { ok, found, fix } = await remote.probe({ outgoing, log, clock, externalUrl });
       const certificate = ends === undefined
         ? "not encrypted"
         : ends === "verified"
         ? "certificate valid"
         : validFor(ends - clock());
-      return [{ system, address, ok, found: `${certificate}; ${found}` }];
+      return [{ system, address, ok, found: `${certificate}; ${found}`, fix }];
     } catch (error) {
       if (!(error instanceof HttpError)) throw error;
-      return [{ system, address, ok: false, found: messages(error).join(": ") }];
+      return [{ system, address, ok: false, found: messages(error).join(": "), fix: REACH }];
     }
   });
 }

@@ -11,8 +11,15 @@ import { textTable } from "../text_table.ts";
 
 /** Formats an explanation in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
-  const { authenticators, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
+  const { authenticators, token, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
   const lines = [
+    ...section(
+      "Token",
+      token.map(({ authenticator, what, found, expected, ok }) => [
+        `${authenticator} ${what}`,
+        `${ok ? "ok" : "NOT MET"}: ${found === "" ? "nothing" : found}${ok ? "" : `, expected ${expected}`}`,
+      ]),
+    ),
     ...section("Authentication", authenticators.map(authenticatorLine)),
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),

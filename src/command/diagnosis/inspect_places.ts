@@ -4,9 +4,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { LONGEST_PATH } from "../../workers/control/control_socket.ts";
 import { resolveHost } from "../../workers/resolve_host.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
-import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
-import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
-import { databaseDamage, type Schema } from "../../store/sqlite_database.ts";
+import type { Schema } from "../../store/sqlite_database.ts";
 import { type Account, closedFolder, permits } from "./service_account.ts";
 
 interface Configured {
@@ -62,6 +60,8 @@ async function inspectPersistence(
   const key = "persistence.directory";
   const found = await inspectFolder(key, folder, account);
   if (found.length > 0 || inUse) return found;
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   return [
     ...await inspectDatabase(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA, account),
     ...await inspectDatabase(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA, account),
@@ -79,10 +79,11 @@ async function inspectDatabase(
   if (!about.isFile) {
     return [{ severity: "error", key, expected: `${file} is not a file`, fix: `mv ${file} ${file}.old` }];
   }
-  if (!await mayUse(file, about, READ | WRITE, account)) {
-    const expected = `${whoOf(account)} may not write ${file}`;
-    return [{ severity: "error", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+  const obstacle = await obstacleTo(file, about, READ | WRITE, account);
+  if (obstacle !== undefined) {
+    return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
   }
+  const { databaseDamage } = await import("../../store/sqlite_database.ts");
   const damage = await databaseDamage(file, schema);
   if (damage === undefined) return [];
   const fix = `mv ${file} ${file}.damaged, then restore the file from a backup`;
@@ -114,9 +115,10 @@ async function inspectLog(key: string, file: string, account: Account | undefine
   if (about.isDirectory) {
     return [{ severity: "warning", key, expected: `${file} is a folder`, fix: `mv ${file} ${file}.old` }];
   }
-  if (await mayUse(file, about, WRITE, account)) return [];
-  const expected = `${whoOf(account)} may not write ${file}`;
-  return [{ severity: "warning", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
+  const obstacle = await obstacleTo(file, about, WRITE, account);
+  return obstacle === undefined
+    ? []
+    : [{ severity: "warning", key, expected: obstacle.expected, fix: obstacle.fix }];
 }
 
 async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
@@ -133,11 +135,11 @@ async function inspectFolder(key: string, folder: string, account: Account | und
     const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
     return [{ severity: "error", key, expected: `${whoOf(account)} may not enter ${closed}`, fix }];
   }
-  if (await mayUse(there, about, WRITE | ENTER, account)) return [];
-  const expected = missing
-    ? `${folder} cannot be made: ${whoOf(account)} may not write to ${there}`
-    : `${whoOf(account)} may not write to ${folder}`;
-  const fix = missing ? `install -d -o ${name} -m 700 ${folder}` : `chown ${name} ${folder}`;
+  const obstacle = await obstacleTo(there, about, WRITE | ENTER, account);
+  if (obstacle === undefined) return [];
+  if (!missing) return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
+  const expected = `${folder} cannot be made: ${obstacle.expected}`;
+  const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${name} -m 700 ${folder}`;
   return [{ severity: "error", key, expected, fix }];
 }
 
@@ -181,15 +183,35 @@ async function inspectAddress(
   }
 }
 
-/** Tries the access, or judges another account by the mode. @param wanted Bits in a digit of a mode. */
-async function mayUse(path: string, about: Deno.FileInfo, wanted: number, account: Account | undefined) {
-  if (account !== undefined) return permits(account, about, wanted);
+/** Reason why the service cannot write somewhere. */
+interface Obstacle {
+  readonly expected: string;
+  readonly fix: string;
+  readonly isReadOnly?: true;
+}
+
+/** Tries to write, and judges another account by the mode. @param wanted Bits in a digit of a mode. */
+async function obstacleTo(
+  path: string,
+  about: Deno.FileInfo,
+  wanted: number,
+  account: Account | undefined,
+): Promise<Obstacle | undefined> {
+  const refused = {
+    expected: `${whoOf(account)} may not write ${about.isDirectory ? "to " : ""}${path}`,
+    fix: `chown ${nameOf(account)} ${path}`,
+  };
+  if (account !== undefined && !permits(account, about, wanted)) return refused;
   try {
     if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
     else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EROFS") {
+      const fix = `mount -o remount,rw "$(findmnt -n -o TARGET -T ${path})"`;
+      return { expected: `the disk of ${path} is read-only`, fix, isReadOnly: true };
+    }
+    return account === undefined ? refused : undefined; // the mode permits it to the account
   }
 }
 

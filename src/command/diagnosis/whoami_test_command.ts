@@ -24,6 +24,11 @@ const EXPLANATION_MEMBERS = {
   "authenticators[].authenticator?": "Name of the authenticator",
   "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
   "authenticators[].reason?": "Reason of a refusal or failure",
+  "token[].authenticator?": "Authenticator that checks the access token",
+  "token[].what?": "Check: issuer, key, a required claim, or name",
+  "token[].found?": "What the token has",
+  "token[].expected?": "What the configuration requires",
+  "token[].ok?": "Whether it is met",
   "caller.dn?": "Distinguished name of the user",
   "caller.method?": "Authenticator that accepted the user; ASSUMED if authentication was skipped",
   "caller.*?": "Further results of authentication: login, uid, role, groups, token",
@@ -75,8 +80,10 @@ export const whoamiTestCommand = defineCommand({
     "authserver whoami-test ann": "Does the same for a user name",
     "authserver whoami-test ann --password --server HPC":
       "Tests a login with a password, and explains a failure",
+    "authserver whoami-test --token - <token.txt":
+      "Shows each check of an access token, and what each server would say",
   },
-  operands: { user: "User name or distinguished name; ignored with --token" },
+  operands: { "user?": "User name or distinguished name; not needed with --token" },
   options: {
     ...SERVICE_OPTIONS,
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
@@ -88,7 +95,9 @@ export const whoamiTestCommand = defineCommand({
   },
   json: EXPLANATION_MEMBERS,
 }, async (given, io) => {
-  const user = given.operand("user");
+  const user = given.operand("user?");
+  const token = given.text("token");
+  if (user === "" && token === undefined) throw new WrongUsage("Expected <user>, or --token");
   const [from, server] = [given.text("from") ?? "", given.text("server")];
   const clientAddress = canonicalAddress(from);
   if (clientAddress === undefined) throw new WrongUsage(`--from: expected an IP address, found ${from}`);
@@ -96,7 +105,7 @@ export const whoamiTestCommand = defineCommand({
     key: given.text("key"),
     certificate: given.text("certificate"),
     password: given.flag("password"),
-    token: given.text("token"),
+    token,
   });
   const file = await configFile(given);
   const { snapshot, diagnostics } = await inspect(file);

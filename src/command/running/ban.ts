@@ -5,7 +5,7 @@ import { type Command, CommandFailed, defineCommand, defineCommands, tell } from
 import { type Given, WrongUsage } from "../arguments.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
-import { listAt, numberAt, textAt } from "./reply_value.ts";
+import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
@@ -56,10 +56,10 @@ const add = defineCommand({
   details: [
     "A banned address gets no access with any credentials, except to /health/.",
     "A banned user gets no access with any credentials that name them: user name, account or distinguished name.",
-    "A ban survives reloads of the configuration, but not a restart of the service. If instances share a database,\n" +
-    "the ban applies to all instances and survives restarts as well.",
-    "Exit status 3: the ban applies here, but the listed instances do not know it yet. They learn of it when they\n" +
-    "reconnect to the database.",
+    "A ban survives a restart if persistence.directory or a shared database is set; it then applies to all instances\n" +
+    "that share the database. Otherwise it ends with the service.",
+    "Exit status 3: the ban applies here, but the database does not have it yet, so the listed instances do not know\n" +
+    "it, and a restart of a single instance would end it. The service tries again until it can write.",
   ],
   operands: {},
   options: {
@@ -73,6 +73,7 @@ const add = defineCommand({
     "until": "End, in the form 2026-01-05T09:15:00.123Z",
     "names[]?": "Distinguished names of the user in other credentials",
     "unaware[]?": "Instances (host:port) that do not know the ban yet",
+    "stored?": "Whether the database has the ban; missing without a database",
     "reversed?": "Known user whose name has the same parts in reverse order; the given name is unknown",
   },
 }, async (given, io) => {
@@ -99,6 +100,10 @@ const add = defineCommand({
     );
   }
   const unaware = listAt(answer, "unaware").map(String);
+  if (unaware.length === 0 && member(answer, "stored") === false) {
+    io.stderr("Warning: the ban is not stored yet, and a restart would end it; see authserver status\n");
+    return 3;
+  }
   if (unaware.length === 0) return 0;
   io.stderr(`Warning: these instances do not know of the ban yet: ${printable(unaware.join(", "))}\n`);
   return 3;

@@ -10,7 +10,7 @@ import { ownControlSocket } from "../../workers/control/control_sockets.ts";
 import { metricsPage } from "../../workers/metrics_page.ts";
 import { Operations, type OperationsConfig, type OperationsParts } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
-import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
+import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
@@ -40,7 +40,7 @@ export interface RunningService {
  */
 export async function startService(
   file: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: (diagnostic: Diagnostic) => unknown,
   { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
@@ -49,7 +49,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
   if (snapshot === undefined) {
-    diagnostics.forEach(report);
+    for (const diagnostic of diagnostics) await report(diagnostic);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
@@ -75,6 +75,7 @@ export async function startService(
     host: site.host,
     port: supervisor.port,
   });
+  if (surroundings.uid() === 0) supervisor.log.warn(AS_ROOT);
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );

@@ -13,8 +13,7 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { tokenEntry } from "../token_list.ts";
-import { type AccountReport, accountReport } from "./account_report.ts";
+import type { AccountReport } from "./account_report.ts";
 import {
   type AdminAnswer,
   type AdminRequest,
@@ -40,10 +39,11 @@ interface AdminApiParts {
   readonly sinks: Pick<Sinks, "states">;
   /** Absent: no other instances. */
   readonly cluster: {
-    readonly throttling: SharedThrottling;
     readonly register: InstanceRegister;
     readonly database: () => DatabaseStatus;
   } | undefined;
+  /** Absent: bans end with the process. */
+  readonly storedBans: Pick<SharedThrottling, "ban" | "lift"> | undefined;
   /** Publishes bans to other cores. */
   readonly publish: (
     update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
@@ -125,32 +125,32 @@ export class AdminApi {
    * browsers.
    */
   async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
-    const { clock, throttle: { memory }, cluster, signIns, publish } = this.parts;
+    const { clock, throttle: { memory }, storedBans, cluster, signIns, publish } = this.parts;
     const { user, address } = whom;
     const { names, reversed } = user === undefined
       ? { names: undefined, reversed: undefined }
       : await knownNames(user, this.parts);
     const subject = { user, address, names };
     const end = clock() + seconds * 1000;
-    if (cluster === undefined) memory.ban(subject, end);
-    const notified = await cluster?.throttling.ban(subject, end) ?? true;
+    if (storedBans === undefined) memory.ban(subject, end);
+    const stored = await storedBans?.ban(subject, end);
     const others = cluster?.register.known.filter(({ own }) => !own) ?? [];
-    const unaware = others.filter(({ alive }) => !notified || !alive).map(({ name }) => name);
+    const unaware = others.filter(({ alive }) => stored === false || !alive).map(({ name }) => name);
     // A user without known names is signed out at the next request, and all others while the database is away.
-    const signedOut = notified && address === undefined ? names ?? [] : [];
+    const signedOut = (stored !== false || cluster === undefined) && address === undefined ? names ?? [] : [];
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
     const until = iso(end);
     return {
-      result: { until, names, reversed, unaware },
+      result: { until, names, reversed, unaware, stored },
       change: { event: "ban", facts: { user, address, until }, seconds },
     };
   }
 
   /** Ends bans and forgets failed logins. */
   async lift(subject: BanSubject): Promise<AdminResult> {
-    const { throttle: { memory }, cluster, publish } = this.parts;
-    const lifted = cluster ? await cluster.throttling.lift(subject) : memory.lift(subject);
+    const { throttle: { memory }, storedBans, cluster, publish } = this.parts;
+    const lifted = storedBans ? await storedBans.lift(subject) : memory.lift(subject);
     // In a cluster, the change comes from the database.
     if (cluster === undefined) publish({ throttling: { asOf: memory.steady(), lifted: [subject] } });
     if (lifted === 0) return { result: { lifted } };
@@ -165,6 +165,7 @@ export class AdminApi {
     signal = new AbortController().signal,
   ): Promise<readonly AccountReport[]> {
     const groups = this.parts.groups.filter(({ name }) => server === undefined || name === server);
+    const { accountReport } = await import("./account_report.ts");
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
@@ -175,6 +176,7 @@ export class AdminApi {
   async #tokens(user: string) {
     const registry = this.#registry();
     const names = await this.namesOf(user);
+    const { tokenEntry } = await import("../token_list.ts");
     const lists = await Promise.all(names.map((dn) => registry.list({ dn })));
     return { tokens: lists.flat().map((token) => tokenEntry(token)) };
   }

@@ -278,6 +278,7 @@ function observed(authenticator: Authenticator, observer: RequestObserver): Auth
     issuer,
     status,
     derivedLifetime: authenticator.derivedLifetime,
+    explainToken: authenticator.explainToken?.bind(authenticator),
     accountStatusOf: authenticator.accountStatusOf?.bind(authenticator),
     namesOf: authenticator.namesOf?.bind(authenticator),
     lists: authenticator.lists?.bind(authenticator),

@@ -1,13 +1,18 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
+import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { ReplayCache, ReplayRecord } from "../../model/replay_cache.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { SharedMarks } from "../../store/shared_marks.ts";
+import { SqliteDatabase } from "../../store/sqlite_database.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import type { Publish, StateUpdate } from "../state_update.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
@@ -26,6 +31,8 @@ export interface Cluster {
   readonly register: InstanceRegister;
   readonly marks: SharedMarks;
   readonly database: () => DatabaseStatus;
+  /** Shares a replay cache with the other instances. */
+  readonly shared: (proofs: ReplayCache) => ReplayRecord;
   /** Number of serving instances, including this. */
   readonly clusterMembers: () => number;
   readonly health: () => ClusterHealth;
@@ -56,12 +63,20 @@ interface ClockParts {
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** Returns the clock of the shared database, or the local one. */
-export async function openClock(
-  database: PostgresDatabase | undefined,
+/** Joins the cluster of the shared database; without an instance, only its clock is read. */
+export async function openCluster(
+  database: PostgresDatabase,
+  parts: Omit<JoiningParts & ClockParts, "known"> & { readonly state?: StateUpdate },
+): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
+  const sharedClock = await openClock(database, { ...parts, known: parts.state });
+  return { sharedClock, cluster: joinOthers(database, parts) };
+}
+
+/** Returns the clock of the shared database. */
+async function openClock(
+  database: PostgresDatabase,
   { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
-  if (database === undefined) return clock;
   const shared = keep(
     new SharedClock({
       database,
@@ -76,12 +91,33 @@ export async function openClock(
   return shared.read;
 }
 
-/** Joins the cluster of the shared database, if any. */
-export function joinOthers(
-  database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, publish, keep }: JoiningParts,
+/** Opens the bans that a single instance keeps over restarts, if it has a database. */
+export function openOwnBans(
+  { config: { sharing: { database, directory } }, generation }: Pick<JoiningParts, "config"> & {
+    generation: number;
+  },
+  { log, clock, keep, publish, sinks }: Omit<ClockParts, "known"> & { readonly sinks: Sinks },
+): SharedThrottling | undefined {
+  if (database !== undefined || directory === undefined) return undefined;
+  const file = `${directory}/${RECORD_DATABASE}`;
+  return keep(
+    new SharedThrottling({
+      database: keep(new SqliteDatabase(file, RECORD_SCHEMA, clock, sinks.of("records"))),
+      secret: "", // failed logins stay in memory
+      log,
+      elapsed: stopwatch,
+      learned: (throttling) => publish({ throttling }),
+      alone: { known: generation > 1 },
+    }),
+  );
+}
+
+/** Joins the cluster of the shared database. */
+function joinOthers(
+  database: PostgresDatabase,
+  { config, instance, port, upSince, clock, log, publish, keep }: JoiningParts & Pick<ClockParts, "clock">,
 ): Cluster | undefined {
-  if (database === undefined || instance === undefined) return undefined;
+  if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
   const throttling = new SharedThrottling({
@@ -108,6 +144,7 @@ export function joinOthers(
     register,
     marks,
     database: () => database.status,
+    shared: (proofs) => new SharedReplayCache(proofs, { marks, clock, log }),
     clusterMembers: () => register.alive,
     health: () => ({
       instances: { total: register.known.length, serving: register.alive },

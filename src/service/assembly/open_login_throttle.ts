@@ -2,6 +2,7 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
+import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { claimedName } from "../claimed_name.ts";
 import type { Publish } from "../state_update.ts";
@@ -11,11 +12,12 @@ import type { Cluster } from "./open_cluster.ts";
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   authenticators: readonly Authenticator[],
-  { log, clock, publish, cluster }: {
+  { log, clock, publish, cluster, storedBans }: {
     readonly log: Logger;
     readonly clock: Clock;
     readonly publish: Publish;
     readonly cluster: Cluster | undefined;
+    readonly storedBans: SharedThrottling | undefined;
   },
 ): Promise<LoginThrottle> {
   const throttle = new LoginThrottle({
@@ -29,7 +31,7 @@ export async function openLoginThrottle(
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });
-  await cluster?.follow(throttle.memory);
+  await (cluster ?? storedBans)?.follow(throttle.memory);
   return throttle;
 }
 

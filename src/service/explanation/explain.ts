@@ -1,7 +1,13 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import { authenticate, type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import {
+  authenticate,
+  type AuthenticationChain,
+  concerned,
+  unauthenticated,
+} from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -22,7 +28,6 @@ import { attributesOf, claimedUser } from "../identify.ts";
 import type { AuthenticatorStep, Explanation, ServerStep, SourceStep } from "./explanation.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 
 /** Subject of an explanation. */
@@ -87,6 +92,7 @@ async function explainWith(
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
   );
+  const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
@@ -101,6 +107,7 @@ async function explainWith(
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
     return {
       authenticators,
+      token,
       caller: identity,
       sources,
       servers: [],
@@ -120,6 +127,7 @@ async function explainWith(
       : servers[0]?.refusal ?? "No transfer server is configured");
   return {
     authenticators,
+    token,
     caller: identity,
     sources,
     user,
@@ -128,6 +136,19 @@ async function explainWith(
     bans: found,
     refusal,
   };
+}
+
+/** Returns the checks of a provider's token, by each authenticator that would see it. */
+async function tokenChecks(chain: AuthenticationChain, headers: HeaderList, signal: AbortSignal) {
+  const { authorization } = parseCredentials(headers, { clientAddress: "" });
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") return [];
+  const text = authorization.token.reveal();
+  const asked = concerned(chain.authenticators, { authorization });
+  const checks = await Promise.all(asked.map(async (authenticator) => {
+    const found = await authenticator.explainToken?.(text, signal) ?? [];
+    return found.map((check) => ({ ...check, authenticator: authenticator.name }));
+  }));
+  return checks.flat();
 }
 
 /** Returns the caller's bans, matched as the service does. */

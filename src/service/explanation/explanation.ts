@@ -1,5 +1,6 @@
 import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import type { TokenCheck } from "../../authentication/authenticator.ts";
 import type { Ban } from "../../throttling/ban.ts";
 import type { Identity } from "../../model/identity.ts";
 
@@ -7,6 +8,8 @@ import type { Identity } from "../../model/identity.ts";
 export interface Explanation {
   /** In calling order, our tokens first; empty without authentication. */
   readonly authenticators: readonly AuthenticatorStep[];
+  /** Checks of an access token by each authenticator that takes it. */
+  readonly token: readonly (TokenCheck & { readonly authenticator: string })[];
   /** Absent if not authenticated. */
   readonly caller?: Identity;
   /** In calling order. */

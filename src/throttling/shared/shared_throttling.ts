@@ -11,7 +11,7 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-const LOOK_MS = 100; // interval of checks for changes, in milliseconds
+const LOOK_MS = 250; // interval of checks for changes, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;
@@ -27,11 +27,15 @@ interface SharedThrottlingParts {
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
+  /** For a single instance: whether an earlier core read the bans that the process before left. */
+  readonly alone?: { readonly known: boolean };
 }
 
 /**
  * Bans, failures and known users shared through a database. Bans apply everywhere on notification. Failures are not
- * polled: an instance learns the total when a login fails there. During an outage each instance counts alone.
+ * polled: an instance learns the total when a login fails there. During an outage each instance counts alone. A single
+ * instance ends its bans by its own stopwatch, which nobody can set, so each core reads them once, and what earlier cores
+ * know of their ends replaces what it read.
  */
 export class SharedThrottling {
   readonly #bans: SharedBans;
@@ -39,7 +43,7 @@ export class SharedThrottling {
   #memory: ThrottlingMemory | undefined;
   /** Processed orders to clear failures; absent before the first read. */
   #lifts: ReadonlySet<string> | undefined;
-  #version: string | undefined;
+  #version: string | undefined; // absent before the first read
   #readAt = -Infinity;
   readonly #passed = new Map<string, number>(); // logins to publish, with their time
   /** Version last read, and until when, by the database's clock. */
@@ -49,7 +53,7 @@ export class SharedThrottling {
   readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedThrottlingParts) {
-    const { database, elapsed, log, schedule = realTime } = parts;
+    const { database, elapsed, log, alone, schedule = realTime } = parts;
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
     this.#bans = new SharedBans(database, digests);
@@ -58,7 +62,7 @@ export class SharedThrottling {
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
     this.#following = [
       follow(LOOK_MS, () => this.#look()),
-      follow(KNOWN_TURN_MS, () => this.#shareKnown()),
+      ...alone === undefined ? [follow(KNOWN_TURN_MS, () => this.#shareKnown())] : [],
       follow(PURGE_MS, () => this.#purge()),
     ];
   }
@@ -89,7 +93,7 @@ export class SharedThrottling {
     if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, this.parts.elapsed());
   }
 
-  /** Bans here at once, then on the other instances; false if they are notified later (database down). */
+  /** Bans here at once, then in the database, for other instances; false if that happens later (database down). */
   async ban(subject: BanSubject, until: number): Promise<boolean> {
     this.#memory?.ban(subject, until, true);
     return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
@@ -117,7 +121,15 @@ export class SharedThrottling {
 
   async #look(): Promise<void> {
     const late = this.parts.elapsed() - this.#readAt >= REREAD_MS;
-    if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());
+    const isDue = this.#knowsAll
+      ? this.#memory !== undefined && pendingOf(this.#memory).length > 0
+      : late || this.#bans.version() !== this.#version;
+    if (isDue) await this.#inTurn(() => this.#exchange());
+  }
+
+  /** Whether no other process changes the bans, and they were read. */
+  get #knowsAll(): boolean {
+    return this.parts.alone !== undefined && this.#version !== undefined;
   }
 
   async #exchange(): Promise<void> {
@@ -135,6 +147,12 @@ export class SharedThrottling {
   async #read(published: readonly Ban[] = []): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
+    if (this.#knowsAll) {
+      const isPublished = (ban: Ban) => published.some((other) => isSameBan(ban, other));
+      return memory.operator.replace(
+        memory.operator.list().map((ban) => isPublished(ban) ? { ...ban, pending: false } : ban),
+      );
+    }
     const version = this.#bans.version();
     const { bans, lifts } = await this.#bans.read();
     this.#version = version;
@@ -157,7 +175,7 @@ export class SharedThrottling {
     this.#lifts = new Set(lifts.map(({ id }) => id));
     memory.operator.replace(allBans);
     for (const { subject } of lifted) memory.forget(subject);
-    if (before.length + allBans.length + lifted.length === 0) return;
+    if (before.length + allBans.length + lifted.length === 0 || this.parts.alone?.known === true) return;
     this.parts.learned({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
   }
 

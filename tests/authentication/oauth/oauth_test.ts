@@ -129,6 +129,7 @@ Deno.test("OAuth makes an identity of the userinfo reply", () =>
       method: "OAUTH",
       via: "SUBJECT",
       uid: "ann",
+      displayName: "ann",
       groups: ["hpc", "users"],
       proved: NOW / 1000,
     });

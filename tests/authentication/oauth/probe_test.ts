@@ -20,7 +20,12 @@ for (const [keys, expected] of KEYS) {
     await using provider = await startOidcProvider(PROVIDER_TLS);
     provider.keys.push(...keys);
     const http = httpsClient();
-    const parts = { outgoing: onlyHttp(http), clock: Date.now, log: SILENT };
+    const parts = {
+      outgoing: onlyHttp(http),
+      clock: Date.now,
+      log: SILENT,
+      externalUrl: "https://auth.example",
+    };
     const config = { ...OAUTH_CONFIG, opaqueTokens: false };
     try {
       const jwksUri = `${provider.issuer}/keys`;
@@ -41,7 +46,12 @@ Deno.test("probeIssuer() says whether the endpoint for opaque tokens knows this 
   await using provider = await startOidcProvider(PROVIDER_TLS);
   provider.keys.push(ONE.jwk);
   const http = httpsClient();
-  const parts = { outgoing: onlyHttp(http), clock: Date.now, log: SILENT };
+  const parts = {
+    outgoing: onlyHttp(http),
+    externalUrl: "https://auth.example",
+    clock: Date.now,
+    log: SILENT,
+  };
   const config = { ...OAUTH_CONFIG, issuer: provider.issuer, address: undefined, name: "SUBJECT" };
   const probe = async (introspection: typeof CLIENT | undefined) =>
     await probeIssuer({ ...config, introspection }, parts).catch((error) => String(error));

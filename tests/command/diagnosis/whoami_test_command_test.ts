@@ -173,6 +173,7 @@ Deno.test("whoami-test --json is the explanation as data", async () => {
   const explanation = JSON.parse(out);
   assert.deepEqual(Object.keys(explanation), [
     "authenticators",
+    "token",
     "caller",
     "sources",
     "user",

@@ -1,0 +1,75 @@
+/** Bans of a single instance over restarts, also ends that nobody planned. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { note } from "../faults/fault_table.ts";
+import { until } from "../fixtures/deadline.ts";
+import { ask } from "./ask.ts";
+import { ALICE, createSite, ROLE_ONLY, type Site, STRANGER } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
+
+const KEPT = { properties: { "persistence.directory": "{folder}/data" } };
+
+async function start({ main, authority: { certificate } }: Site) {
+  const service = runAuthserver(["serve", "--config", main]);
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  await service.prints(/Server started/);
+  const statusOf = async (as: readonly [string, string]) =>
+    (await ask(`https://localhost:${port}/rest/auth`, certificate, { as })).status;
+  const ban = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    const code = await runCommand(["ban", ...args, "--json", "--config", main], io);
+    return { code, answer: JSON.parse(io.out), err: io.err };
+  };
+  return { service, statusOf, ban };
+}
+
+Deno.test("kill -9 after bans and lifts: the next start has the bans, and neither lifted nor expired ones", async () => {
+  await using site = await createSite(KEPT);
+  const first = await start(site);
+  const added = await first.ban("add", "--user", "alice", "--for", "1h");
+  assert.deepEqual([added.code, added.answer.stored], [0, true], added.err);
+  assert.equal((await first.ban("add", "--user", "stranger", "--for", "1h")).code, 0);
+  assert.equal((await first.ban("remove", "--user", "stranger")).answer.lifted, 1);
+  assert.equal((await first.ban("add", "--user", "roleonly", "--for", "1s")).code, 0);
+  first.service.kill("SIGKILL");
+  assert.equal(await first.service.ended, 137);
+
+  const second = await start(site);
+  const { answer: { bans } } = await second.ban("list");
+  const alice = bans.find(({ user }: { readonly user?: string }) => user === "alice");
+  assert.ok(Math.abs(Date.parse(alice.until) - Date.parse(added.answer.until)) < 2000, "with the same end");
+  assert.equal(await second.statusOf(ALICE), 429);
+  assert.equal(await second.statusOf(STRANGER), 200);
+  await until(async () => await second.statusOf(ROLE_ONLY) === 200);
+  assert.equal((await second.ban("remove", "--user", "alice")).answer.lifted, 1);
+  second.service.kill("SIGKILL");
+  await second.service.ended;
+
+  const third = await start(site);
+  assert.equal(await third.statusOf(ALICE), 200, "nor does a lift get lost");
+  assert.deepEqual((await third.ban("list")).answer.bans, []);
+  third.service.kill("SIGTERM");
+  assert.equal(await third.service.ended, 0);
+  note({
+    section: "Process",
+    fault: "`kill -9` after an operator's bans",
+    caller: "banned users and addresses get 429 after the next start, too",
+    log: "nothing",
+    after: "bans have their ends; what was lifted or has expired stays so",
+  });
+});
+
+Deno.test("without a database, a ban ends with the service, and the command does not claim otherwise", async () => {
+  await using site = await createSite();
+  const first = await start(site);
+  const { code, answer } = await first.ban("add", "--user", "alice", "--for", "1h");
+  assert.deepEqual([code, answer.stored], [0, undefined]);
+  assert.equal(await first.statusOf(ALICE), 429);
+  first.service.kill("SIGTERM");
+  await first.service.ended;
+  const second = await start(site);
+  assert.equal(await second.statusOf(ALICE), 200);
+  second.service.kill("SIGTERM");
+  await second.service.ended;
+});

@@ -1,0 +1,150 @@
+/** Bans that a single instance keeps in its own database: by the code that instances share, which reads them once. */
+import { assertAlike } from "../../fixtures/assert_alike.ts";
+import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { type Database, DatabaseFailure } from "../../../src/store/database.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
+import { RECORD_SCHEMA } from "../../../src/store/sqlite_record_store.ts";
+import { ThrottlingMemory } from "../../../src/throttling/memory.ts";
+import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
+import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
+
+const HOUR = 3_600_000;
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+
+/** The clock of the host, which people set, and the time that passes. */
+interface Time {
+  host: number;
+  steady: number;
+}
+
+class Core implements AsyncDisposable {
+  readonly memory: ThrottlingMemory;
+  readonly told: ThrottlingNews[] = [];
+  readonly bans: SharedThrottling;
+  full = false;
+  readonly #database: SqliteDatabase;
+  #tasks: (() => void)[] = [];
+
+  constructor(file: string, time: Time, known: boolean) {
+    const own = this.#database = new SqliteDatabase(file, RECORD_SCHEMA, () => time.host);
+    const database: Database = {
+      isOpen: true,
+      read: (work) => own.read(work),
+      change: (work) => this.full ? Promise.reject(new DatabaseFailure("disk is full")) : own.change(work),
+      version: () => own.version(),
+      close: () => {},
+    };
+    this.memory = new ThrottlingMemory({ config: CONFIG, steady: () => time.steady, clock: () => time.host });
+    this.bans = new SharedThrottling({
+      database,
+      secret: "",
+      log: SILENT,
+      elapsed: () => time.steady,
+      learned: (news) => this.told.push(news),
+      schedule: (_ms, task) => {
+        this.#tasks.push(task);
+        return () => {};
+      },
+      alone: { known },
+    });
+  }
+
+  /** Runs all timers once. */
+  async turn(): Promise<void> {
+    const tasks = this.#tasks;
+    this.#tasks = [];
+    for (const task of tasks) task();
+    for (let i = 0; i < 40; i++) await Promise.resolve();
+  }
+
+  get banned(): readonly (string | undefined)[] {
+    return this.memory.operator.list().map(({ user }) => user);
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.bans.close();
+    await this.turn();
+    this.#database.close();
+  }
+}
+
+function test(
+  name: string,
+  check: (open: (known?: boolean) => Promise<Core>, time: Time) => Promise<void>,
+): void {
+  Deno.test(`SharedThrottling of a single instance ${name}`, async () => {
+    const folder = await Deno.makeTempDir();
+    const time = { host: 1_700_000_000_000, steady: 5000 };
+    try {
+      await check(async (known = false) => {
+        const core = new Core(`${folder}/records.sqlite`, time, known);
+        await core.bans.follow(core.memory);
+        return core;
+      }, time);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+test("reads what the process before left, and says so to its supervisor", async (open, time) => {
+  await using before = await open();
+  assert.deepEqual(before.told, [], "nothing to say");
+  assert.equal(await before.bans.ban({ user: "ann", names: ["CN=Ann"] }, time.host + HOUR), true);
+  await using after = await open();
+  assert.deepEqual(after.banned, ["ann"]);
+  const [ban] = after.memory.operator.list();
+  assert.deepEqual([ban?.names, ban?.until, ban?.pending], [["CN=Ann"], time.steady + HOUR, undefined]);
+  assertAlike(after.told[0]?.allBans, [ban]);
+  assert.equal(await after.bans.lift({ user: "ann" }), 1);
+  await using last = await open();
+  assert.deepEqual(last.banned, []);
+});
+
+test("ends bans by the time that passes, whatever the clock of the host is set to", async (open, time) => {
+  await using core = await open();
+  await core.bans.ban({ user: "ann" }, time.host + HOUR);
+  for (const hours of [48, -96]) {
+    time.host += hours * HOUR;
+    time.steady += HOUR / 4;
+    await core.turn();
+    assert.deepEqual(core.banned, ["ann"]);
+  }
+  time.steady += HOUR / 2;
+  await core.turn();
+  assert.deepEqual(core.banned, []);
+});
+
+test("tells nothing of what a later core reads: earlier ones know the ends better", async (open, time) => {
+  await using first = await open();
+  await first.bans.ban({ user: "ann" }, time.host + HOUR);
+  await using next = await open(true);
+  assert.deepEqual(next.banned, ["ann"], "also if the core before died before it told of the ban");
+  assert.deepEqual(next.told, []);
+});
+
+test(
+  "bans at once on a full disk, stores the ban when there is room, and lifts nothing meanwhile",
+  async (open, time) => {
+    await using core = await open();
+    assert.equal(await core.bans.ban({ user: "ann" }, time.host + HOUR), true);
+    core.full = true;
+    assert.equal(await core.bans.ban({ user: "bob" }, time.host + HOUR), false);
+    assert.deepEqual(core.banned, ["ann", "bob"]);
+    await assert.rejects(core.bans.lift({ user: "ann" }), DatabaseFailure);
+    assert.deepEqual(core.banned, ["ann", "bob"]);
+    await core.turn();
+    core.full = false;
+    await core.turn();
+    await using after = await open();
+    assert.deepEqual(after.banned, ["ann", "bob"]);
+    assert.deepEqual(core.memory.operator.list().map(({ pending }) => pending ?? false), [false, false]);
+  },
+);
