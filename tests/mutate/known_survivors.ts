@@ -791,13 +791,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/shared/shared_throttling.ts",
-    at: "if (before.length + allBans.length + lifted.length === 0) return;",
-    change: "before.length + allBans.length + lifted.length === 0 → false",
-    equivalent: true,
-    why: "nothing is told of no bans; the guard spares the message",
-  },
-  {
-    file: "src/throttling/shared/shared_throttling.ts",
     at: "if (version === this.#known?.version) return;",
     change: "version === this.#known?.version → false",
     equivalent: true,
@@ -887,5 +880,12 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "files + bytes === 0 → false",
     equivalent: true,
     why: "nothing is reserved; the guard spares the statement",
+  },
+  {
+    file: "src/authentication/parse_credentials.ts",
+    at: "if (/^[\\0-\\x7F]*$/.test(octets)) return octets; // its bytes are its characters",
+    change: "/^[\\0-\\x7F]*$/.test(octets) → false",
+    equivalent: true,
+    why: "the decoder gives the same text; the guard spares it",
   },
 ];
