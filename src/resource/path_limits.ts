@@ -1,4 +1,4 @@
-import { isRelativePattern, movesWithStart, patternsOf } from "../model/pattern_list.ts";
+import { movesWithStart, patternsOf } from "../model/pattern_list.ts";
 import { httpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
 
@@ -29,7 +29,6 @@ const ALL = "*";
 function concerning(patterns: readonly string[], file: string): string[] {
   return patterns.flatMap((pattern) => {
     if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");
-    if (isRelativePattern(pattern)) return pattern;
     if (!isPlain(file) || !isPlain(pattern) || pattern.startsWith(file)) return pattern;
     if (coversAllBelow(pattern, file)) return ALL;
     return mayMatchBelow(pattern, file) ? pattern : [];

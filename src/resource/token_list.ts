@@ -114,7 +114,10 @@ function moment(seconds: number): string {
 const PLAIN = "text/plain; charset=utf-8";
 
 /** Serves `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
-export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
+export async function issueToken(
+  call: Call,
+  tokens: Pick<TokenIssuer, "issue"> | undefined,
+): Promise<HttpResponse> {
   if (tokens === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw httpError("ERR_LOGIN_BOUND");
   const request = readTokenRequest(call.query);

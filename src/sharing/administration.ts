@@ -140,7 +140,6 @@ export class ShareAdministration {
   }
 
   async #find(id: string, server?: string): Promise<Share> {
-    if (!isShareId(id)) throw new AdministrationError(`There is no share ${id}`);
     const [share, another] = server === undefined
       ? await this.store.withId(id)
       : [await this.store.get(server, id)];

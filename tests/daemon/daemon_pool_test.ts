@@ -1,4 +1,4 @@
-import { until } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import type { DaemonKnowledge } from "../../src/daemon/daemon.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
@@ -262,7 +262,7 @@ Deno.test("openSession() alone: every fault is an error of its kind", async () =
     await using setting = await Setting.start(1, { limits: limitsUnder(fault) });
     const [daemon] = setting.daemons;
     daemon?.commandFaults.queue.push(fault);
-    await assertFails(setting.open(), expected, JSON.stringify(fault));
+    await assertFails(inTime(setting.open(), "an error"), expected, JSON.stringify(fault));
   }
   await using setting = await Setting.start(1);
   await setting.daemons[0]?.stop();

@@ -8,6 +8,7 @@ import type { HttpRequest } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
+import { inTime } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
@@ -158,7 +159,7 @@ const refused: [string, string, number][] = [
 for (const [what, text, status] of refused) {
   Deno.test(`HttpsEdge refuses ${what} with ${status} and ends the connection`, async () => {
     const before = seen.length;
-    const reply = await send(text);
+    const reply = await send(text, isTaken);
     assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `));
     assert.equal(reply.match(/HTTP\/1\.1 /g)?.length, 1, "one answer, whatever follows");
     const error = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n")));
@@ -198,7 +199,7 @@ const accepted: [string, string, Partial<HttpRequest>][] = [
 for (const [what, text, expected] of accepted) {
   Deno.test(`HttpsEdge takes ${what}`, async () => {
     const before = seen.length;
-    const reply = await send(text, (sofar) => sofar.endsWith("ok"));
+    const reply = await send(text, isTaken);
     assert.match(reply, /^HTTP\/1\.1 200 /);
     assert.equal(seen.length, before + 1);
     const request = seen[before];
@@ -221,6 +222,11 @@ Deno.test("HttpsEdge takes what follows a body for another request, and nothing 
   assert.deepEqual(seen.slice(before).map(({ path }) => path).sort(), ["/second", "/x"]);
 });
 
+/** The whole answer to a request that was taken; refusals are followed by the end of the connection. */
+function isTaken(reply: string): boolean {
+  return reply.endsWith("\r\n\r\nok");
+}
+
 /** Sends bytes, and gives what comes back until the edge closes, or until it is enough. */
 async function send(text: string, enough: (reply: string) => boolean = () => false): Promise<string> {
   const socket = await openTls(edge.port);
@@ -234,7 +240,7 @@ async function send(text: string, enough: (reply: string) => boolean = () => fal
     socket.on("error", () => {}); // it may end in a reset; what came before counts
     socket.once("close", () => resolve(reply));
   });
-  const result = await whole;
+  const result = await inTime(whole, "the end of the connection");
   socket.destroy();
   if (!socket.closed) await once(socket, "close");
   return result;

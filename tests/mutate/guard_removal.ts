@@ -3,7 +3,7 @@ import type { TreeCopy } from "./tree_copy.ts";
 
 const PROGRAM = "tests/mutate/guard_process.ts";
 /** How long loading the tests may take, and how much more than a test may take its process gets, in milliseconds. */
-const WAIT = { loadMs: 180_000, moreMs: 15_000, patienceMs: 5_000 };
+const WAIT = { loadMs: 180_000, moreMs: 15_000, patienceMs: 25_000 };
 
 /** What was found about a guard. */
 export interface RemovedGuard {

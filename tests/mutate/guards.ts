@@ -45,7 +45,7 @@ export async function tryGuards(root: string, imports: Imports, options: GuardOp
   const folders = [...new Set(files.map((file) => dirname(file)))];
   let good = true;
   await Promise.all(Array.from({ length: Math.min(options.jobs, folders.length) }, async () => {
-    await using tree = await TreeCopy.make();
+    await using tree = await copyForGuards(root);
     for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
       const inFolder = files.filter((file) => dirname(file) === folder);
       const tried = await new GuardFolder(root, imports, folder, inFolder).tryAll(tree);
@@ -189,14 +189,7 @@ async function askWholeProgram(
   before: GuardResults,
   results: GuardFiles,
 ): Promise<boolean> {
-  await using tree = await TreeCopy.make();
-  // Services run in the process of the tests, whose workers take part.
-  const services = "tests/system/running_service.ts";
-  const inProcess = (await Deno.readTextFile(root + services)).replaceAll(
-    /(runWith\(|site, )startProcess/g,
-    "$1startHere",
-  );
-  await tree.change(services, inProcess);
+  await using tree = await copyForGuards(root);
   const guards = new Map<string, Guard>();
   for (const file of files) {
     const text = await Deno.readTextFile(root + file);
@@ -226,6 +219,20 @@ async function askWholeProgram(
     console.log(`${guards.size} left after ${at + AT_ONCE} of ${tests.length} files of tests`);
   }
   return guards.size === 0;
+}
+
+/** Makes a copy in which services run in the process of the tests, and no test waits long for what does not come. */
+async function copyForGuards(root: string): Promise<TreeCopy> {
+  const tree = await TreeCopy.make();
+  const change = async (file: string, pattern: RegExp, put: string) => {
+    const text = await Deno.readTextFile(root + file);
+    const changed = text.replaceAll(pattern, put);
+    if (changed === text) throw new Error(`${file} has no ${pattern}`);
+    await tree.change(file, changed);
+  };
+  await change("tests/system/running_service.ts", /(runWith\(|site, )startProcess/g, "$1startHere");
+  await change("tests/fixtures/deadline.ts", /(?<=_MS = )\d+_000/g, "12_000");
+  return tree;
 }
 
 /** Puts switches into a file of the copy, which workers of the program take part in. @returns What puts it back. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inTime } from "../fixtures/deadline.ts";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
@@ -361,7 +362,7 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
 ];
 for (const [what, answer, options, reason] of faults) {
   Deno.test(`HttpsClient does not believe a server ${what}`, async () => {
-    await assert.rejects(ask(answer, { options }), (error) => {
+    await assert.rejects(inTime(ask(answer, { options }), "an error"), (error) => {
       assert.ok(error instanceof RemoteUnavailable);
       assert.match(error.message, reason);
       assert.equal(error.status, 503);

@@ -83,3 +83,14 @@ Deno.test("checkLogin() tells all that is missing, and anonymous callers lack ev
   }
   checkLogin({ caller: { kind: "anonymous" }, clientAddress: CLIENT }, {});
 });
+
+Deno.test("checkLogin() asks callers without credentials to log in where that may help, and others for a stronger login", () => {
+  const logins = { inWords: "", missing: () => "a login by SSHKEY" };
+  const unauthenticated = (reason: string) => new TypeError(reason);
+  const check = (caller: Caller, options = {}) =>
+    checkLogin({ caller, clientAddress: CLIENT }, { logins }, options);
+  const authenticated: Caller = { kind: "authenticated", identity: ANN };
+  assert.throws(() => check({ kind: "anonymous" }, { unauthenticated }), new TypeError("a login by SSHKEY"));
+  assert.throws(() => check({ kind: "anonymous" }), { code: "ERR_STRONGER_LOGIN_NEEDED" });
+  assert.throws(() => check(authenticated, { unauthenticated }), { code: "ERR_STRONGER_LOGIN_NEEDED" });
+});

@@ -179,12 +179,12 @@ export class SharingSite implements AsyncDisposable {
   }
 
   /** Sends files by the form of a share's page. @returns Names that they got. @throws {ServiceError} */
-  async bring(who: Who, id: string, form: FormData): Promise<readonly string[]> {
+  async bring(who: Who, id: string, form: FormData, query = ""): Promise<readonly string[]> {
     const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
     const request: HttpRequest = {
       method: "POST",
       path: `/drop/HPC/${id}`,
-      query: "",
+      query,
       headers: HeaderList.of(Object.fromEntries(headers)),
       client: { address: "127.0.0.1" },
       body,

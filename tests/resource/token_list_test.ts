@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
-import { revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
+import { issueToken, revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
 import { call } from "./sample_call.ts";
 
 /** What a user asks about a token of this id, with one that has bounds or with other credentials. */
@@ -56,4 +56,17 @@ Deno.test("a token with bounds takes back no other", async () => {
   const narrow = asked("other", { activity: "read" });
   await assert.rejects(revokeToken(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
   await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
+});
+
+Deno.test("issueToken() gives no token to a caller whose login is bound to a key: it would be bound to nothing", async () => {
+  const issued: string[] = [];
+  const issuer = { issue: () => Promise.resolve(`token ${issued.push("")}`) };
+  const { call: free } = asked("");
+  assert.equal((await issueToken(free, issuer)).status, 200);
+  const identity = { dn: "CN=Ann", method: "OAUTH", via: "", bound: true } as const;
+  await assert.rejects(issueToken({ ...free, caller: { kind: "authenticated", identity } }, issuer), {
+    code: "ERR_LOGIN_BOUND",
+  });
+  assert.equal(issued.length, 1);
+  await assert.rejects(issueToken(free, undefined), { code: "ERR_TOKENS_UNAVAILABLE" });
 });

@@ -1,6 +1,7 @@
 /** Transfers in progress end with what permitted them. */
 import assert from "node:assert/strict";
 import { RunningUses } from "../../../src/resource/access/running_uses.ts";
+import type { Share } from "../../../src/sharing/share.ts";
 import { SharingSite } from "../sharing_site.ts";
 
 /** More than all buffers on the way take. */
@@ -137,10 +138,44 @@ Deno.test("the shares of transfers are looked at again and again as long as ther
     tasks.push(task);
     return () => cancelled++;
   });
-  const over = [1, 2].map(() => uses.add({ share, address: "::1", end: () => assert.fail() }));
+  const begin = () => uses.add({ share, address: "::1", end: () => assert.fail() });
+  const over = [begin(), begin()];
+  assert.equal(tasks.length, 1, "one wait for both");
   await tasks[0]?.();
   await tasks[1]?.();
   assert.deepEqual([tasks.length, looks], [3, 2], "one question for both");
-  for (const each of over) each();
+  over[0]?.();
+  await tasks[2]?.();
+  assert.deepEqual([tasks.length, looks, cancelled], [4, 3, 0], "the other goes on");
+  over[1]?.();
   assert.equal(cancelled, 1);
+  begin();
+  assert.equal(tasks.length, 5);
+  await tasks[3]?.();
+  assert.equal(tasks.length, 5, "what was cancelled waits no more");
+});
+
+Deno.test("RunningUses ends a transfer, once, whose share is gone or not what it was, and says why", async () => {
+  await using site = await SharingSite.open();
+  const share = await site.parts.store.get("HPC", await site.share("d/"));
+  assert.ok(share !== undefined);
+  const cases: readonly (readonly [now: Partial<Share> | undefined, why: string | undefined])[] = [
+    [{ note: "other" }, undefined],
+    [undefined, "the share has ended"],
+    [{ password: "of others" }, "the share has another password"],
+    [{ uid: "bob" }, "the share has another uid"],
+    [{ access: "WRITE" }, "the share has another access"],
+    [{ sources: ["192.0.2.0/24"] }, "the share is not for this address any more"],
+    [{ sources: ["192.0.2.0/24", "::1/128"] }, undefined],
+    [{ expires: 100 }, "the share has expired"],
+  ];
+  for (const [now, why] of cases) {
+    const ended: string[] = [];
+    const get = () => Promise.resolve(now && { ...share, ...now });
+    const uses = new RunningUses({ get }, () => 200_000, () => () => {});
+    uses.add({ share, address: "::1", end: (why) => ended.push(why) });
+    await uses.look();
+    await uses.look();
+    assert.deepEqual(ended, why === undefined ? [] : [why]);
+  }
 });

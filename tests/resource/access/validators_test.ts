@@ -54,6 +54,7 @@ const CONDITIONS: [Record<string, string>, ReturnType<typeof evaluateConditions>
   [{ "If-Modified-Since": MUCH_LATER }, "not modified"],
   [{ "If-Modified-Since": EARLIER }, "proceed"],
   [{ "If-Modified-Since": "yesterday" }, "proceed"],
+  [{ "If-Modified-Since": "2026-03-04T05:06:07Z" }, "proceed"],
   [{ "If-Match": FILE.etag }, "proceed"],
   [{ "If-Match": "*" }, "proceed"],
   [{ "If-Match": `W/${FILE.etag}` }, "failed"],

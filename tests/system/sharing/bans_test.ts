@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { inTime } from "../../fixtures/deadline.ts";
 import { setTimeout as delay } from "node:timers/promises";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../../command/recorded_io.ts";
@@ -45,10 +46,10 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
 
   await ban("add", "--user", "alice");
   try {
-    const response = await answer;
+    const response = await inTime(answer, "the end of the upload");
     assert.equal(response.statusCode, 429, "the upload ends while its client sends nothing");
     assert.match(await textOf(response), /ERR_TOO_MANY_FAILURES/);
-    assert.equal(await hers(), false);
+    assert.equal(await inTime(hers(), "the end of the download"), false);
     await sharing.system.logged(/share use ended by a ban .*HTTP-download/);
   } finally {
     await ban("remove", "--user", "alice");
@@ -62,6 +63,6 @@ Deno.test("a ban ends what the banned have under way, and nothing else", async (
   const again = await beginDownload(id, BOB);
   await ban("add", "--address", "127.0.0.1");
   await ban("remove", "--address", "127.0.0.1");
-  assert.equal(await again(), false);
+  assert.equal(await inTime(again(), "the end of the download"), false);
   await sharing.sessionsClosed();
 });

@@ -95,7 +95,7 @@ async function bringOrGiveUp(
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { headers, body } = call.request;
-  const { share, limits } = opened;
+  const { share } = opened;
   const replaces = call.query.has("replace");
   if (replaces && share.access !== "MODIFY") throw notPermitted("Nothing is replaced in this share");
   if (!isDirectory(share)) throw invalidRequest("Files can only be uploaded into a directory");
@@ -109,7 +109,6 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
       checkShownToken(file.fields.get(FORM_TOKEN) ?? null, call.signIn.formToken);
     }
     const name = droppedName(`${below}${file.name}`);
-    if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");
     const brought = { name, key: randomKey(), keyed: false, range, body: file.body, place };
     const result = await bringOrGiveUp(call, opened, brought, parts);
     if ("name" in result) names.push(result.name);

@@ -102,7 +102,7 @@ Deno.test("names in an archive lead nowhere else, whoever unpacks it, and none i
 
 Deno.test("names that all become one in an archive are counted on, not each from the beginning", async () => {
   const names = Array.from(
-    { length: 10_000 },
+    { length: 2_000 },
     (_, i) => i.toString(2).padStart(16, "0").replaceAll("0", "_").replaceAll("1", "\\"),
   );
   const session: ConstructorParameters<typeof SharedTree>[0] = {
@@ -122,7 +122,7 @@ Deno.test("names that all become one in an archive are counted on, not each from
   for await (const { name } of new SharedTree(session, []).entries("/d/", "d")) {
     found.add(name);
     assert.ok(
-      name.length <= "d/".length + 16 + "_10000".length,
+      name.length <= "d/".length + 16 + "_2000".length,
       "each takes as many looks as its name got longer",
     );
   }

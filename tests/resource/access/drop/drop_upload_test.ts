@@ -186,7 +186,19 @@ Deno.test("a file comes in pieces, and what was interrupted goes on where it end
   assert.deepEqual(await at.put("f", { body: "6789", range: "6-9/10", key: KEY }), [201, { name: "f" }]);
   assert.deepEqual(await at.put("f", ask), [201, { name: "f" }], "for whoever has not heard of it");
   assert.equal(await Deno.readTextFile(`${at.site.root}/d/f`), "0123456789");
-  assert.deepEqual((await at.shared()).received, { files: 1, bytes: 10 });
+  const { received, uses } = await at.shared();
+  assert.deepEqual([received, uses.length], [{ files: 1, bytes: 10 }, 1], "to ask again is no further use");
+});
+
+Deno.test("an upload goes on with the length it began with, and its key is long enough not to be guessed", async () => {
+  await using at = await drop();
+  assert.deepEqual(await at.put("f", { body: "0123", range: "0-3/10", key: KEY }), [202, { received: 4 }]);
+  const refused = [400, { code: "ERR_INVALID_REQUEST" }];
+  assert.deepEqual(await at.put("f", { body: "abc", key: KEY }), refused);
+  for (const key of ["short", `${KEY}-`, "k".repeat(33)]) {
+    assert.deepEqual(await at.put("g", { body: "x", key }), refused, key);
+  }
+  assert.deepEqual(at.names(), [at.part("f"), "sub", "ten.txt"]);
 });
 
 Deno.test("who goes on with an upload stops the request that still has it", async () => {
@@ -378,6 +390,19 @@ Deno.test("files of a form do not come where the owner may not reach; those befo
   await assert.rejects(site.bring("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
   const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
   assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
+});
+
+Deno.test("files of a form replace others only where all may be written, and come into directories only", async () => {
+  await using site = await SharingSite.open();
+  const drops = await site.share("d/", { access: "DROP" });
+  await assert.rejects(site.bring("anonymous", drops, formOf("ten.txt"), "replace"), {
+    code: "ERR_NOT_PERMITTED",
+  });
+  const file = await site.share("d/ten.txt", { access: "MODIFY" });
+  await assert.rejects(site.bring("anonymous", file, formOf("a")), { code: "ERR_INVALID_REQUEST" });
+  assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
+  const all = await site.share("d/sub/", { access: "MODIFY" });
+  assert.deepEqual(await site.bring("anonymous", all, formOf("x.dat"), "replace"), ["x.dat"]);
 });
 
 Deno.test("files of a form come to no share that is for reading", async () => {
