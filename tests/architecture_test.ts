@@ -225,13 +225,10 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "command/completion/fish.ts": "one of several shells",
-  "command/version.ts": "a command, which their list names",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
-  "service/http/admin_routes.ts": "routes, by what they are for",
 };
 
 Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {

@@ -60,5 +60,7 @@ function portable(text: string, packages: string, names: readonly string[]): str
     .replaceAll(
       new RegExp(`new URL\\("\\./(${modules})\\.ts", import\\.meta\\.url\\)`, "g"),
       (_all, name) => `new URL("./${name}.js", import.meta.url)`,
-    );
+    )
+    // A text in ASCII is used where it lies; of another one the engine makes a copy of twice its size.
+    .replaceAll(/[^\0-\x7F]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -4,12 +4,14 @@ import { sections } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
 import { commandPages } from "./manual_pages.ts";
-import { COMMANDS } from "../../src/command/run_command.ts";
+import { allCommands } from "../../src/command/run_command.ts";
 import { commandReference } from "./command_reference.ts";
 import { metricsTable } from "./metrics_table.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { ERRORS } from "../../src/model/errors.ts";
+
+const COMMANDS = await allCommands();
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 

@@ -1,7 +1,9 @@
 import { SHELLS } from "../../src/command/completion/completion.ts";
 import { manualPages } from "./manual_page.ts";
-import { COMMANDS } from "../../src/command/run_command.ts";
+import { allCommands } from "../../src/command/run_command.ts";
 import { VERSION } from "../../src/service/version.ts";
+
+const COMMANDS = await allCommands();
 
 /** Date on the manual pages; to be moved with each release. */
 const DATE = "2026-11-21";

@@ -2,10 +2,11 @@ import type { Logger } from "../logging/logger.ts";
 import { isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
+import { httpError } from "../model/http_error.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
-import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
+import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
 import { UnixGroups } from "./unix_groups.ts";
 
 /** User attributes from an identity provider's response. */
@@ -27,6 +28,7 @@ export class Assignments {
   readonly #uid: Expression | undefined;
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
+  readonly #others: readonly (readonly [name: string, expression: Expression])[];
   readonly #unixGroups: UnixGroups;
   readonly #log: Logger;
 
@@ -54,6 +56,10 @@ export class Assignments {
     this.#uid = compile(config.uid);
     this.#role = compile(config.role);
     this.#groups = compile(config.groups);
+    this.#others = (config.others ?? []).flatMap(({ name, value }) => {
+      const expression = compile(value);
+      return expression === undefined ? [] : [[name, expression]];
+    });
     this.#unixGroups = new UnixGroups("groups left out that are no group names", log);
     this.#log = log;
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
@@ -100,6 +106,19 @@ export class Assignments {
     return { uid, role, ...(groups.length > 0 && { groups }) };
   }
 
+  /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
+  others(variables: Variables): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.#others.flatMap(([name, expression]) => {
+      try {
+        const values = (expression.list(variables) ?? []).map(({ raw }) => raw);
+        return values.length === 0 ? [] : [[name, values]];
+      } catch (error) {
+        if (!(error instanceof InvalidExpression)) throw error;
+        throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: ${error.message}`, error);
+      }
+    }));
+  }
+
   #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {
     try {
       return evaluate();
@@ -113,7 +132,8 @@ export class Assignments {
 
 /** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
-  return Object.values(config).flatMap((expression: ExpressionConfig | undefined) => {
+  const { identity, uid, role, groups, others = [] } = config;
+  return [identity, uid, role, groups, ...others.map(({ value }) => value)].flatMap((expression) => {
     if (expression === undefined) return [];
     try {
       compileExpression(expression.text);
@@ -125,6 +145,4 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
   });
 }
 
-class UnusableResult extends Error {
-  override readonly name = "UnusableResult";
-}
+class UnusableResult extends Error {}

@@ -4,3 +4,18 @@ import { createHmac } from "node:crypto";
 export function credentialFingerprint(credential: string, ...parts: readonly string[]): string {
   return createHmac("sha256", credential).update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 }
+
+/** Fingerprints of the entries of a file, each kept for its last login: one costs more than the check of an MD5 password. */
+export class EntryFingerprints<Entry extends object> {
+  readonly #made = new WeakMap<Entry, { readonly login: string; readonly fingerprint: string }>();
+
+  constructor(readonly use: "password" | "key", readonly credentialOf: (entry: Entry) => string) {}
+
+  of(entry: Entry, login: string): string {
+    const known = this.#made.get(entry);
+    if (known?.login === login) return known.fingerprint;
+    const fingerprint = credentialFingerprint(this.credentialOf(entry), this.use, login);
+    this.#made.set(entry, { login, fingerprint });
+    return fingerprint;
+  }
+}

@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
-import { compactVerify, errors } from "jose";
 import {
   isRsaSignature,
   type RsaHash,
@@ -36,6 +35,7 @@ export async function isSignedBy(
   if (ED25519.has(algorithm) && key.asymmetricKeyType === "ed25519") {
     return verify(null, contentOf(text), key, signatureOf(text));
   }
+  const { compactVerify, errors } = await import("jose");
   try {
     await compactVerify(text, key, { algorithms: [algorithm] });
     return true;

@@ -117,6 +117,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @param octets One character per byte. */
 function decodeUtf8(octets: string): string | undefined {
+  if (/^[\0-\x7F]*$/.test(octets)) return octets; // its bytes are its characters
   try {
     return UTF8.decode(bytesOf(octets));
   } catch {

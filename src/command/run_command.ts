@@ -1,61 +1,53 @@
 import { printableLines } from "../model/printable.ts";
-import { ban } from "./running/ban.ts";
-import { token } from "./running/token.ts";
-import { check } from "./diagnosis/check.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
 import { WrongUsage } from "./arguments.ts";
-import { completion } from "./completion/completion.ts";
-import { config } from "./diagnosis/config.ts";
-import { database } from "./files/database.ts";
-import { init } from "./files/init.ts";
-import { migrate } from "./files/migrate.ts";
-import { passwd } from "./files/passwd.ts";
-import { reload } from "./running/reload.ts";
-import { reservations } from "./files/reservations.ts";
-import { serve } from "./serving/serve.ts";
-import { textTable } from "./text_table.ts";
-import { share } from "./files/share.ts";
-import { status } from "./running/status.ts";
-import { user } from "./running/user.ts";
-import { version } from "./version.ts";
-import { whoamiTestCommand } from "./diagnosis/whoami_test_command.ts";
 
-/** All commands, in the order of `--help`. */
-export const COMMANDS: readonly Command[] = [
-  serve,
-  init,
-  migrate,
-  status,
-  reload,
-  check,
-  config,
-  whoamiTestCommand,
-  ban,
-  token,
-  user,
-  passwd,
-  share,
-  database,
-  reservations,
-  completion(() => COMMANDS),
-  version,
-];
+/** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["serve", async () => (await import("./serving/serve.ts")).serve],
+  ["init", async () => (await import("./files/init.ts")).init],
+  ["migrate", async () => (await import("./files/migrate.ts")).migrate],
+  ["status", async () => (await import("./running/status.ts")).status],
+  ["reload", async () => (await import("./running/reload.ts")).reload],
+  ["check", async () => (await import("./diagnosis/check.ts")).check],
+  ["config", async () => (await import("./diagnosis/config.ts")).config],
+  ["whoami-test", async () => (await import("./diagnosis/whoami_test_command.ts")).whoamiTestCommand],
+  ["ban", async () => (await import("./running/ban.ts")).ban],
+  ["token", async () => (await import("./running/token.ts")).token],
+  ["user", async () => (await import("./running/user.ts")).user],
+  ["passwd", async () => (await import("./files/passwd.ts")).passwd],
+  ["share", async () => (await import("./files/share.ts")).share],
+  ["database", async () => (await import("./files/database.ts")).database],
+  ["reservations", async () => (await import("./files/reservations.ts")).reservations],
+  ["completion", async () => (await import("./completion/completion.ts")).completion(allCommands)],
+  ["version", async () => (await import("./version.ts")).version],
+]);
+
+/** Imports all commands, in the order of `--help`. */
+export async function allCommands(): Promise<readonly Command[]> {
+  return await Promise.all([...COMMANDS.values()].map((load) => load()));
+}
+
+/** @throws {WrongUsage} With a suggestion. */
+async function loadCommand(name: string): Promise<Command> {
+  return await COMMANDS.get(name)?.() ?? commandNamed(name, await allCommands());
+}
 
 /** Runs the command of the arguments. @returns Exit status: 0 success, 1 failure, 2 wrong usage. */
 export async function runCommand(args: readonly string[], world: CommandIo): Promise<number> {
   const io = printing(world);
-  const [word = serve.name, ...rest] = args;
+  const [word = "serve", ...rest] = args;
   try {
     if (asksForHelp(word)) {
       const [topic, ...more] = rest;
-      if (topic !== undefined) return await commandNamed(topic, COMMANDS).run([...more, "--help"], io);
-      io.stdout(overview());
+      if (topic !== undefined) return await (await loadCommand(topic)).run([...more, "--help"], io);
+      io.stdout(await overview());
       return 0;
     }
-    if (word === "--version") return await version.run(rest, io);
+    if (word === "--version") return await (await loadCommand("version")).run(rest, io);
     // Options without a command are those of `serve`.
-    if (word.startsWith("-")) return await serve.run(args, io);
-    return await commandNamed(word, COMMANDS).run(rest, io);
+    if (word.startsWith("-")) return await (await loadCommand("serve")).run(args, io);
+    return await (await loadCommand(word)).run(rest, io);
   } catch (error) {
     if (!(error instanceof WrongUsage)) throw error;
     io.stderr(`authserver: ${error.message}\nSee authserver --help\n`);
@@ -72,13 +64,15 @@ function printing(io: CommandIo): CommandIo {
   };
 }
 
-function overview(): string {
+async function overview(): Promise<string> {
+  const { textTable } = await import("./text_table.ts");
+  const commands = await allCommands();
   return `Usage: authserver [command] [options]
 
 The Auth service for UFTP: authenticates users and gives them access to transfer daemons.
 
 Commands:
-${textTable(COMMANDS.map(({ name, summary }) => [name, summary]), { indent: 2 })}
+${textTable(commands.map(({ name, summary }) => [name, summary]), { indent: 2 })}
 See authserver <command> --help
 `;
 }

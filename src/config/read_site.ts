@@ -40,11 +40,6 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
 /** Path prefixes in use, in lower case. */
 const OWN_PATHS = ["rest", "health"];
 
-/** Returns the external URL for a port that the system chose. */
-export function externalUrlAt({ externalUrl, externalUrlGiven }: SiteConfig, port: number): string {
-  return externalUrlGiven ? externalUrl : externalUrl.replace(/:0(?=\/|$)/, `:${port}`);
-}
-
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
 function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
   const [cut = ""] = `${baseUrl}/`.split("/services/", 1);

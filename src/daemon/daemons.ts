@@ -1,13 +1,9 @@
+import { commandAddress } from "./command_address.ts";
 import type { CommandSocket } from "./command_connection.ts";
 import { Daemon, type DaemonKnowledge, type DaemonParts } from "./daemon.ts";
 
 /** Daemon states by {@link commandAddress}. */
 export type KnownDaemons = ReadonlyMap<string, DaemonKnowledge>;
-
-/** Formats `host:port` of a command socket. */
-export function commandAddress(host: string, port: number): string {
-  return `${host.toLowerCase()}:${port}`;
-}
 
 /** Physical daemons, shared by logical servers with the same command socket and trust. */
 export class Daemons {

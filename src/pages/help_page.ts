@@ -1,7 +1,7 @@
 import type { AcceptedLogin } from "../authentication/accepted_logins.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
-import { DEVICE_PATHS } from "../resource/device_login.ts";
+import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";

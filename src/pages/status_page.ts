@@ -9,7 +9,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
-import { DEVICE_PATHS } from "../resource/device_login.ts";
+import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import COPY from "./copy.js" with { type: "text" };

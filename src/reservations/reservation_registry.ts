@@ -2,28 +2,16 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatDiagnostic } from "../model/diagnostic.ts";
 import { watchFile } from "../watch/watched_file.ts";
-import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
+import {
+  activeLimit,
+  describeReservations,
+  type Reservation,
+  type ReservationRegistry,
+} from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
 
-/** Reservations of one logical server. */
-export interface ReservationRegistry {
-  /** Returns the limit for a new connection in bytes per second; 0: no limit. */
-  limitFor(uid: string | undefined): number;
-  /** Describes the account's current and future reservations. */
-  descriptionsFor(uid: string | undefined): readonly string[];
-  list(): readonly Reservation[]; // current and future reservations
-  close(): void;
-}
-
-/** Reservations of a server that has none. */
-export const NO_RESERVATIONS: ReservationRegistry = {
-  limitFor: () => 0,
-  descriptionsFor: () => [],
-  list: () => [],
-  close: () => {},
-};
-
-interface RegistryOptions {
+/** Options of {@link openReservationRegistry}. */
+export interface RegistryOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
   readonly timeZone?: string;

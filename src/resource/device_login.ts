@@ -12,6 +12,7 @@ import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { Call } from "./call.ts";
 import { shellWord } from "./command_lines.ts";
+import { DEVICE_PATHS } from "./device_paths.ts";
 import { type Form, readForm } from "./form.ts";
 import { invalidRequest } from "./invalid_request.ts";
 import { jsonResponse, textResponse } from "./text_response.ts";
@@ -26,14 +27,6 @@ export interface DeviceParts {
   readonly registry: TokenRegistry | undefined;
   readonly throttle: LoginThrottle;
 }
-
-/** Paths below the service's root. */
-export const DEVICE_PATHS = {
-  page: "/login/device",
-  begin: "/oauth/device",
-  token: "/oauth/token",
-  script: "/login.sh",
-} as const;
 
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 /** Lifetime of a token whose program names none, in seconds; less if the service or the login permits less. */

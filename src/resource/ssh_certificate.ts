@@ -1,4 +1,4 @@
-import type { Authenticator, CertificateDesk } from "../authentication/authenticator.ts";
+import type { CertificateDesk } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import { addressGroup } from "../model/address_group.ts";
@@ -11,21 +11,11 @@ import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
-/** Stores of certificates with their throttle. */
+/** Stores of certificates with their throttle; for services whose authenticators take certificates. */
 export interface CertificateParts {
   readonly admit: LoginThrottle["admitKey"];
   /** The first store that accepts a certificate keeps it. */
   readonly desks: readonly CertificateDesk[];
-}
-
-/** Returns the dependencies of the certificate routes; undefined if no authenticator takes certificates. */
-export function certificateParts(
-  authenticators: readonly Authenticator[],
-  throttle: LoginThrottle,
-): CertificateParts | undefined {
-  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
-  if (desks.length === 0) return undefined;
-  return { desks, admit: (address, signal) => throttle.admitKey(address, signal) };
 }
 
 /**

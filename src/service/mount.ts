@@ -115,7 +115,7 @@ export async function answerWeb(
   const target = inside ? readTarget(pathname.slice(prefix.length) + search) : undefined;
   const answer = target !== undefined
     ? await service.answer({ method, ...target, headers, client, body }, signal)
-    : refused(
+    : await refused(
       inside
         ? invalidRequest("The path is not in its normal form")
         : httpError("ERR_NOT_FOUND", { where: "here" }),
@@ -125,7 +125,7 @@ export async function answerWeb(
   return webResponse(answer);
 }
 
-function refused(error: HttpError, headers: HeaderList): HttpResponse {
+function refused(error: HttpError, headers: HeaderList): Promise<HttpResponse> {
   return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 

@@ -113,8 +113,8 @@ class RoutedService implements Service {
       response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
-      const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
-      response = page ? withHeadersOf(failure, page) : errorResponse(failure, requestId, accepted);
+      const page = accepted.prefersHtml && trace.asked && await trace.route?.failed?.(failure, trace.asked);
+      response = page ? withHeadersOf(failure, page) : await errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
         const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
         trace.particulars = { ...trace.particulars, user };

@@ -176,13 +176,16 @@ export class Supervisor {
   }
 
   async #begin(): Promise<void> {
-    const edge = this.#edges.start(this.#snapshot).then((started) => this.#edges.use(started));
-    // The core's channels need the port, which the system may choose for the edge.
-    if (this.#snapshot.config.site.port === 0) await edge;
-    const core = this.#cores.prepare(this.#snapshot);
-    await Promise.all([edge, core]);
+    const startEdge = async () => this.#edges.use(await this.#edges.start(this.#snapshot));
+    // The core's channels need the port, which the system may choose for the edge; else the core, which takes longer, is first.
+    const isChosen = this.#snapshot.config.site.port === 0;
+    if (isChosen) await startEdge();
+    const [core] = await Promise.all([
+      this.#cores.prepare(this.#snapshot),
+      isChosen ? undefined : startEdge(),
+    ]);
     this.reports.audit({ event: "start", decision: "granted" }); // before a request needs to know if that works
-    this.#cores.use(await core);
+    this.#cores.use(core);
   }
 
   /** Stops all changes. */

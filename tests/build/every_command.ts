@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { COMMANDS } from "../../src/command/run_command.ts";
+import { allCommands } from "../../src/command/run_command.ts";
 import { type CommandSpec, leavesOf } from "../../src/command/command_spec.ts";
 import { jsonDifferences } from "./json_differences.ts";
 import { ALICE, ALICE_DN, type Setting } from "../system/running_service.ts";
+
+const COMMANDS = await allCommands();
 
 /** How a command ended, and what it said. */
 export interface Ran {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { externalUrlAt } from "../../src/config/read_site.ts";
+import { externalUrlAt } from "../../src/config/external_url.ts";
 import { loadText, MINIMAL } from "./load_fixture.ts";
 
 const URLS: [what: string, lines: string[], url: string][] = [

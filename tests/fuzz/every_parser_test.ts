@@ -44,6 +44,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["attributes/file/map_inspection.ts: inspectMapFile", "readMapFile(), told to the operator"],
   ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
+  ["outgoing/ldap/ldap_directory.ts: inspectFilter", "fillFilter(), told to the operator"],
   ["model/inspect_file.ts: inspectFile", "reads a file for others"],
   ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
 ]);

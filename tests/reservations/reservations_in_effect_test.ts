@@ -7,10 +7,8 @@ import {
   FileReservationStore,
   ReservationNotChanged,
 } from "../../src/reservations/file_reservation_store.ts";
-import {
-  openReservationRegistry,
-  type ReservationRegistry,
-} from "../../src/reservations/reservation_registry.ts";
+import { openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
+import { type ReservationRegistry } from "../../src/reservations/reservation.ts";
 
 const ZONE = "Europe/Berlin";
 

@@ -1,12 +1,14 @@
 /** `authserver` as a process: start, signals, exit status. */
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { COMMANDS, runCommand } from "../../src/command/run_command.ts";
+import { allCommands, runCommand } from "../../src/command/run_command.ts";
 import { VERSION } from "../../src/service/version.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ask } from "./ask.ts";
 import { ALICE, createSite } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
+
+const COMMANDS = await allCommands();
 
 Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGHUP reads the configuration", async () => {
   await using site = await createSite();

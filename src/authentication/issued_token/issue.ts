@@ -1,5 +1,4 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
@@ -249,6 +248,7 @@ export class TokenIssuer {
     const [alg] = algorithms;
     if (alg === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
     try {
+      const { CompactSign } = await import("jose");
       return await new CompactSign(new TextEncoder().encode(claims)).setProtectedHeader({ alg }).sign(
         this.#key(),
       );

@@ -10,7 +10,8 @@ import {
   text,
   url,
 } from "../../config/key.ts";
-import { ALLOW_PLAIN_HTTP, ASSIGNED, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { ASSIGNED } from "../../config/read_assignments.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** Configuration keys of OAuth. */
 export const KEYS = {

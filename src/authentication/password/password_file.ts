@@ -6,7 +6,7 @@ import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
-import { credentialFingerprint } from "../credential_fingerprint.ts";
+import { EntryFingerprints } from "../credential_fingerprint.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
@@ -43,7 +43,7 @@ export async function passwordFile(
             method: "PASSWORD_FILE",
             via: name,
             login: user,
-            credential: fingerprintOf(user, entry),
+            credential: FINGERPRINTS.of(entry, user),
           },
         };
       }
@@ -75,13 +75,13 @@ function hasName(
 ): boolean {
   const entry = entries.get(login);
   if (entry === undefined || !sameName(entry.dn, dn)) return false;
-  return credential === undefined || credential === fingerprintOf(login, entry);
+  return credential === undefined || credential === FINGERPRINTS.of(entry, login);
 }
 
-function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
+const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: stored }) => {
   const { hash, salt } = formatStoredHash(stored);
-  return credentialFingerprint(`${hash}:${salt}`, "password", login);
-}
+  return `${hash}:${salt}`;
+});
 
 /** Reports whether any enabled user has this name; builds the index on demand. */
 async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {

@@ -11,7 +11,7 @@ import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
-import { credentialFingerprint } from "../credential_fingerprint.ts";
+import { EntryFingerprints } from "../credential_fingerprint.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
@@ -43,8 +43,7 @@ export interface SshKeyOptions {
   readonly times: KeyCacheTimes;
   readonly certificates?: CertificateOptions; // absent: no certificates
   readonly maxLifetime: number; // longest remaining lifetime of a token, in seconds
-  /** Whether to accept the header token of Java clients up to 2.2.2. */
-  readonly legacyToken: boolean;
+  readonly legacyToken: boolean; // whether to accept the header token of Java clients up to 2.2.2
   readonly serverName: () => string; // expected `aud`: the DN of the current certificate
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
@@ -163,7 +162,7 @@ class SshKeyAuthenticator implements Authenticator {
     login: string,
     credential: string,
   ): boolean {
-    return fingerprintOf(publicKey, login) === credential && this.options.clock() / 1000 < expires + 1 &&
+    return FINGERPRINTS.of(publicKey, login) === credential && this.options.clock() / 1000 < expires + 1 &&
       this.#revoked?.current.revokesKey(publicKey) !== true;
   }
 
@@ -249,7 +248,7 @@ class SshKeyAuthenticator implements Authenticator {
         login: user,
         uid: user,
         role: "user",
-        credential: fingerprintOf(publicKey, user),
+        credential: FINGERPRINTS.of(publicKey, user),
         authTime: proof.made,
         ...name,
       },
@@ -295,9 +294,7 @@ class SshKeyAuthenticator implements Authenticator {
   }
 }
 
-function fingerprintOf({ fingerprint }: SshPublicKey, login: string): string {
-  return credentialFingerprint(fingerprint, "key", login);
-}
+const FINGERPRINTS = new EntryFingerprints<SshPublicKey>("key", ({ fingerprint }) => fingerprint);
 
 function family(type: SshKeyType): string {
   return type.startsWith("ecdsa-") ? "ecdsa" : type;

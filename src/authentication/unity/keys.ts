@@ -2,14 +2,9 @@ import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.t
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
-import { templateDiagnostic } from "../identity_template.ts";
-import {
-  ALLOW_PLAIN_HTTP,
-  ASSIGNED,
-  DERIVED_LIFETIME,
-  readAssignments,
-  SHOW_CERTIFICATE,
-} from "../provider_keys.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
+import { ASSIGNED, readAssignments } from "../../config/read_assignments.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** Configuration keys of Unity. */
 export const KEYS = {

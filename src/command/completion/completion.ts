@@ -15,7 +15,7 @@ export const SHELLS: ReadonlyMap<string, MakeCompletion> = new Map([
 ]);
 
 /** Command `authserver completion`. @param commands Called on use, since the list contains this command. */
-export function completion(commands: () => readonly Command[]): Command {
+export function completion(commands: () => Promise<readonly Command[]>): Command {
   return defineCommand({
     name: "completion",
     summary: "Print a shell completion script",
@@ -28,12 +28,12 @@ export function completion(commands: () => readonly Command[]): Command {
     operands: { shell: "bash, zsh or fish" },
     options: {},
     json: { "shell": "As given", "script": "The script" },
-  }, (given, io) => {
+  }, async (given, io) => {
     const shell = given.operand("shell");
     const make = SHELLS.get(shell);
     if (make === undefined) throw new WrongUsage(`Expected one of ${[...SHELLS.keys()].join(", ")}`);
-    const script = make(commands().map(({ spec }) => spec));
+    const script = make((await commands()).map(({ spec }) => spec));
     tell(given, io, { value: { shell, script }, text: script });
-    return Promise.resolve(0);
+    return 0;
   });
 }

@@ -1,5 +1,5 @@
 import type { OfKind } from "../../config/kind.ts";
-import { externalUrlAt } from "../../config/read_site.ts";
+import { externalUrlAt } from "../../config/external_url.ts";
 import type { DatabaseConfig, LogicalServerConfig } from "../../config/service_config.ts";
 import type { Fault } from "../../daemon/exchange.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";

@@ -1,10 +1,8 @@
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
+import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
-import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
-import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
-import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
@@ -30,13 +28,17 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   const ofKinds = await configuredKinds(config, kinds);
   const [inspections, found] = await Promise.all([
     Promise.all(
-      ofKinds.map(({ config, kind }) => kind.inspect?.(config, { servers: serverNames, alone })),
+      ofKinds.map(({ config, kind }) =>
+        kind.inspect?.(config, { servers: serverNames, alone, inspectExpressions })
+      ),
     ),
     Promise.all([
       ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
-      ...(issuedTokens?.trustedIssuerFiles ?? []).map((file) => inspectBy(readTrustedIssuer(file))),
+      ...(issuedTokens?.trustedIssuerFiles ?? []).map(async (file) =>
+        inspectBy((await certificateFiles()).readTrustedIssuer(file))
+      ),
       gateway?.enabled && gateway.certificate !== undefined
-        ? inspectBy(readGatewayCertificate(gateway.certificate))
+        ? inspectBy((await certificateFiles()).readGatewayCertificate(gateway.certificate))
         : undefined,
     ]),
   ]);
@@ -49,6 +51,11 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
     ...namesInOtherOrder(users.map(({ dn }) => dn), inspected.flatMap(({ written = [] }) => written)),
   ];
 }
+
+async function inspectExpressions(config: AssignmentsConfig): Promise<readonly Diagnostic[]> {
+  return (await import("../../authentication/assignments.ts")).inspectAssignments(config);
+}
+const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
 
 /** Beyond this number, one summary replaces the diagnostics per user. */
 const MOST_UNMATCHED = 20;
@@ -79,6 +86,8 @@ async function inspectReservations(
 ): Promise<readonly Diagnostic[]> {
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
+  const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
+  const { readReservationFile } = await import("../../reservations/reservation_file.ts");
   return await inspectFile(file, (text) => {
     const { diagnostics } = readReservationFile(text, {
       file,

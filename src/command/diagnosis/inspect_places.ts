@@ -4,9 +4,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import { LONGEST_PATH } from "../../workers/control/control_socket.ts";
 import { resolveHost } from "../../workers/resolve_host.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
-import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
-import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
-import { databaseDamage, type Schema } from "../../store/sqlite_database.ts";
+import type { Schema } from "../../store/sqlite_database.ts";
 import { type Account, closedFolder, permits } from "./service_account.ts";
 
 interface Configured {
@@ -62,6 +60,8 @@ async function inspectPersistence(
   const key = "persistence.directory";
   const found = await inspectFolder(key, folder, account);
   if (found.length > 0 || inUse) return found;
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   return [
     ...await inspectDatabase(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA, account),
     ...await inspectDatabase(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA, account),
@@ -83,6 +83,7 @@ async function inspectDatabase(
   if (obstacle !== undefined) {
     return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
   }
+  const { databaseDamage } = await import("../../store/sqlite_database.ts");
   const damage = await databaseDamage(file, schema);
   if (damage === undefined) return [];
   const fix = `mv ${file} ${file}.damaged, then restore the file from a backup`;

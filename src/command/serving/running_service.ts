@@ -2,6 +2,7 @@ import { changedKeys, type EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
+import { exportedLines, exportsLines } from "../../logging/exported_lines.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
@@ -40,7 +41,7 @@ export interface RunningService {
  */
 export async function startService(
   file: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: (diagnostic: Diagnostic) => unknown,
   { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
@@ -49,7 +50,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { snapshot, diagnostics, files, effective } = await inspectStart(file, surroundings);
   if (snapshot === undefined) {
-    diagnostics.forEach(report);
+    for (const diagnostic of diagnostics) await report(diagnostic);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
@@ -109,7 +110,8 @@ function startFailure(error: unknown): unknown {
 
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
 function consoleFor({ environment }: Surroundings): Console {
-  return isJournal(1, environment) ? (text) => toConsole(forJournal(text)) : toConsole;
+  const console = isJournal(1, environment) ? (text: string) => toConsole(forJournal(text)) : toConsole;
+  return exportsLines(environment) ? exportedLines(console) : console;
 }
 
 function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {

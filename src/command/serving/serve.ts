@@ -2,7 +2,6 @@ import { VERSION } from "../../service/version.ts";
 import { toConsole } from "../../logging/log_file.ts";
 import { asJsonLines } from "../../logging/line_forms.ts";
 import { defineCommand } from "../command.ts";
-import { withRemedy } from "../diagnosis/fix.ts";
 import { configFile } from "../config_option.ts";
 import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
@@ -63,7 +62,7 @@ export const serve = defineCommand({
     say(`Reading config from ${file}\n`);
     service = await startService(
       file,
-      (diagnostic) => io.stderr(withRemedy(diagnostic)),
+      async (diagnostic) => io.stderr((await import("../diagnosis/fix.ts")).withRemedy(diagnostic)),
       { manager, surroundings, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
     );
     await giveUpSurroundings();

@@ -13,8 +13,7 @@ import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { tokenEntry } from "../token_list.ts";
-import { type AccountReport, accountReport } from "./account_report.ts";
+import type { AccountReport } from "./account_report.ts";
 import {
   type AdminAnswer,
   type AdminRequest,
@@ -166,6 +165,7 @@ export class AdminApi {
     signal = new AbortController().signal,
   ): Promise<readonly AccountReport[]> {
     const groups = this.parts.groups.filter(({ name }) => server === undefined || name === server);
+    const { accountReport } = await import("./account_report.ts");
     return await Promise.all(groups.map((group) => accountReport(group, uid, signal)));
   }
 
@@ -176,6 +176,7 @@ export class AdminApi {
   async #tokens(user: string) {
     const registry = this.#registry();
     const names = await this.namesOf(user);
+    const { tokenEntry } = await import("../token_list.ts");
     const lists = await Promise.all(names.map((dn) => registry.list({ dn })));
     return { tokens: lists.flat().map((token) => tokenEntry(token)) };
   }

@@ -6,7 +6,7 @@ import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import { externalUrlAt } from "../../config/read_site.ts";
+import { externalUrlAt } from "../../config/external_url.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -14,14 +14,13 @@ import { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import { NameService } from "../../outgoing/name_service.ts";
+import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { certificateParts } from "../../resource/ssh_certificate.ts";
-import { ShareAdministration } from "../../sharing/administration.ts";
+import type { ShareAdministration } from "../../sharing/administration.ts";
+import type { ShareStore } from "../../sharing/store/share_store.ts";
 import { claimedName } from "../claimed_name.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
@@ -34,7 +33,7 @@ import { openDaemons, openServers } from "./open_servers.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
-import { type Cluster, joinOthers, openClock, openOwnBans } from "./open_cluster.ts";
+import type { Cluster } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -122,7 +121,7 @@ async function open(
   const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
   const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
-  const sourceParts = { outgoing, log, clock, onAnswer };
+  const sourceParts = { outgoing, log, clock, onAnswer, compile };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
   const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
@@ -132,7 +131,7 @@ async function open(
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
   const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
-  const sharing = openDataSharing(config, sharingParts);
+  const sharing = await openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
@@ -150,15 +149,15 @@ async function open(
     serverName: own.name,
     servers,
     cluster,
-    routes: routesOf({
+    routes: await routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
-      shareAdministration: sharing && new ShareAdministration(sharing.store, sharedClock),
+      shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
-      nameService: config.resolveClientNames ? new NameService() : undefined,
+      nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
     adopt: (update) => adoptLogins(update, { throttle, proofs, signIns, log }),
@@ -166,6 +165,21 @@ async function open(
     renewTls: (renewed) => renewTls(renewed, own, outgoing),
     close,
   };
+}
+
+/** Compiles expressions of attribute sources; loaded only where there are any. */
+const compile: SourceParts["compile"] = async (config, log) => {
+  const { Assignments } = await import("../../authentication/assignments.ts");
+  return new Assignments(config, log);
+};
+async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
+  const { ShareAdministration } = await import("../../sharing/administration.ts");
+  return new ShareAdministration(store, clock);
+}
+
+async function openNameService(): Promise<NameService> {
+  const { NameService } = await import("../../outgoing/name_service.ts");
+  return new NameService();
 }
 
 /** Applies what other cores published. */
@@ -198,18 +212,22 @@ async function openShared(
 ) {
   const { log, clock, keep, publish } = parts;
   const database = await openDatabase(options.config, { own, log, clock, keep });
-  const sharedClock = await openClock(database, { log, clock, keep, known: options.state, publish });
-  const cluster = joinOthers(database, { ...options, log, keep, publish });
-  const storedBans = cluster?.throttling ?? (readOnly ? undefined : openOwnBans(options, parts));
+  const { database: isShared, directory } = options.config.sharing;
+  // Imported on use, as everything that only stored or shared state needs.
+  const stored = isShared === undefined && directory === undefined
+    ? undefined
+    : await import("./open_cluster.ts");
+  const { sharedClock, cluster } = database === undefined || stored === undefined
+    ? { sharedClock: clock, cluster: undefined }
+    : await stored.openCluster(database, { ...options, clock, log, keep, publish });
+  const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(options, parts));
   const daemons = new Daemons({
     known: options.state?.daemons,
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
     clusterMembers: cluster?.clusterMembers,
   });
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
-  const shown = cluster === undefined
-    ? proofs
-    : new SharedReplayCache(proofs, { marks: cluster.marks, clock, log });
+  const shown = cluster === undefined ? proofs : cluster.shared(proofs);
   return { database, sharedClock, cluster, daemons, storedBans, proofs, shown };
 }
 
@@ -231,6 +249,7 @@ function partsOfAuthenticators(
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
   const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
+  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
   const providers = new Map(
     authenticators.flatMap(({ name, browserLogin }) =>
       browserLogin === undefined ? [] : [[name, browserLogin] as const]
@@ -243,7 +262,7 @@ function partsOfAuthenticators(
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(authenticators, throttle),
+    certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },
     unauthenticated: parts.unauthenticated,
     accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */

@@ -1,9 +1,11 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
+import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { ReplayCache, ReplayRecord } from "../../model/replay_cache.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { ClusterHealth } from "../../resource/health.ts";
@@ -29,6 +31,8 @@ export interface Cluster {
   readonly register: InstanceRegister;
   readonly marks: SharedMarks;
   readonly database: () => DatabaseStatus;
+  /** Shares a replay cache with the other instances. */
+  readonly shared: (proofs: ReplayCache) => ReplayRecord;
   /** Number of serving instances, including this. */
   readonly clusterMembers: () => number;
   readonly health: () => ClusterHealth;
@@ -59,12 +63,20 @@ interface ClockParts {
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** Returns the clock of the shared database, or the local one. */
-export async function openClock(
-  database: PostgresDatabase | undefined,
+/** Joins the cluster of the shared database; without an instance, only its clock is read. */
+export async function openCluster(
+  database: PostgresDatabase,
+  parts: Omit<JoiningParts & ClockParts, "known"> & { readonly state?: StateUpdate },
+): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
+  const sharedClock = await openClock(database, { ...parts, known: parts.state });
+  return { sharedClock, cluster: joinOthers(database, parts) };
+}
+
+/** Returns the clock of the shared database. */
+async function openClock(
+  database: PostgresDatabase,
   { clock, log, known, publish, keep }: ClockParts,
 ): Promise<Clock> {
-  if (database === undefined) return clock;
   const shared = keep(
     new SharedClock({
       database,
@@ -100,12 +112,12 @@ export function openOwnBans(
   );
 }
 
-/** Joins the cluster of the shared database, if any. */
-export function joinOthers(
-  database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, publish, keep }: JoiningParts,
+/** Joins the cluster of the shared database. */
+function joinOthers(
+  database: PostgresDatabase,
+  { config, instance, port, upSince, clock, log, publish, keep }: JoiningParts & Pick<ClockParts, "clock">,
 ): Cluster | undefined {
-  if (database === undefined || instance === undefined) return undefined;
+  if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
   const throttling = new SharedThrottling({
@@ -132,6 +144,7 @@ export function joinOthers(
     register,
     marks,
     database: () => database.status,
+    shared: (proofs) => new SharedReplayCache(proofs, { marks, clock, log }),
     clusterMembers: () => register.alive,
     health: () => ({
       instances: { total: register.known.length, serving: register.alive },

@@ -10,13 +10,13 @@ import { Secret } from "../../model/secret.ts";
 import { throttleLogin } from "../../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
+import type { OpenSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
 import type { SharedMarks } from "../../store/shared_marks.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
 /** Opens data sharing if some server has it; creates a missing database. */
-export function openDataSharing(
+export async function openDataSharing(
   { sharing, features }: ServiceConfig,
   { servers, attributes, throttle, database, marks, accountStatus, chain, observer, sinks, log, clock, keep }:
     {
@@ -33,11 +33,13 @@ export function openDataSharing(
       readonly clock: Clock;
       readonly keep: <T extends { close(): void }>(part: T) => T;
     },
-): OpenSharing | undefined {
+): Promise<OpenSharing | undefined> {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
   const place = database ?? directory;
   if (shared.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
+  // Imported on use, as everything that only shares need.
+  const { openSharing } = await import("../../resource/share/open_sharing.ts");
   return keep(openSharing({
     servers,
     place,

@@ -2,11 +2,8 @@ import type { LogicalServerConfig, ServiceConfig } from "../../config/service_co
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import {
-  NO_RESERVATIONS,
-  openReservationRegistry,
-  type ReservationRegistry,
-} from "../../reservations/reservation_registry.ts";
+import { NO_RESERVATIONS, type ReservationRegistry } from "../../reservations/reservation.ts";
+import type { RegistryOptions } from "../../reservations/reservation_registry.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
@@ -32,7 +29,7 @@ export async function openServers(
   const registries: ReservationRegistry[] = [];
   for (const { reservations } of servers) {
     registries.push(
-      reservations ? keep(await openReservationRegistry({ ...reservations, clock, log })) : NO_RESERVATIONS,
+      reservations ? keep(await openReservations({ ...reservations, clock, log })) : NO_RESERVATIONS,
     );
   }
   const policies = servers.map(({ logins }) => loginPolicy(logins, clock));
@@ -44,6 +41,11 @@ export async function openServers(
     reservations: registries[i] ?? NO_RESERVATIONS,
     logins: policies[i],
   }]));
+}
+
+async function openReservations(options: RegistryOptions): Promise<ReservationRegistry> {
+  const { openReservationRegistry } = await import("../../reservations/reservation_registry.ts");
+  return await openReservationRegistry(options);
 }
 
 /** Opens the daemons of a logical server. */

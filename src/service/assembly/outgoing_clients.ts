@@ -1,18 +1,32 @@
 import type { Remote } from "../../config/kind.ts";
 import type { OutgoingConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type ConnectionRules, connectTls } from "../../outgoing/connect_tls.ts";
-import { HttpsClient } from "../../outgoing/https_client.ts";
+import type { ConnectionRules } from "../../outgoing/connect_tls.ts";
+import type { HttpsClient } from "../../outgoing/https_client.ts";
 import type { HttpsTrust } from "../../outgoing/https_trust.ts";
 import type { TlsConnection } from "../../outgoing/open_tls.ts";
 import type { Outgoing, TlsRemote } from "../../outgoing/outgoing.ts";
-import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
-import { probeCertificate } from "../../outgoing/probe_certificate.ts";
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
+
+/** HTTPS client that is imported once a part asks for it: most services reach no other system. */
+class LateClient implements OutgoingHttp {
+  readonly client: Promise<HttpsClient>;
+
+  constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger, readonly connectionsPerHost: number) {
+    this.client = import("../../outgoing/https_client.ts").then(({ HttpsClient }) =>
+      new HttpsClient(config, trust, log)
+    );
+  }
+
+  async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
+    return await (await this.client).send(request, signal);
+  }
+}
 
 /** Clients for other systems, with and without client certificate. */
 export class OutgoingClients implements Outgoing {
-  readonly #clients = new Map<boolean, HttpsClient>();
+  readonly #clients = new Map<boolean, LateClient>();
 
   constructor(readonly config: OutgoingConfig, readonly own: OwnCertificate, readonly log: Logger) {}
 
@@ -28,29 +42,35 @@ export class OutgoingClients implements Outgoing {
   http(showCertificate: boolean = this.config.showCertificate): OutgoingHttp {
     const known = this.#clients.get(showCertificate);
     if (known !== undefined) return known;
-    const made = new HttpsClient(this.config, this.#trust(showCertificate), this.log);
+    const trust = this.#trust(showCertificate);
+    const made = new LateClient(this.config, trust, this.log, this.connectionsPerHost);
     this.#clients.set(showCertificate, made);
     return made;
   }
 
   async connect(remote: TlsRemote, signal: AbortSignal): Promise<TlsConnection> {
+    const { connectTls } = await import("../../outgoing/connect_tls.ts");
     return await connectTls(remote, await this.#rulesFor(remote), signal);
   }
 
   /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips `http://`. */
   async probeCertificate(remote: Remote): Promise<number | "verified" | undefined> {
     if (new URL(remote.address).protocol === "http:") return undefined;
+    const { probeCertificate } = await import("../../outgoing/probe_certificate.ts");
     return await probeCertificate(remote, await this.#rulesFor(remote));
   }
 
   /** Applies renewed certificates. */
   renew(): void {
-    for (const [showCertificate, client] of this.#clients) client.renew(this.#trust(showCertificate));
+    for (const [showCertificate, { client }] of this.#clients) {
+      const trust = this.#trust(showCertificate);
+      void client.then((loaded) => loaded.renew(trust));
+    }
   }
 
   /** Closes connections and their requests. */
-  close(): void {
-    for (const client of this.#clients.values()) client.close();
+  async close(): Promise<void> {
+    for (const { client } of this.#clients.values()) (await client).close();
   }
 
   /** Only HTTPS goes through the HTTP proxy. */

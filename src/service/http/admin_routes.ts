@@ -1,8 +1,10 @@
-import { type AdminParts, carryOut, describeAdministration } from "../../resource/admin/administration.ts";
+import type { AdminParts } from "../../resource/admin/administration.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+
+const resource = () => import("../../resource/admin/administration.ts");
 
 /** What users with the role `admin` can do (rest-api.md 1.14). */
 export function adminRoutes(parts: AdminParts): PublishedRoute[] {
@@ -22,7 +24,7 @@ export function adminRoutes(parts: AdminParts): PublishedRoute[] {
           303: { description: "For browsers", headers: { Location: "The page of administrators" } },
         },
       },
-      answer: (call) => describeAdministration(call, parts),
+      answer: async (call) => (await resource()).describeAdministration(call, parts),
       page: (call) => emptyResponse({ status: 303, headers: { Location: `${call.root}admin` } }),
     },
     {
@@ -39,7 +41,7 @@ export function adminRoutes(parts: AdminParts): PublishedRoute[] {
         answers: { 200: jsonAnswer("What came of it", "AdminResult") },
         refusals: [404],
       },
-      answer: (call) => carryOut(call, parts),
+      answer: async (call) => (await resource()).carryOut(call, parts),
     },
   ];
 }

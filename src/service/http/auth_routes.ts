@@ -2,24 +2,17 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
-import { capabilitiesOf } from "../../resource/capability_scope.ts";
-import { openSession } from "../../resource/open_session.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
 import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import {
-  type CertificateParts,
-  forgetCertificate,
-  uploadCertificate,
-} from "../../resource/ssh_certificate.ts";
-import { type SignInParts, toSignIn } from "../../pages/sign_in_page.ts";
-import { statusPage } from "../../pages/status_page.ts";
+import type { CertificateParts } from "../../resource/ssh_certificate.ts";
+import type { SignInParts } from "../../pages/sign_in_page.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/error_answers.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
-import { loginRoute } from "./page_routes.ts";
+import { loginRoute, toSignIn } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
 
 /** Dependencies of the auth routes. */
@@ -60,15 +53,18 @@ function listRoutes({ servers, facts, features, sharing, signIn, devices }: Auth
     produces: [...JSON_TYPE, "text/html"],
     answer: (call: Call) => serverList(call, servers, section),
     heedsCapabilities: true,
-    page: (call: Call) =>
-      statusPage(call, {
+    page: async (call: Call) => {
+      const { statusPage } = await import("../../pages/status_page.ts");
+      const { capabilitiesOf } = await import("../../resource/capability_scope.ts");
+      return statusPage(call, {
         servers,
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
         canSignIn: signIn !== undefined,
         hasDeviceLogin: signIn !== undefined && devices !== undefined,
         hasAdminPage: features.admin,
-      }),
+      });
+    },
   } as const;
   return [
     {
@@ -88,7 +84,7 @@ function listRoutes({ servers, facts, features, sharing, signIn, devices }: Auth
       ...list,
       path: "/",
       signedIn: true,
-      failed: (failure: HttpError, asked: Asked) => signIn && toSignIn(failure, asked, ""),
+      failed: async (failure: HttpError, asked: Asked) => signIn && await toSignIn(failure, asked, ""),
       doc: {
         id: "listServersAtRoot",
         summary: "The same",
@@ -133,10 +129,12 @@ function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
         answers: { 200: jsonAnswer("The session", "SessionGrant") },
         refusals: OF_SESSIONS,
       },
-      answer: (call) => openSession(call, nameService),
+      answer: async (call) => (await import("../../resource/open_session.ts")).openSession(call, nameService),
     },
   ];
 }
+
+const certificates = () => import("../../resource/ssh_certificate.ts");
 
 function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
   const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
@@ -159,7 +157,7 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         },
         refusals: [403, 503],
       },
-      answer: (call) => uploadCertificate(call, parts),
+      answer: async (call) => (await certificates()).uploadCertificate(call, parts),
     },
     {
       ...common,
@@ -173,7 +171,7 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         answers: { 204: { description: "The certificate is no longer registered" } },
         refusals: [403, 404],
       },
-      answer: (call) => forgetCertificate(call, parts),
+      answer: async (call) => (await certificates()).forgetCertificate(call, parts),
     },
   ];
 }

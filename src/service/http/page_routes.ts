@@ -1,45 +1,47 @@
 import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { adminPage, type AdminPageParts, changeBans } from "../../pages/admin_page.ts";
-import { browsePage } from "../../pages/own_shares/browse_page.ts";
-import {
-  changeShareByForm,
-  makeShareByForm,
-  newSharePage,
-  ownSharePage,
-  ownSharesPage,
-  sharesForStrangers,
-} from "../../pages/own_shares/own_shares_page.ts";
-import { SHARE_VIEWS } from "../../pages/share_views.ts";
-import {
-  pageForStrangers,
-  signInByForm,
-  signInFailed,
-  signInForShare,
-  signInPage,
-  type SignInParts,
-  signOut,
-  toSignIn,
-} from "../../pages/sign_in_page.ts";
-import { download } from "../../resource/access/download.ts";
-import type { Call } from "../../resource/call.ts";
-import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import {
-  makeTokenByForm,
-  revokeTokenByForm,
-  showCertificateByForm,
-  type TokenPageParts,
-  tokensPage,
-} from "../../pages/tokens_page.ts";
-import { helpPage } from "../../pages/help_page.ts";
-import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
-import { backFromProvider, leaveForProvider, logoutByProvider } from "../../pages/sign_in_by_provider.ts";
-import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
-import type { DeviceParts } from "../../resource/device_login.ts";
-import { deviceRoutes } from "./device_routes.ts";
-import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import type { AdminPageParts } from "../../pages/admin_page.ts";
+import type { SignInParts } from "../../pages/sign_in_page.ts";
+import type { TokenPageParts } from "../../pages/tokens_page.ts";
+import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import type { Call } from "../../resource/call.ts";
+import type { DeviceParts } from "../../resource/device_login.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
+import { deviceRoutes } from "./device_routes.ts";
+import { type Asked, FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+
+// Pages are imported when they are first asked for: programs that transfer files never ask for one.
+const signInPages = () => import("../../pages/sign_in_page.ts");
+const providerPages = () => import("../../pages/sign_in_by_provider.ts");
+const tokenPages = () => import("../../pages/tokens_page.ts");
+const adminPages = () => import("../../pages/admin_page.ts");
+const sharePages = () => import("../../pages/own_shares/own_shares_page.ts");
+const uploadPages = () => import("../../pages/upload_page.ts");
+const linkPages = () => import("../../pages/link_password_page.ts");
+
+/** Redirects to the sign-in page, which leads back to `page`. */
+export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
+  return (await signInPages()).toSignIn(failure, asked, page);
+}
+
+/** Redirects from a share to the sign-in page, which leads back. */
+export async function signInForShare(failure: HttpError, asked: Asked) {
+  return (await signInPages()).signInForShare(failure, asked);
+}
+
+/** Returns the form for the password of a link, if the error asks for one. */
+export async function linkPasswordPage(failure: HttpError, asked: Asked) {
+  return (await linkPages()).linkPasswordPage(failure, asked);
+}
+
+/** Downloads from a share, with pages for browsers. */
+export async function downloadWithPages(call: Call, sharing: SharingParts): Promise<HttpResponse> {
+  const { download } = await import("../../resource/access/download.ts");
+  const { SHARE_VIEWS } = await import("../../pages/share_views.ts");
+  return await download(call, sharing, SHARE_VIEWS);
+}
 
 /** Returns the login route. @param unauthenticated Creates the 401. */
 export function loginRoute(
@@ -61,8 +63,8 @@ export function loginRoute(
       },
     },
     answer: (call) => challengeBrowser(call, unauthenticated),
-    page: (call) => signInPage(call, parts),
-    failed: (failure, asked) => pageForStrangers(failure, asked, parts),
+    page: async (call) => (await signInPages()).signInPage(call, parts),
+    failed: async (failure, asked) => (await signInPages()).pageForStrangers(failure, asked, parts),
   };
 }
 
@@ -87,7 +89,8 @@ export function pageRoutes(parts: PageParts): Route[] {
     method: "GET",
     path: "/help",
     service: "open",
-    answer: (call) => helpPage(call, { accepted, hasDeviceLogin }),
+    answer: async (call) =>
+      (await import("../../pages/help_page.ts")).helpPage(call, { accepted, hasDeviceLogin }),
   };
   const links = features.access && sharing !== undefined
     ? [help, linkRoute(sharing), ...dropRoutes(sharing)]
@@ -109,17 +112,32 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
   const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
   const form = { ...page, method: "POST", consumes: FORM_TYPE } as const;
   return [
-    { ...page, method: "GET", path: "/tokens", answer: (call) => tokensPage(call, parts) },
-    { ...form, path: "/tokens", audit: "token", answer: (call) => makeTokenByForm(call, parts) },
+    {
+      ...page,
+      method: "GET",
+      path: "/tokens",
+      answer: async (call) => (await tokenPages()).tokensPage(call, parts),
+    },
+    {
+      ...form,
+      path: "/tokens",
+      audit: "token",
+      answer: async (call) => (await tokenPages()).makeTokenByForm(call, parts),
+    },
     ...(parts.certificates === undefined ? [] : [
       {
         ...form,
         path: "/certificate",
         audit: "certificate",
-        answer: (call: Call) => showCertificateByForm(call, parts),
+        answer: async (call: Call) => (await tokenPages()).showCertificateByForm(call, parts),
       } as const,
     ]),
-    { ...form, path: "/tokens/:id", audit: "revoke", answer: (call) => revokeTokenByForm(call, parts) },
+    {
+      ...form,
+      path: "/tokens/:id",
+      audit: "revoke",
+      answer: async (call) => (await tokenPages()).revokeTokenByForm(call, parts),
+    },
   ];
 }
 
@@ -128,14 +146,19 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
   const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
   const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
   return [
-    { ...page, method: "GET", path: "/admin", answer: (call) => adminPage(call, parts) },
+    {
+      ...page,
+      method: "GET",
+      path: "/admin",
+      answer: async (call) => (await adminPages()).adminPage(call, parts),
+    },
     {
       ...page,
       method: "POST",
       path: "/admin/bans",
       consumes: FORM_TYPE,
       audit: "admin",
-      answer: (call) => changeBans(call, parts),
+      answer: async (call) => (await adminPages()).changeBans(call, parts),
     },
   ];
 }
@@ -146,17 +169,18 @@ function sharedRoutes(sharing: SharingParts): Route[] {
     service: "access",
     signedIn: true,
     audit: "share",
-    failed: (failure, asked) => linkPasswordPage(failure, asked) ?? signInForShare(failure, asked),
+    failed: async (failure, asked) =>
+      await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked),
   };
   const routes: readonly Omit<Route, "path">[] = [
-    { ...page, method: "GET", answer: (call) => download(call, sharing, SHARE_VIEWS) },
-    { ...page, method: "PUT", answer: (call) => bringByPage(call, sharing) },
+    { ...page, method: "GET", answer: (call) => downloadWithPages(call, sharing) },
+    { ...page, method: "PUT", answer: async (call) => (await uploadPages()).bringByPage(call, sharing) },
     {
       ...page,
       method: "POST",
       permission: "PUT",
       consumes: FILES_TYPE,
-      answer: (call) => bringByOwnForm(call, sharing),
+      answer: async (call) => (await uploadPages()).bringByOwnForm(call, sharing),
     },
   ];
   return routes.flatMap((route) => [
@@ -173,7 +197,7 @@ function linkRoute(sharing: SharingParts): Route {
     permission: "GET",
     consumes: FORM_TYPE,
     audit: "share",
-    answer: (call) => openLinkByForm(call, sharing),
+    answer: async (call) => (await linkPages()).openLinkByForm(call, sharing),
     failed: (failure, asked) => linkPasswordPage(failure, asked),
   };
 }
@@ -187,7 +211,7 @@ function dropRoutes(sharing: SharingParts): Route[] {
     linkPassword: true,
     consumes: FILES_TYPE,
     audit: "share",
-    answer: (call) => bringByForm(call, sharing),
+    answer: async (call) => (await uploadPages()).bringByForm(call, sharing),
   };
   return [{ ...route, path: "/drop/:server/:id" }, { ...route, path: "/drop/:server/:id/*rest" }];
 }
@@ -200,8 +224,8 @@ function signInRoutes(parts: SignInParts): Route[] {
       service: "open",
       consumes: FORM_TYPE,
       audit: "login",
-      answer: (call) => signInByForm(call, parts),
-      failed: (failure, asked) => signInFailed(failure, asked, parts),
+      answer: async (call) => (await signInPages()).signInByForm(call, parts),
+      failed: async (failure, asked) => (await signInPages()).signInFailed(failure, asked, parts),
     },
     ...(parts.ways.providers.size === 0 ? [] : providerRoutes(parts)),
     {
@@ -212,7 +236,7 @@ function signInRoutes(parts: SignInParts): Route[] {
       heedsCapabilities: true,
       signedIn: true,
       consumes: FORM_TYPE,
-      answer: (call) => signOut(call, parts),
+      answer: async (call) => (await signInPages()).signOut(call, parts),
     },
   ];
 }
@@ -221,31 +245,70 @@ function providerRoutes(parts: SignInParts): Route[] {
   const way: Pick<Route, "method" | "service" | "failed"> = {
     method: "GET",
     service: "open",
-    failed: (failure, asked) => signInFailed(failure, asked, parts),
+    failed: async (failure, asked) => (await signInPages()).signInFailed(failure, asked, parts),
   };
   return [
-    { ...way, path: "/login/:way", answer: (call) => leaveForProvider(call, parts) },
+    {
+      ...way,
+      path: "/login/:way",
+      answer: async (call) => (await providerPages()).leaveForProvider(call, parts),
+    },
     {
       method: "POST",
       path: "/oidc/backchannel-logout",
       service: "open",
       audit: "login",
-      answer: (call) => logoutByProvider(call, parts),
+      answer: async (call) => (await providerPages()).logoutByProvider(call, parts),
     },
-    { ...way, path: "/login/:way/done", audit: "login", answer: (call) => backFromProvider(call, parts) },
+    {
+      ...way,
+      path: "/login/:way/done",
+      audit: "login",
+      answer: async (call) => (await providerPages()).backFromProvider(call, parts),
+    },
   ];
 }
 
 function ownShareRoutes(parts: SharingParts): Route[] {
-  const page = { service: "share", signedIn: true, failed: sharesForStrangers } as const;
+  const failed: Route["failed"] = async (failure, asked) =>
+    (await sharePages()).sharesForStrangers(failure, asked);
+  const page = { service: "share", signedIn: true, failed } as const;
   const form = { ...page, method: "POST", consumes: FORM_TYPE, audit: "share" } as const;
   return [
-    { ...page, method: "GET", path: "/shares", answer: (call) => ownSharesPage(call, parts) },
-    { ...page, method: "GET", path: "/shares/:server/browse", answer: (call) => browsePage(call, parts) },
-    { ...page, method: "GET", path: "/shares/:server/new", answer: (call) => newSharePage(call, parts) },
-    { ...form, path: "/shares/:server", answer: (call) => makeShareByForm(call, parts) },
-    { ...page, method: "GET", path: "/shares/:server/:id", answer: (call) => ownSharePage(call, parts) },
-    { ...form, path: "/shares/:server/:id", answer: (call) => changeShareByForm(call, parts) },
+    {
+      ...page,
+      method: "GET",
+      path: "/shares",
+      answer: async (call) => (await sharePages()).ownSharesPage(call, parts),
+    },
+    {
+      ...page,
+      method: "GET",
+      path: "/shares/:server/browse",
+      answer: async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
+    },
+    {
+      ...page,
+      method: "GET",
+      path: "/shares/:server/new",
+      answer: async (call) => (await sharePages()).newSharePage(call, parts),
+    },
+    {
+      ...form,
+      path: "/shares/:server",
+      answer: async (call) => (await sharePages()).makeShareByForm(call, parts),
+    },
+    {
+      ...page,
+      method: "GET",
+      path: "/shares/:server/:id",
+      answer: async (call) => (await sharePages()).ownSharePage(call, parts),
+    },
+    {
+      ...form,
+      path: "/shares/:server/:id",
+      answer: async (call) => (await sharePages()).changeShareByForm(call, parts),
+    },
   ];
 }
 

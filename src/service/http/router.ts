@@ -46,7 +46,7 @@ export interface Route {
   /** Answers callers that prefer a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Returns a page for an error; `undefined` selects the error page. */
-  readonly failed?: (failure: HttpError, asked: Asked) => HttpResponse | undefined;
+  readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
   /** Description for OpenAPI. */
   readonly doc?: Operation;
 }

@@ -5,10 +5,8 @@ import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
 import { type AuthParts, authRoutes } from "./auth_routes.ts";
 import { type OpenParts, openRoutes } from "./open_routes.ts";
-import { openApiDocument } from "./openapi/document.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute, type Route } from "./router.ts";
-import { shareRoutes } from "./share_routes.ts";
 import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
 import { pageRoutes } from "./page_routes.ts";
 
@@ -19,15 +17,17 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
 }
 
 /** Returns all routes of the service. */
-export function routesOf(parts: ResourceParts): Route[] {
+export async function routesOf(parts: ResourceParts): Promise<Route[]> {
   const { features, sharing } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
     ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
-    ...(sharing === undefined
-      ? []
-      : shareRoutes(sharing, features, features.auth && parts.signIn !== undefined)),
+    ...(sharing === undefined ? [] : (await import("./share_routes.ts")).shareRoutes(
+      sharing,
+      features,
+      features.auth && parts.signIn !== undefined,
+    )),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {
@@ -40,7 +40,8 @@ export function routesOf(parts: ResourceParts): Route[] {
         summary: "This description",
         answers: { 200: jsonAnswer("OpenAPI 3.1", "Description") },
       },
-      answer: ({ base }) => jsonResponse(openApiDocument(routes, base)),
+      answer: async ({ base }) =>
+        jsonResponse((await import("./openapi/document.ts")).openApiDocument(routes, base)),
     },
   ];
   return [...routes, ...pageRoutes(parts)];

@@ -1,8 +1,4 @@
-import { linkPasswordPage } from "../../pages/link_password_page.ts";
-import { signInForShare } from "../../pages/sign_in_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
-import { SHARE_VIEWS } from "../../pages/share_views.ts";
-import { download } from "../../resource/access/download.ts";
 import { IMAGE_TYPES } from "../../resource/access/file_view.ts";
 import { MOST_ENTRIES } from "../../resource/access/listing_part.ts";
 import { sharedUftpSession } from "../../resource/access/uftp_session.ts";
@@ -17,6 +13,7 @@ import type { Call } from "../../resource/call.ts";
 import { jsonAnswer, type Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/error_answers.ts";
 import { text } from "./openapi/schema.ts";
+import { downloadWithPages, linkPasswordPage, signInForShare } from "./page_routes.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 const SHARE = "/rest/share/:server/:id";
@@ -138,13 +135,13 @@ function usersRoutes(parts: SharingParts, signIn: boolean): PublishedRoute[] {
     service: "access",
     audit: "share",
     linkPassword: true,
-    failed: (failure: HttpError, asked: Asked) =>
-      linkPasswordPage(failure, asked) ?? (signIn ? signInForShare(failure, asked) : undefined),
+    failed: async (failure: HttpError, asked: Asked) =>
+      await linkPasswordPage(failure, asked) ?? (signIn ? await signInForShare(failure, asked) : undefined),
   } as const;
   const downloads = {
     ...common,
     method: "GET",
-    answer: (call: Call) => download(call, parts, SHARE_VIEWS),
+    answer: (call: Call) => downloadWithPages(call, parts),
   } as const;
   const sessions = {
     ...common,

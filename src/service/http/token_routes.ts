@@ -1,6 +1,5 @@
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
-import { certificate, issueToken, listTokens, revokeToken, revokeTokens } from "../../resource/token_list.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
@@ -14,6 +13,8 @@ export interface TokenParts {
   /** PEM. */
   readonly certificate: () => string | undefined;
 }
+
+const resources = () => import("../../resource/token_list.ts");
 
 /** Restrictions of a new token; those of the token in the request apply too. */
 const TOKEN_RESTRICTIONS = {
@@ -58,7 +59,7 @@ export function tokenRoutes(
         },
         answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
       },
-      answer: (call) => issueToken(call, tokens),
+      answer: async (call) => (await resources()).issueToken(call, tokens),
     },
     {
       method: "GET",
@@ -73,7 +74,7 @@ export function tokenRoutes(
           204: { description: "The service has none" },
         },
       },
-      answer: () => certificate(own()),
+      answer: async () => (await resources()).certificate(own()),
     },
   ];
 }
@@ -94,7 +95,7 @@ export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
         answers: { 200: jsonAnswer("The list", "TokenList") },
         refusals: [501],
       },
-      answer: (call) => listTokens(call, registry),
+      answer: async (call) => (await resources()).listTokens(call, registry),
     },
     {
       ...revoking,
@@ -106,7 +107,7 @@ export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
         answers: { 200: jsonAnswer("All tokens are revoked", "TokensRevoked") },
         refusals: [501],
       },
-      answer: (call) => revokeTokens(call, registry),
+      answer: async (call) => (await resources()).revokeTokens(call, registry),
     },
     {
       ...revoking,
@@ -118,7 +119,7 @@ export function tokenListRoutes({ registry }: TokenParts): PublishedRoute[] {
         answers: { 204: { description: "The token is revoked" } },
         refusals: [404, 501],
       },
-      answer: (call) => revokeToken(call, registry),
+      answer: async (call) => (await resources()).revokeToken(call, registry),
     },
   ];
 }

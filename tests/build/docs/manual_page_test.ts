@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../../src/command/arguments.ts";
 import type { CommandSpec } from "../../../src/command/command_spec.ts";
 import { manualPages } from "../../../bin/docs/manual_page.ts";
-import { COMMANDS } from "../../../src/command/run_command.ts";
+import { allCommands } from "../../../src/command/run_command.ts";
+
+const COMMANDS = await allCommands();
 
 const PROGRAM = { date: "2026-01-05", version: "1.2.3" };
 
