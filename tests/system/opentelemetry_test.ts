@@ -1,5 +1,6 @@
 /** What the runtime tells a collector of OpenTelemetry about the service, as docs/monitoring.md says it. */
 import assert from "node:assert/strict";
+import { inTime } from "../fixtures/deadline.ts";
 import { ask } from "./ask.ts";
 import { ALICE, createSite } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
@@ -28,6 +29,31 @@ function startCollector() {
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
 }
+
+Deno.test("OpenTelemetry: log lines arrive with their levels if the operator wants them, and stay on the console", async () => {
+  await using collector = startCollector();
+  await using site = await createSite();
+  const service = runAuthserver(["serve", "--config", site.main], {
+    env: {
+      OTEL_DENO: "true",
+      OTEL_DENO_CONSOLE: "replace",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_BLRP_SCHEDULE_DELAY: "200",
+    },
+  });
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  const wrong: readonly [string, string] = [ALICE[0], "CANARY-wrong"];
+  const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: wrong });
+  assert.equal(reply.status, 401);
+  const sent = await inTime(collector.has("/v1/logs", "service started"), "the log lines");
+  assert.match(sent, /"severityText":"INFO","body":\{"stringValue":"\S+ info +service started /);
+  await inTime(collector.has("/v1/logs", "request answered"), "the line of the request");
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0);
+  assert.equal(service.printed.match(/ info +service started /g)?.length, 1, "printed once");
+  assert(!collector.taken.some(([, text]) => text.includes("CANARY")));
+});
 
 Deno.test("OpenTelemetry: spans and metrics of requests arrive, log lines and passwords do not", async () => {
   await using collector = startCollector();

@@ -2,6 +2,7 @@ import { changedKeys, type EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
+import { exportedLines, exportsLines } from "../../logging/exported_lines.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
@@ -109,7 +110,8 @@ function startFailure(error: unknown): unknown {
 
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
 function consoleFor({ environment }: Surroundings): Console {
-  return isJournal(1, environment) ? (text) => toConsole(forJournal(text)) : toConsole;
+  const console = isJournal(1, environment) ? (text: string) => toConsole(forJournal(text)) : toConsole;
+  return exportsLines(environment) ? exportedLines(console) : console;
 }
 
 function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {
