@@ -8,6 +8,8 @@ import { instances } from "./instances.ts";
 import { reload } from "./reload.ts";
 import { hostileMemory } from "./hostile_memory.ts";
 import { hostileHeads } from "./hostile_heads.ts";
+import { logCost } from "./log_cost.ts";
+import { reloadTime } from "./reload_time.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
 import { shareUpload } from "./share_upload.ts";
@@ -22,6 +24,7 @@ import { zipStream } from "./zip_stream.ts";
 export const ALL: readonly Measurement[] = [
   password,
   token,
+  logCost,
   freshTokens,
   accessTokens,
   sessions,
@@ -38,6 +41,7 @@ export const ALL: readonly Measurement[] = [
   unpacking,
   soak,
   reload,
+  reloadTime,
   daemons,
   users,
   shares,
