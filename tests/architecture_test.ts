@@ -225,7 +225,6 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
   "command/completion/fish.ts": "one of several shells",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "workers/reload_record.ts": "a record with a state of its own",

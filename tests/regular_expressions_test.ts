@@ -35,12 +35,6 @@ const SLOW: ReadonlySet<string> = new Set([
     .raw`/\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy`,
 ]);
 
-/** Files whose expressions meet texts of this program alone, with the texts. */
-const OWN_TEXTS: ReadonlyMap<string, string> = new Map([
-  ["command/diagnosis/fix.ts", "what a diagnostic of this program expected, on a terminal"],
-  ["store/postgres/postgres_sql.ts", "statements of this program"],
-]);
-
 interface Expression {
   /** File below `src`, and line. */
   readonly place: string;
@@ -107,7 +101,7 @@ Deno.test("regular expressions in src take linear time", async () => {
   const wrong: string[] = [];
   for (const { place, pattern, flags } of literals) {
     const text = `/${pattern}/${flags}`;
-    if ((SLOW.has(text) && !LONG) || OWN_TEXTS.has(place.replace(/:\d+$/, ""))) continue;
+    if (SLOW.has(text) && !LONG) continue;
     const status = known.get(text) ?? judge({ pattern, flags }).status;
     known.set(text, status);
     if (status !== "safe") wrong.push(`${place}: ${text} is ${status}`);

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { FOLDER_FILES } from "../../src/command/files/installation/sample_file.ts";
-import type { PackageFile } from "./package_files.ts";
+import { filesBelow, type PackageFile } from "./package_files.ts";
 import { ROOT } from "./project.ts";
 import { releaseDate } from "./release_date.ts";
 import { runTool } from "./run_tool.ts";
@@ -25,17 +25,6 @@ export async function archiveFiles(program: Uint8Array): Promise<PackageFile[]> 
       content: await Deno.readFile(join(ROOT, path)),
     }))),
   ];
-}
-
-/** Paths of the files below a folder of the project that match. */
-async function filesBelow(folder: string, pattern = /./): Promise<string[]> {
-  const found = await Promise.all((await Array.fromAsync(Deno.readDir(join(ROOT, folder)))).map(
-    ({ name, isDirectory }) => {
-      const path = `${folder}/${name}`;
-      return isDirectory ? filesBelow(path, pattern) : pattern.test(path) ? [path] : [];
-    },
-  ));
-  return found.flat().sort();
 }
 
 /**

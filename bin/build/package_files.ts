@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { systemFiles } from "../../src/command/files/installation/sample_file.ts";
 import { ROOT } from "./project.ts";
@@ -31,6 +32,7 @@ export async function packageFiles(): Promise<PackageFile[]> {
   const license = await Deno.readTextFile(`${ROOT}/LICENSE`);
   return [
     ...systemFiles("package").map(({ path, mode, text }) => ({ path: `/${path}`, mode, content: text })),
+    ...await manual(),
     ...await manualPages(),
     ...await completions(),
     ...await scripts(),
@@ -41,6 +43,28 @@ export async function packageFiles(): Promise<PackageFile[]> {
     },
     { path: "/usr/share/doc/authserver/copyright", mode: 0o644, content: `${COPYRIGHT}\n${license}` },
   ];
+}
+
+/** Paths of the files below a folder of the project that match. */
+export async function filesBelow(folder: string, pattern = /./): Promise<string[]> {
+  const found = await Promise.all((await Array.fromAsync(Deno.readDir(join(ROOT, folder)))).map(
+    ({ name, isDirectory }) => {
+      const path = `${folder}/${name}`;
+      return isDirectory ? filesBelow(path, pattern) : pattern.test(path) ? [path] : [];
+    },
+  ));
+  return found.flat().sort();
+}
+
+/** The manual, below the folder in which its links to README and examples lead somewhere. */
+async function manual(): Promise<PackageFile[]> {
+  const elsewhere = /^docs\/(?:man|completions)\/|^docs\/[^/]+\.json$/;
+  const paths = (await filesBelow("docs")).filter((path) => !elsewhere.test(path));
+  return await Promise.all(["README.md", ...paths].map(async (path) => ({
+    path: `/usr/share/doc/authserver/${path}`,
+    mode: 0o644,
+    content: await Deno.readFile(join(ROOT, path)),
+  })));
 }
 
 async function manualPages(): Promise<PackageFile[]> {

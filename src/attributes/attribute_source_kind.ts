@@ -1,4 +1,5 @@
 import type { Table } from "../config/key.ts";
+import type { AssignmentsConfig } from "../config/read_assignments.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -8,11 +9,26 @@ import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { ChainOptions } from "./attribute_chain.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
+type Variable = string | readonly Variable[] | Variables;
+type Variables = ReadonlyMap<string, Variable>;
+
+/** Compiled expressions over attributes of a user. */
+export interface Expressions {
+  /** Returns account, role and groups; omits unusable ones. */
+  attributes(
+    variables: Variables,
+  ): { readonly uid?: string; readonly role?: string; readonly groups?: readonly string[] };
+  /** Returns further attributes by name. @throws {ERR_USER_ATTRIBUTE} */
+  others(variables: Variables): ReadonlyMap<string, readonly string[]>;
+}
+
 /** Dependencies of attribute sources. */
 export interface SourceParts {
   readonly log: Logger;
   readonly clock: Clock;
   readonly outgoing: Outgoing;
+  /** Compiles expressions of authentication.md 6. @throws {InvalidFile} With all diagnostics. */
+  readonly compile: (config: AssignmentsConfig, log: Logger) => Promise<Expressions>;
   /** Called with each source's result; for a nested chain after its sources. */
   readonly onAnswer?: ChainOptions["onAnswer"];
 }

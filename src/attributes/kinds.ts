@@ -3,7 +3,7 @@ import type { AttributeSourceKind } from "./attribute_source_kind.ts";
 
 const refused = (what: string, names: readonly string[] = []) => ({
   names,
-  expected: `${what} not supported, expected a map file (FileAttributeSource) or an XUUDB`,
+  expected: `${what} not supported, expected a map file (FileAttributeSource), an XUUDB or LDAP`,
 });
 
 /** All kinds of attribute sources, in the order of the manual. */
@@ -23,6 +23,10 @@ export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
       load: async () => (await import("./xuudb/kind.ts")).xuudb,
     },
     {
+      classes: { LDAPAttributeSource: { names: ["LDAP"] } },
+      load: async () => (await import("./ldap/kind.ts")).ldapSource,
+    },
+    {
       classes: {
         AuthAttributesCollector: {},
         PAMAttributeSource: { names: ["PAM"], as: "AuthAttributesCollector" },
@@ -38,7 +42,6 @@ export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
     SAMLAttributeSource: refused("SAML attribute queries are", ["SAML"]),
     GridMapFileAttributeSource: refused("grid map files are", ["GRIDMAP-FILE"]),
     GridMapFileAuthoriser: refused("grid map files are"),
-    LDAPAttributeSource: refused("LDAP is", ["LDAP"]),
     XUUDBDynamicAttributeSource: refused("the dynamic XUUDB is"),
   },
 };

@@ -8,8 +8,7 @@ export interface NamedUser {
   readonly via?: string;
   readonly login?: string; // name at the source; absent if unknown, or if only `dn` exists
   readonly uid?: string; // account that the source proved, or that the user had
-  /** Fingerprint of a credential that must still be valid; absent: any. */
-  readonly credential?: string;
+  readonly credential?: string; // fingerprint of a credential that must still be valid; absent: any
   /** Last confirmation of the login, in seconds since the epoch; absent: no login is concerned. */
   readonly proved?: number;
 }

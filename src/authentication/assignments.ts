@@ -1,11 +1,14 @@
 import type { Logger } from "../logging/logger.ts";
 import { isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { printable } from "../model/printable.ts";
+import { textsOf } from "./claims.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
+import { httpError } from "../model/http_error.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
-import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
+import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
 import { UnixGroups } from "./unix_groups.ts";
 
 /** User attributes from an identity provider's response. */
@@ -13,7 +16,10 @@ export interface AssignedAttributes {
   readonly uid?: string;
   readonly role?: string;
   readonly groups?: readonly string[];
+  readonly displayName?: string | undefined; // for people; proves nothing
 }
+
+const LONGEST_NAME = 100; // characters of a display name
 
 /** Role with public reads only (authentication.md 8.3), for users whose role is unclear. */
 const NO_ROLE = "anonymous";
@@ -27,6 +33,8 @@ export class Assignments {
   readonly #uid: Expression | undefined;
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
+  readonly #others: readonly (readonly [name: string, expression: Expression])[];
+  readonly #displayName: Expression | undefined;
   readonly #unixGroups: UnixGroups;
   readonly #log: Logger;
 
@@ -54,6 +62,11 @@ export class Assignments {
     this.#uid = compile(config.uid);
     this.#role = compile(config.role);
     this.#groups = compile(config.groups);
+    this.#others = (config.others ?? []).flatMap(({ name, value }) => {
+      const expression = compile(value);
+      return expression === undefined ? [] : [[name, expression]];
+    });
+    this.#displayName = compile(config.displayName);
     this.#unixGroups = new UnixGroups("groups left out that are no group names", log);
     this.#log = log;
     if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
@@ -97,7 +110,32 @@ export class Assignments {
           foreign: group.foreign.length > 0,
         }))),
     ) ?? [];
-    return { uid, role, ...(groups.length > 0 && { groups }) };
+    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables) };
+  }
+
+  /** Evaluates `displayNameAssign`; omits names that are too long or cannot be printed. */
+  #nameOf(variables: Variables): string | undefined {
+    const text = (name: string) => textsOf(variables.get(name))[0];
+    const name = this.#displayName === undefined
+      ? text("name") ?? text("preferred_username") ??
+        (text("email_verified") === "true" ? text("email") : undefined)
+      : this.#attempt("displayNameAssign", () => this.#displayName?.text(variables));
+    return name !== undefined && name !== "" && name.length <= LONGEST_NAME && printable(name) === name
+      ? name
+      : undefined;
+  }
+
+  /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
+  others(variables: Variables): ReadonlyMap<string, readonly string[]> {
+    return new Map(this.#others.flatMap(([name, expression]) => {
+      try {
+        const values = (expression.list(variables) ?? []).map(({ raw }) => raw);
+        return values.length === 0 ? [] : [[name, values]];
+      } catch (error) {
+        if (!(error instanceof InvalidExpression)) throw error;
+        throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: ${error.message}`, error);
+      }
+    }));
   }
 
   #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {
@@ -113,7 +151,8 @@ export class Assignments {
 
 /** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
-  return Object.values(config).flatMap((expression: ExpressionConfig | undefined) => {
+  const { identity, uid, role, groups, others = [] } = config;
+  return [identity, uid, role, groups, ...others.map(({ value }) => value)].flatMap((expression) => {
     if (expression === undefined) return [];
     try {
       compileExpression(expression.text);
@@ -125,6 +164,4 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
   });
 }
 
-class UnusableResult extends Error {
-  override readonly name = "UnusableResult";
-}
+class UnusableResult extends Error {}

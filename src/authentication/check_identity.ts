@@ -3,9 +3,7 @@ import { hasLooseBlanks, InvalidName, parseName, sameName } from "../model/disti
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
 /** Error without a usable identity; the message is for the log. */
-export class NoIdentity extends Error {
-  override readonly name = "NoIdentity";
-}
+export class NoIdentity extends Error {}
 
 /**
  * Asserts that an external text is a DN without {@link confusable} values: case, Unicode form and blanks do

@@ -6,11 +6,9 @@ import { SingleFlight } from "../model/single_flight.ts";
 /** Result of a lookup with its lifetime. */
 export interface Answer<T> {
   readonly value: T;
-  /** Good and bad results are cached apart, so that guesses evict no real user. */
-  readonly good: boolean;
+  readonly good: boolean; // good and bad results are cached apart, so that guesses evict no real user
   readonly lifetimeMs: number; // milliseconds from now
-  /** Expiry of the credential itself, in milliseconds since the epoch. */
-  readonly endsAt?: number;
+  readonly endsAt?: number; // expiry of the credential itself, in milliseconds since the epoch
 }
 
 interface CredentialCacheOptions {

@@ -25,6 +25,10 @@ export const AUTHENTICATORS: KindList<AuthenticatorKind> = {
       load: async () => (await import("./unity/kind.ts")).unity,
     },
     {
+      classes: { LDAPAuthenticator: { names: ["LDAP"] } },
+      load: async () => (await import("./ldap/kind.ts")).ldap,
+    },
+    {
       classes: { X509Authenticator: { names: ["X509"] } },
       load: async () => (await import("./x509_kind.ts")).clientCertificate,
     },

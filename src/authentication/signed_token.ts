@@ -24,7 +24,6 @@ const ADVICE = {
 
 /** Reason to refuse a token, for the log; quotes nothing of it. */
 export class InvalidToken extends Error {
-  override readonly name = "InvalidToken";
   readonly advice: string | undefined; // for the client
 
   constructor(message: string, { advice, ...options }: ErrorOptions & { advice?: keyof typeof ADVICE } = {}) {

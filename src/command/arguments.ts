@@ -4,9 +4,7 @@ import { counted } from "../model/counted.ts";
 import { type CommandSpec, operandWord } from "./command_spec.ts";
 
 /** Error for invalid arguments: exit status 2, with the usage. */
-export class WrongUsage extends Error {
-  override readonly name = "WrongUsage";
-}
+export class WrongUsage extends Error {}
 
 /** Parsed arguments, by the names in the command's table. */
 export interface Given<Option extends string, Operand extends string> {

@@ -37,7 +37,6 @@ export interface Command {
 
 /** Error with a message for the user: exit status 1, or another. */
 export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
   readonly status: number;
 
   constructor(message: string, { status = 1, ...options }: ErrorOptions & { readonly status?: number } = {}) {

@@ -6,8 +6,6 @@ import { hostsOf } from "../model/host_list.ts";
 
 /** Error for an invalid value; the message states the expectation. */
 export class UnexpectedValue extends Error {
-  override readonly name = "UnexpectedValue";
-
   /** @param secret Whether the value must not be shown. */
   constructor(message: string, readonly secret: boolean) {
     super(message);

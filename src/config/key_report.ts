@@ -19,8 +19,7 @@ export class KeyReport {
   protected readonly sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
   readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];
-  /** First secret of each file. */
-  readonly #secrets = new Map<string, string>();
+  readonly #secrets = new Map<string, string>(); // first secret of each file
 
   constructor(
     readonly properties: Properties,

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Infer, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
+import type { AssignmentsConfig } from "./read_assignments.ts";
 import type { KindConfig } from "./kind_config.ts";
 
 /** Place of an authenticator or source in the configuration. */
@@ -92,10 +93,15 @@ export interface Kind<T extends Table = Table, S extends object = object> {
    * Inspects its configuration and files for the operator.
    * @param around.servers Logical servers, if known.
    * @param around.alone Whether it would be the only source.
+   * @param around.inspectExpressions Inspects expressions of authentication.md 6.
    */
   inspect?(
     config: S & KindConfig,
-    around: { readonly servers: readonly string[] | undefined; readonly alone: boolean },
+    around: {
+      readonly servers: readonly string[] | undefined;
+      readonly alone: boolean;
+      readonly inspectExpressions: (config: AssignmentsConfig) => Promise<readonly Diagnostic[]>;
+    },
   ): Promise<KindInspection>;
 }
 

@@ -32,8 +32,7 @@ import type { ServiceConfig } from "./service_config.ts";
 export interface LoadOptions {
   readonly kinds: Kinds;
   readonly environment: (name: string) => string | undefined; // for `${NAME}`
-  /** Base of relative paths. Default: the process's. */
-  readonly workingDirectory?: string;
+  readonly workingDirectory?: string; // base of relative paths. Default: the process's
   readonly hostName?: () => string; // for the external URL of a service on all interfaces
   readonly unknownKeys?: Diagnostic["severity"]; // severity of unknown keys with known prefixes
 }

@@ -52,8 +52,7 @@ async function javaNames(list: KindList): Promise<ReadonlySet<string>> {
 }
 
 class ListedReader {
-  /** Names in the order, or members. */
-  readonly used = new Set<string>();
+  readonly used = new Set<string>(); // names in the order, or members
   readonly #classes: ReadonlyMap<string, { readonly entry: KindEntry; readonly as: string }>;
   /** Implied classes by name (authentication.md 1.2, rest-api.md 3.8). */
   readonly #defaults: ReadonlyMap<string, string>;

@@ -135,10 +135,8 @@ export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
 /** Source of a server's reservations. */
 export interface ReservationsConfig {
-  /** May be created later. */
-  readonly file: string;
-  /** IANA name; absent: the host's. */
-  readonly timeZone: string | undefined;
+  readonly file: string; // may be created later
+  readonly timeZone: string | undefined; // IANA name; absent: the host's
 }
 
 /** Authenticators, and whether credentials are required. */

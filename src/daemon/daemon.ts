@@ -46,8 +46,7 @@ export interface DaemonParts {
   readonly log: Logger;
   readonly known?: DaemonKnowledge; // state from a predecessor
   readonly learned: (knowledge: DaemonKnowledge) => void; // called on changes
-  /** Instances that send commands, this one included. Default: 1. */
-  readonly clusterMembers?: () => number;
+  readonly clusterMembers?: () => number; // instances that send commands, this one included. Default: 1
 }
 
 /** A logical server's view of the daemon. */
@@ -83,8 +82,7 @@ export class Daemon {
   readonly #queue: Queue;
   readonly #crowd: Crowd;
   readonly #roles: DaemonRole[] = [];
-  /** Logical servers that use it. */
-  #users = 0;
+  #users = 0; // logical servers that use it
   #checked: boolean; // whether its state is known; before, requests may try it
   #trouble: Failure | undefined; // absent if up
   #doubtful = false;
@@ -94,8 +92,7 @@ export class Daemon {
   #triedAt = -Infinity;
   #latencyMs: number | undefined;
   #health: DaemonHealth | undefined; // cached `health`
-  /** Whether a ping is queued or running. */
-  #checking = false;
+  #checking = false; // whether a ping is queued or running
   #cancel: (() => void) | undefined;
   readonly #closing = new AbortController();
 

@@ -9,8 +9,7 @@ export interface SessionOrder {
   /** Primary group, to which the daemon adds the account's others; or an exclusive list separated by `:`. */
   readonly group?: string;
   readonly clientAddresses: readonly string[]; // allowed client addresses
-  /** Base directory ending in `/`, or empty for the unconfined home directory. */
-  readonly file: string;
+  readonly file: string; // base directory ending in `/`, or empty for the unconfined home directory
   readonly permission: AccessPermission;
   readonly persistent: boolean;
   readonly streams: number;

@@ -46,12 +46,10 @@ interface DaemonGroupParts {
   readonly clock: Clock; // for certificate validity
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** From 0 to below 1, for spreading checks. Default: `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: () => number; // from 0 to below 1, for spreading checks. Default: `Math.random`
   readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
-  /** Daemons shared with other groups. Default: own ones. */
-  readonly daemons?: Daemons;
+  readonly daemons?: Daemons; // daemons shared with other groups. Default: own ones
 }
 
 /** Limits in milliseconds, for steps and whole operations. */
@@ -94,8 +92,7 @@ class DaemonPool implements DaemonGroup {
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
   readonly #elapsed: Stopwatch;
-  /** Index of the next instance. */
-  #turn = 0;
+  #turn = 0; // index of the next instance
   /** Cached {@link status} with its inputs. */
   #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
 

@@ -4,15 +4,13 @@ import { type Exchange, type Failure, failure } from "./exchange.ts";
 /** Request in the queue. */
 interface Turn<T> {
   readonly queueKey: string;
-  /** Milliseconds. */
-  readonly maxWait: number;
+  readonly maxWait: number; // milliseconds
   readonly signal: AbortSignal;
   /** Milliseconds after which the next turn begins, even if this request is still running. */
   readonly longestMs?: number;
   /** Called at its turn, or with the previous request `ahead`. Must settle. */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
-  /** Milliseconds before the next turn. Default: 0. */
-  readonly pause?: () => number;
+  readonly pause?: () => number; // milliseconds before the next turn. Default: 0
 }
 
 /** Limits on waiting and running requests. */
@@ -26,10 +24,8 @@ interface QueueLimits extends FairQueueLimits {
  */
 export class Queue {
   readonly #waiting: FairQueue<Waiting>;
-  /** Running turns in order. */
-  readonly #underWay: Promise<void>[] = [];
-  /** Unfinished requests. */
-  readonly #running = new Set<Promise<void>>();
+  readonly #underWay: Promise<void>[] = []; // running turns in order
+  readonly #running = new Set<Promise<void>>(); // unfinished requests
   #closed = false;
 
   constructor(readonly limits: QueueLimits) {

@@ -19,8 +19,7 @@ export interface EdgeOptions {
   readonly port: number; // 0: chosen by the system
   readonly tls?: EdgeTls; // absent: plain HTTP behind a TLS proxy
   readonly maxConnections: number; // 0: no limit
-  /** Addresses and ranges of gateways, which are exempt from shares. */
-  readonly proxies?: readonly string[];
+  readonly proxies?: readonly string[]; // addresses and ranges of gateways, which are exempt from shares
   /** Addresses and ranges that must send a PROXY header; others must not. */
   readonly proxyPeers?: readonly string[];
   readonly policy?: AnswerPolicy; // headers of responses; absent: those for non-browsers

@@ -276,7 +276,12 @@ export class HttpsEdge {
     const reason = shown === undefined ? whyPassedOver(socket, now) : undefined;
     if (reason !== undefined) this.#strangers.write("client certificate passed over", { client, reason });
     const isKept = shown?.certificate !== undefined;
-    return { ...shown, until: isKept ? Math.min(shown?.until ?? Infinity, now + JUDGED_MS) : Infinity };
+    const untrusted = reason === undefined ? {} : { untrustedCertificate: reason };
+    return {
+      ...shown,
+      ...untrusted,
+      until: isKept ? Math.min(shown?.until ?? Infinity, now + JUDGED_MS) : Infinity,
+    };
   }
 
   /** Handles a parser error: bad bytes, oversized header, timeout. */

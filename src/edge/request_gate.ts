@@ -22,8 +22,7 @@ export class RequestGate {
   #stopped = false;
   #closed = false;
   #request: IncomingMessage | undefined;
-  /** Remaining bytes of its body; infinite if chunked. */
-  #bodyLeft = 0;
+  #bodyLeft = 0; // remaining bytes of its body; infinite if chunked
   #bodyWanted = false;
   #answered = false;
   #tail = ""; // bytes after the last blank line, which may be split

@@ -20,8 +20,7 @@ interface SharedByAnswers {
 
 /** Writer of one response. */
 export class ResponseWriter {
-  /** Content length: a client with all bytes may disconnect before the response ends. */
-  #announced = Infinity;
+  #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;
 
   constructor(readonly exchange: Exchange, readonly shared: SharedByAnswers) {}

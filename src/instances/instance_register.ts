@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
+import { wholeMs } from "../model/clock.ts";
 import type { Schedule } from "../model/schedule.ts";
 import { type Database, type Row, row, rows } from "../store/database.ts";
 import { Following } from "../store/following.ts";
@@ -29,7 +30,7 @@ const TURN_MS = 5000;
 /** Milliseconds without heartbeat after which an instance counts as stopped. */
 const SILENT_MS = 17_000;
 /** Milliseconds without heartbeat after which an instance is deleted. */
-const FORGOTTEN_MS = 3600_000;
+const FORGOTTEN_MS = wholeMs(3600_000);
 
 /** A crash of the database empties the table anyway, so changes need not wait for the disk. */
 const ASYNC_COMMIT = { asyncCommit: true } as const;
@@ -103,7 +104,7 @@ export class InstanceRegister {
     const { differ } = this;
     const found = await database.change(function* () {
       const before = yield* rows(SQL.all, {});
-      yield* row(SQL.announce, { ...own });
+      yield* row(SQL.announce, { ...own, upSince: wholeMs(own.upSince) });
       yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
       return before.map(toInstance);
     }, ASYNC_COMMIT);

@@ -11,13 +11,10 @@ const TOLERANCE_MS = 30_000;
 
 interface SharedClockParts {
   readonly database: Database;
-  /** Local clock. */
-  readonly clock: Clock;
+  readonly clock: Clock; // local clock
   readonly elapsed: Stopwatch;
-  /** Milliseconds behind the database's clock, from a predecessor. */
-  readonly behindMs?: number;
-  /** Called with the milliseconds behind the database's clock. */
-  readonly learned?: (behindMs: number) => void;
+  readonly behindMs?: number; // milliseconds behind the database's clock, from a predecessor
+  readonly learned?: (behindMs: number) => void; // called with the milliseconds behind the database's clock
   readonly log: Logger;
   readonly schedule?: Schedule;
 }

@@ -8,8 +8,7 @@ export class AppendFile {
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
   #checkedAt = -Infinity;
-  /** Whether the last write ended within a line. */
-  #torn = false;
+  #torn = false; // whether the last write ended within a line
 
   constructor(path: string) {
     this.path = path;

@@ -3,38 +3,26 @@ import { printable } from "../model/printable.ts";
 /** Facts of an audit record. Names are a stable format, documented in docs/audit.md. */
 export interface AuditFacts {
   readonly server?: string;
-  /** From 1. */
-  readonly instance?: number;
-  /** Daemon's listen address. */
-  readonly daemon?: string;
-  /** Unix account and group. */
-  readonly uid?: string;
+  readonly instance?: number; // from 1
+  readonly daemon?: string; // daemon's listen address
+  readonly uid?: string; // Unix account and group
   readonly gid?: string;
-  /** Share's owner and recipient in canonical form; `group:hpc` is a group. */
-  readonly owner?: string;
+  readonly owner?: string; // share's owner and recipient in canonical form; `group:hpc` is a group
   readonly target?: string;
-  /** Share's path, or one below it. */
-  readonly path?: string;
+  readonly path?: string; // share's path, or one below it
   readonly access?: string;
   readonly via?: string;
-  /** User of a share and their address. */
-  readonly who?: string;
+  readonly who?: string; // user of a share and their address
   readonly address?: string;
-  /** User affected; for a failed login the user name, or `unknown-` and a digest. */
-  readonly user?: string;
-  /** Token's renewability, limit and lifetime in seconds, if requested. */
-  readonly renewable?: boolean;
+  readonly user?: string; // user affected; for a failed login the user name, or `unknown-` and a digest
+  readonly renewable?: boolean; // token's renewability, limit and lifetime in seconds, if requested
   readonly limited?: boolean;
   readonly lifetime?: number;
-  /** Such as `path=/data/run7/ activity=read`. */
-  readonly restrictions?: string;
-  /** Id of a revoked token, or the number of them. */
-  readonly token?: string;
+  readonly restrictions?: string; // such as `path=/data/run7/ activity=read`
+  readonly token?: string; // id of a revoked token, or the number of them
   readonly ended?: number;
-  /** End of a ban, formatted like `time`. */
-  readonly until?: string;
-  /** Administrator's action, such as `ModifyShare`, and its outcome. */
-  readonly task?: string;
+  readonly until?: string; // end of a ban, formatted like `time`
+  readonly task?: string; // administrator's action, such as `ModifyShare`, and its outcome
   readonly done?: boolean;
 }
 
@@ -54,18 +42,13 @@ export interface AuditRecord extends AuditFacts {
     | "start"
     | "stop";
   readonly decision: "granted" | "refused";
-  /** As in the log and `X-Request-Id`. */
-  readonly request?: string;
-  /** Such as `POST /rest/auth/:server`. */
-  readonly action?: string;
+  readonly request?: string; // as in the log and `X-Request-Id`
+  readonly action?: string; // such as `POST /rest/auth/:server`
   readonly client?: string;
   readonly dn?: string;
-  /** Authenticator, such as `PASSWORD`. */
-  readonly method?: string;
-  /** Error code such as `ERR_FORBIDDEN`, or the operator's reason. */
-  readonly reason?: string;
-  /** Account of the operator, as the command reports it. */
-  readonly operator?: string;
+  readonly method?: string; // authenticator, such as `PASSWORD`
+  readonly reason?: string; // error code such as `ERR_FORBIDDEN`, or the operator's reason
+  readonly operator?: string; // account of the operator, as the command reports it
 }
 
 const ORDER = [

@@ -109,7 +109,8 @@ function formatValue(value: unknown): string {
 /** Formats an error with its causes on one line, without stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const own = `${error.name}: ${error.message}`;
+  const name = error.name === "Error" ? error.constructor.name : error.name;
+  const own = `${name}: ${error.message}`;
   return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
 }
 

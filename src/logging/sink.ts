@@ -6,10 +6,8 @@ type SinkName = "audit" | "log" | "console" | "shares" | "records" | "share-uses
 /** State of a sink as plain data. */
 export interface SinkState {
   readonly name: SinkName;
-  /** Absent while writes succeed. */
-  readonly failure?: { readonly reason: string; readonly since: number };
-  /** Lines or records that were never written, since the start. */
-  readonly lost: number;
+  readonly failure?: { readonly reason: string; readonly since: number }; // absent while writes succeed
+  readonly lost: number; // lines or records that were never written, since the start
 }
 
 /** Health of a destination of writes. Logs one error when writes begin to fail, and one line when they succeed again. */

@@ -1,10 +1,8 @@
 /** Metric, for `# HELP`, `# TYPE` and the manual. */
 export interface Family {
   readonly type: "counter" | "gauge" | "histogram";
-  /** Without full stop. */
-  readonly help: string;
-  /** Without `le`. */
-  readonly labels: readonly string[];
+  readonly help: string; // without full stop
+  readonly labels: readonly string[]; // without `le`
 }
 
 /** All metrics in order; dashboards and alert rules use only these. */

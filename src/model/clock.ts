@@ -1,6 +1,22 @@
 /** Time in milliseconds since the epoch; injected, so that tests can move it. */
 export type Clock = () => number;
 
+declare const WHOLE: unique symbol;
+
+/** Milliseconds without a fraction, as databases take them. */
+export type WholeMs = number & { readonly [WHOLE]: true };
+
+/** Rounds milliseconds. @throws {RangeError} For a value that is no number, or too large. */
+export function wholeMs(ms: number): WholeMs {
+  const rounded = Math.round(ms);
+  if (!isWhole(rounded)) throw new RangeError(`${ms} are no milliseconds`);
+  return rounded;
+}
+
+function isWhole(ms: number): ms is WholeMs {
+  return Number.isSafeInteger(ms);
+}
+
 /** Monotonic milliseconds for durations. Readings of different threads cannot be compared. */
 export type Stopwatch = () => number;
 

@@ -47,6 +47,7 @@ export interface Credentials {
   readonly authorization: Authorization;
   readonly certificate?: ClientCertificate;
   readonly unusableCertificate?: string; // reason for the log why a presented certificate was ignored
+  readonly untrustedCertificate?: string; // likewise, if no authority vouches for it: as if there were none
   /** Header `X-UNICORE-Consignor`, set only for requests from a configured gateway. */
   readonly consignor?: string;
   readonly clientAddress: string; // canonical, see `canonicalAddress`

@@ -2,8 +2,6 @@ import { Buffer } from "node:buffer";
 
 /** Malformed DER. */
 export class InvalidDer extends TypeError {
-  override readonly name = "InvalidDer";
-
   constructor() {
     super("The bytes are not well-formed DER");
   }

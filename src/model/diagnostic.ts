@@ -25,8 +25,6 @@ export function isError({ severity }: Diagnostic): boolean {
 
 /** File that cannot be used, with all its diagnostics. */
 export class InvalidFile extends Error {
-  override readonly name = "InvalidFile";
-
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     super(diagnostics.map(formatDiagnostic).join("\n"));
   }

@@ -4,9 +4,7 @@ import { openRegularFile } from "./regular_file.ts";
 import { unlessAbsent } from "./unless_absent.ts";
 
 /** Error for a file that was not changed; the message is for the operator. */
-export class FileNotChanged extends Error {
-  override readonly name = "FileNotChanged";
-}
+export class FileNotChanged extends Error {}
 
 /** Outcome of an edit. */
 export interface EditOutcome {

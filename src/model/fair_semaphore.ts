@@ -1,9 +1,7 @@
 import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /** Error for work that got no permit: no room to wait, timeout, or displacement. */
-export class NoPermit extends Error {
-  override readonly name = "NoTurn";
-}
+export class NoPermit extends Error {}
 
 const WHY_NOT = {
   late: "no turn in time, too many were before",
@@ -13,14 +11,10 @@ const WHY_NOT = {
 /** Limits on concurrent and waiting work. */
 export interface SemaphoreLimits extends FairQueueLimits {
   readonly atOnce: number; // concurrent permits
-  /** Permits reserved for known clients. Default: 0. */
-  readonly forKnown?: number;
-  /** Turns of known clients per turn of a stranger while both wait. Default: 1. */
-  readonly knownTurns?: number;
-  /** Concurrent permits per queue key. Default: all. */
-  readonly atOncePerKey?: number;
-  /** Milliseconds. Default: no limit. */
-  readonly maxWaitMs?: number;
+  readonly forKnown?: number; // permits reserved for known clients. Default: 0
+  readonly knownTurns?: number; // turns of known clients per turn of a stranger while both wait. Default: 1
+  readonly atOncePerKey?: number; // concurrent permits per queue key. Default: all
+  readonly maxWaitMs?: number; // milliseconds. Default: no limit
 }
 
 /** Identity and priority of a waiter. */
@@ -35,11 +29,9 @@ export interface SemaphoreWaiter {
 export class FairSemaphore {
   readonly #known: FairQueue;
   readonly #strangers: FairQueue;
-  /** Running work by queue key. */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new Map<string, number>(); // running work by queue key
   #count = 0;
-  /** Running work of strangers. */
-  #strange = 0;
+  #strange = 0; // running work of strangers
   #knownInRow = 0;
 
   /** @param limits The limits on waiting apply to known clients and strangers separately. */

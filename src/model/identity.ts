@@ -10,6 +10,8 @@ export interface Identity {
   /** User name or account at the source of the identity, if the user typed or proved it. */
   readonly login?: string;
   readonly uid?: string; // Unix account that the authenticator itself established
+  /** Name from the provider, to show beside the account; users may choose it, so nothing depends on it. */
+  readonly displayName?: string | undefined;
   readonly role?: string;
   readonly groups?: readonly string[];
   /** Servers for which `uid` is proven; absent: all. A daemon's SSH key proves the account on its own servers only. */

@@ -19,8 +19,6 @@ interface SourceMember extends JsonMember {
 
 /** Error for a text that is no JSON or repeats a name within an object. */
 export class InvalidJson extends Error {
-  override readonly name = "InvalidJson";
-
   constructor(readonly expected: string, readonly line: number) {
     super(`line ${line}: ${expected}`);
   }

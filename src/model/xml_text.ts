@@ -13,8 +13,6 @@ export type XmlEvent =
 
 /** Error for a text that is no XML or has a document type. */
 export class InvalidXml extends Error {
-  override readonly name = "InvalidXml";
-
   constructor(readonly expected: string, readonly line: number) {
     super(`line ${line}: ${expected}`);
   }
@@ -47,8 +45,7 @@ export class XmlReader {
   #line = 1;
   #lineEnd: number;
   readonly #open: string[] = [];
-  /** The innermost element is `<name/>`. */
-  #empty = false;
+  #empty = false; // the innermost element is `<name/>`
   #rootSeen = false;
 
   constructor(readonly text: string) {

@@ -22,8 +22,9 @@ export async function connectTls(
 ): Promise<TlsConnection> {
   const { host } = new URL(remote.address);
   if (trustsNobody(trust)) throw new RemoteUnavailable(host, "no trust anchors are configured");
-  const limit = AbortSignal.timeout(connectTimeoutMs);
-  const either = AbortSignal.any([signal, limit]);
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), connectTimeoutMs);
+  const either = AbortSignal.any([signal, limit.signal]);
   const { beforeTls } = remote;
   const rules = { hostnameChecking, trust, log, proxy, connectTimeoutMs, beforeTls, signal: either };
   const opening = openTls(endpointOf(remote), rules);
@@ -33,11 +34,13 @@ export async function connectTls(
     opening.then((connection) => connection.close(), () => {}); // may still succeed or fail later
     const reason = signal.aborted
       ? "given up by the caller"
-      : limit.aborted
+      : limit.signal.aborted
       ? `no TLS connection within ${connectTimeoutMs} ms`
       : cause instanceof Error
       ? cause.message
       : "no connection";
     throw new RemoteUnavailable(host, reason, { cause });
+  } finally {
+    clearTimeout(timer);
   }
 }

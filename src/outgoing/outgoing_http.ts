@@ -9,8 +9,7 @@ export interface OutgoingRequest {
 /** Response of another system, with any status. */
 export interface OutgoingResponse {
   readonly status: number;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>; // lower-case names
   readonly body: string; // UTF-8; bounded
 }
 

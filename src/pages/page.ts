@@ -7,12 +7,9 @@ import { STYLE } from "./style.ts";
 import { TEXTS } from "./texts.ts";
 
 interface PageContent {
-  /** Window title, and default heading. */
-  readonly title: string;
-  /** Replaces the title as heading. */
-  readonly heading?: Content;
-  /** Beside the heading. */
-  readonly aside?: Content;
+  readonly title: string; // window title, and default heading
+  readonly heading?: Content; // replaces the title as heading
+  readonly aside?: Content; // beside the heading
   readonly body: Content;
   readonly footer?: Content;
   readonly needs?: PageNeeds;

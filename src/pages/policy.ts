@@ -3,12 +3,9 @@ import { STYLE } from "./style.ts";
 
 /** Permissions of a page besides its style sheet. */
 export interface PageNeeds {
-  /** Text of its script, which may call only this service. */
-  readonly script?: string | undefined;
-  /** Forms post only to this service. */
-  readonly forms?: true | undefined;
-  /** Pictures come only from this service. */
-  readonly images?: true;
+  readonly script?: string | undefined; // text of its script, which may call only this service
+  readonly forms?: true | undefined; // forms post only to this service
+  readonly images?: true; // pictures come only from this service
 }
 
 const STYLE_SOURCE = source(STYLE);

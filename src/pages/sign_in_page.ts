@@ -17,10 +17,8 @@ import type { LoginThrottle } from "../throttling/login_throttle.ts";
 /** Ways to sign in with a browser, at least one. */
 interface WaysToSignIn {
   readonly password: boolean;
-  /** Client certificate of the connection. */
-  readonly certificate: boolean;
-  /** By name of the authenticator. */
-  readonly providers: ReadonlyMap<string, BrowserLogin>;
+  readonly certificate: boolean; // client certificate of the connection
+  readonly providers: ReadonlyMap<string, BrowserLogin>; // by name of the authenticator
 }
 
 /** Dependencies of the sign-in pages. */
@@ -29,8 +27,7 @@ export interface SignInParts {
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
-  /** Creates the 401; the reason is for the log. */
-  readonly unauthenticated: (reason: string) => Error;
+  readonly unauthenticated: (reason: string) => Error; // creates the 401; the reason is for the log
 }
 
 const WAY = "way";

@@ -114,7 +114,13 @@ function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFact
 <header><h2 id="you">${SAYS.you}</h2></header>
 ${
     facts([
-      [SAYS.name, caller.kind === "authenticated" && isolated(caller.identity.dn)],
+      [
+        SAYS.name,
+        caller.kind === "authenticated" && [
+          caller.identity.displayName !== undefined && markup`${isolated(caller.identity.displayName)}, `,
+          isolated(caller.identity.dn),
+        ],
+      ],
       [SAYS.role, role],
       [SAYS.account, uid ?? SAYS.noAccount],
       [SAYS.groups, availableGroups.join(", ")],

@@ -19,12 +19,9 @@ const SAYS = TEXTS.tokens;
 
 /** Dependencies of the tokens page. */
 export interface TokenPageParts {
-  /** Absent without a signing certificate. */
-  readonly tokens: TokenIssuer | undefined;
-  /** Absent without storage of tokens. */
-  readonly registry: TokenRegistry | undefined;
-  /** Absent if no authenticator takes SSH certificates. */
-  readonly certificates: CertificateParts | undefined;
+  readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
+  readonly registry: TokenRegistry | undefined; // absent without storage of tokens
+  readonly certificates: CertificateParts | undefined; // absent if no authenticator takes SSH certificates
   readonly servers: ReadonlyMap<string, unknown>;
   readonly facts: { readonly clock: Clock };
 }

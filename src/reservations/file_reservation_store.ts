@@ -11,14 +11,11 @@ interface NewReservation {
   readonly from: string;
   readonly to: string;
   readonly uids: readonly string[];
-  /** Default `10m`. */
-  readonly rateLimit?: string;
+  readonly rateLimit?: string; // default `10m`
 }
 
 /** The requested change does not fit the reservations in the file; the message is for the operator. */
-export class ReservationNotChanged extends Error {
-  override readonly name = "ReservationNotChanged";
-}
+export class ReservationNotChanged extends Error {}
 
 /**
  * Lists and changes the reservations in a file, which is made if there is none. A change leaves everything else in the file

@@ -16,8 +16,7 @@ export interface ReservationFile {
 /** Zone and time for reading a reservations file. */
 export interface ReadingContext {
   readonly file: string;
-  /** Time zone of times without offset. */
-  readonly zone: string;
+  readonly zone: string; // time zone of times without offset
   readonly now: number;
 }
 

@@ -11,20 +11,16 @@ import type { RequestedServer } from "./requested_server.ts";
 /** Caller with attributes. */
 export interface IdentifiedUser {
   readonly caller: Caller;
-  /** Set for callers with a password. */
-  readonly userName?: string;
+  readonly userName?: string; // set for callers with a password
   readonly user: UserAttributes;
-  /** Password of the link, shown in place of a user's. */
-  readonly linkPassword?: Secret;
-  /** Set for browsers that are signed in. */
-  readonly signIn?: SignIn;
+  readonly linkPassword?: Secret; // password of the link, shown in place of a user's
+  readonly signIn?: SignIn; // set for browsers that are signed in
 }
 
 /** Request with an identified caller. */
 export interface Call extends IdentifiedUser {
   readonly request: HttpRequest;
-  /** Percent-decoded once. */
-  readonly params: ReadonlyMap<string, string>;
+  readonly params: ReadonlyMap<string, string>; // percent-decoded once
   readonly query: URLSearchParams;
   readonly server?: RequestedServer;
   /**
@@ -33,16 +29,13 @@ export interface Call extends IdentifiedUser {
    * @throws As authentication does, 401 first.
    */
   readonly recognise: (authorization: Authorization) => Promise<IdentifiedUser>;
-  /** Request header of that name. */
-  readonly preferences?: string;
-  /** Canonical; behind a gateway the address that it reports. */
-  readonly clientAddress: string;
+  readonly preferences?: string; // request header of that name
+  readonly clientAddress: string; // canonical; behind a gateway the address that it reports
   /** Base of links, without trailing slash: the gateway's address for requests through one. */
   readonly base: string;
   /** Path from this page to the service's root, with a slash at its end; relative if no public URL is configured. */
   readonly root: string;
-  /** Adds fields to the audit line of this request. */
-  readonly audit: (facts: AuditFacts) => void;
+  readonly audit: (facts: AuditFacts) => void; // adds fields to the audit line of this request
   readonly requestId: string;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -13,18 +13,15 @@ export function liveness(): HttpResponse {
 export interface ReadinessFacts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly generation: number;
-  /** Whether the service is shutting down. */
-  readonly draining: () => boolean;
-  /** Absent for a single instance. */
-  readonly cluster: (() => ClusterHealth) | undefined;
+  readonly draining: () => boolean; // whether the service is shutting down
+  readonly cluster: (() => ClusterHealth) | undefined; // absent for a single instance
 }
 
 /** Anonymous state of a cluster. */
 export interface ClusterHealth {
   readonly instances: { readonly total: number; readonly serving: number };
   readonly configurationsDiffer: boolean;
-  /** Whether the shared database is down or degraded, so that some requests fail. */
-  readonly degraded: boolean;
+  readonly degraded: boolean; // whether the shared database is down or degraded, so that some requests fail
 }
 
 /**

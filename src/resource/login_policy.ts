@@ -10,12 +10,9 @@ import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 export interface LoginRequirements {
   /** Names of authenticators; a token counts as the login that obtained it. */
   readonly methods: readonly string[];
-  /** Accepted `acr` values (OIDC Core 1.0, 2). */
-  readonly requiredAcr: readonly string[];
-  /** Seconds since the login. */
-  readonly maxAuthAge: number | undefined;
-  /** Addresses and ranges of clients. */
-  readonly networks: readonly string[];
+  readonly requiredAcr: readonly string[]; // accepted `acr` values (OIDC Core 1.0, 2)
+  readonly maxAuthAge: number | undefined; // seconds since the login
+  readonly networks: readonly string[]; // addresses and ranges of clients
 }
 
 /** Seconds that a provider's clock may be ahead. */

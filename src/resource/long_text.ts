@@ -16,8 +16,7 @@ interface Unread {
 /** Bounds the memory of unread answers: beyond the bound, the answer that was idle longest breaks off. */
 export class UnreadAnswers {
   readonly #most: number;
-  /** In order of the last read. */
-  readonly #unread = new Set<Unread>();
+  readonly #unread = new Set<Unread>(); // in order of the last read
   #bytes = 0;
 
   constructor(most = 32 * 1024 * 1024) {
@@ -50,11 +49,9 @@ export class UnreadAnswers {
 
 /** Text produced while it is sent. */
 interface LongText {
-  /** Produced on demand. */
-  readonly pieces: Iterable<string> | AsyncIterable<string>;
+  readonly pieces: Iterable<string> | AsyncIterable<string>; // produced on demand
   readonly type: string;
-  /** Approximate memory held by the pieces until they are produced. */
-  readonly bytes: number;
+  readonly bytes: number; // approximate memory held by the pieces until they are produced
 }
 
 /**

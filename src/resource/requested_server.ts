@@ -4,10 +4,8 @@ import type { ServerFacts } from "./server_facts.ts";
 /** Logical server, or one instance of it, named in a request; it may not exist. */
 export interface RequestedServer {
   readonly name: string;
-  /** Counted from 1; absent for the whole group. May be out of range. */
-  readonly instance?: number;
-  /** Absent if unknown. */
-  readonly facts?: ServerFacts;
+  readonly instance?: number; // counted from 1; absent for the whole group. May be out of range
+  readonly facts?: ServerFacts; // absent if unknown
 }
 
 /** Resolves a path segment such as `HPC1-2`. */

@@ -16,8 +16,7 @@ export interface ServerEntry {
   readonly uid?: string;
   readonly gid?: string;
   readonly availableGroups?: readonly string[];
-  /** Bytes per second; absent if unlimited. */
-  readonly rateLimit?: number;
+  readonly rateLimit?: number; // bytes per second; absent if unlimited
   readonly allowed?: string;
   readonly forbidden?: string;
   readonly reservations: readonly string[];
@@ -28,13 +27,11 @@ export interface ServerEntry {
 
 /** Recipient of an entry. */
 export interface EntryAudience {
-  /** Without trailing slash. */
-  readonly base: string;
+  readonly base: string; // without trailing slash
   /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
   readonly user: UserAttributes | undefined;
   readonly bounds: TokenRestrictions;
-  /** Returns what the login lacks for a server. */
-  readonly missing: (server: ServerFacts) => string | undefined;
+  readonly missing: (server: ServerFacts) => string | undefined; // returns what the login lacks for a server
   readonly log: Logger;
 }
 

@@ -9,8 +9,7 @@ export interface ServerFacts {
   readonly daemons: DaemonGroup;
   readonly sharing: boolean;
   readonly reservations: ServerReservations;
-  /** Absent if every login suffices. */
-  readonly logins?: LoginPolicy;
+  readonly logins?: LoginPolicy; // absent if every login suffices
 }
 
 /** Reservations of one server. */

@@ -17,8 +17,7 @@ export interface ServiceFacts {
   readonly methods: ReadonlyMap<string, string>; // names for users by `Identity.method`
   /** Base of links guessed from host and port; absent if a public URL is configured. */
   readonly supposedUrl: string | undefined;
-  /** Absent for a single instance. */
-  readonly cluster: (() => ClusterHealth) | undefined;
+  readonly cluster: (() => ClusterHealth) | undefined; // absent for a single instance
   readonly clock: Clock;
 }
 

@@ -6,17 +6,14 @@ import { membersOf, text, wholeNumber } from "./request_body.ts";
 interface SessionRequest {
   /** As given, without the tag of older clients; the last character tells a file from a directory. */
   readonly serverPath: string;
-  /** Base directory, empty or ending in `/`. */
-  readonly file: string;
+  readonly file: string; // base directory, empty or ending in `/`
   readonly streamCount: number;
   readonly compress: boolean;
   readonly persistent: boolean;
   readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
   readonly group?: string;
-  /** Unparsed client addresses; absent: the address of this request. */
-  readonly client?: readonly string[];
-  /** Read (`true`) or write; only `/rest/access` uses it. */
-  readonly send: boolean;
+  readonly client?: readonly string[]; // unparsed client addresses; absent: the address of this request
+  readonly send: boolean; // read (`true`) or write; only `/rest/access` uses it
 }
 
 /** Base names of sessions that older clients send for the parent directory. */

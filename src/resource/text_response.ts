@@ -4,8 +4,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 
 /** Status and headers of a response. */
 export interface ResponseFacts {
-  /** Default 200. */
-  readonly status?: number;
+  readonly status?: number; // default 200
   readonly headers?: Readonly<Record<string, string>>;
 }
 

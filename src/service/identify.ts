@@ -28,20 +28,16 @@ export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
-  /** Absent without browser sign-in. */
-  readonly signIns: SignIns | undefined;
-  /** `false` permits everything (tests only). */
-  readonly accessControl: boolean;
-  /** The service's own DN. */
-  readonly serverName: () => string | undefined;
+  readonly signIns: SignIns | undefined; // absent without browser sign-in
+  readonly accessControl: boolean; // `false` permits everything (tests only)
+  readonly serverName: () => string | undefined; // the service's own DN
 }
 
 /** Request facts and observers for {@link identify}. */
 export interface Identifying {
   readonly facts: Omit<Credentials, "authorization" | "proof">;
   readonly base: string;
-  /** As the client sees it. */
-  readonly url: string;
+  readonly url: string; // as the client sees it
   /** Called with the claimed user before authentication; see {@link claimedUser}. */
   readonly claimed: (user: string) => void;
   /** Called once the caller is known, for the log: later steps may fail. */

@@ -12,11 +12,9 @@ export interface AnsweredRequest {
   readonly ms: number;
   readonly client: string | undefined;
   readonly dn: string | undefined;
-  /** Authenticator of the caller. */
-  readonly via: string | undefined;
+  readonly via: string | undefined; // authenticator of the caller
   readonly facts: AuditFacts;
-  /** Error code. */
-  readonly failure: string | undefined;
+  readonly failure: string | undefined; // error code
 }
 
 interface Tally {

@@ -179,7 +179,7 @@ class RoutedService implements Service {
     { requestId, log, trace, accepted, signal }: Handling,
   ): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
-    const { method, headers, client: { certificate, unusableCertificate } } = request;
+    const { method, headers, client: { address: _, ...shown } } = request;
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
@@ -197,7 +197,7 @@ class RoutedService implements Service {
     negotiate(headers, route, accepted);
 
     if (isOfPage(route)) checkOwnOrigin(headers, base);
-    const facts = { clientAddress, certificate, unusableCertificate, consignor };
+    const facts = { clientAddress, ...shown, consignor };
     const given: Identifying = {
       facts,
       base,

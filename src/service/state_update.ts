@@ -7,8 +7,7 @@ import type { ThrottlingNews } from "../throttling/throttling_state.ts";
  * cores that serve adopt the part that concerns logins.
  */
 export interface StateUpdate extends LoginUpdate {
-  /** By the addresses of their command sockets. */
-  readonly daemons?: KnownDaemons;
+  readonly daemons?: KnownDaemons; // by the addresses of their command sockets
   /** Milliseconds by which the clock of this machine is behind the clock of the shared database. */
   readonly behindMs?: number;
 }
@@ -16,10 +15,8 @@ export interface StateUpdate extends LoginUpdate {
 /** State that decides about logins: every core must know it at once. */
 export interface LoginUpdate {
   readonly throttling?: ThrottlingNews;
-  /** Proofs of possession that clients have shown. */
-  readonly proofs?: readonly SeenMark[];
-  /** Canonical DNs of banned users whose browsers the core signed out. */
-  readonly signedOut?: readonly string[];
+  readonly proofs?: readonly SeenMark[]; // proofs of possession that clients have shown
+  readonly signedOut?: readonly string[]; // canonical DNs of banned users whose browsers the core signed out
 }
 
 /** Takes each update of a core's state. */

@@ -15,19 +15,14 @@ const PAGE = 1000;
 const LOOK = 50_000;
 
 /** Error for the operator. */
-export class AdministrationError extends Error {
-  override readonly name = "AdministrationError";
-}
+export class AdministrationError extends Error {}
 
 /** Result of an import; a share for several servers counts once. */
 export interface Imported {
   readonly added: number;
-  /** Ids that existed before. */
-  readonly present: readonly string[];
-  /** Expired. */
-  readonly ended: number;
-  /** Invalid. */
-  readonly refused: number;
+  readonly present: readonly string[]; // ids that existed before
+  readonly ended: number; // expired
+  readonly refused: number; // invalid
   readonly diagnostics: readonly Diagnostic[];
 }
 

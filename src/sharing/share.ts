@@ -3,23 +3,15 @@ import type { OwnerLimits } from "./rules/owner_limits.ts";
 
 /** Terms of a share, set by its owner (rest-api.md 2.1). */
 export interface ShareTerms {
-  /** Absolute; ends in `/` exactly for directories. */
-  readonly path: string;
+  readonly path: string; // absolute; ends in `/` exactly for directories
   readonly access: GrantedLevel;
-  /** Seconds since the epoch; 0 is never. */
-  readonly expires: number;
-  /** Bounds `usesLeft` by 1. */
-  readonly oneTime: boolean;
-  /** Absent if unlimited. */
-  readonly usesLeft?: number;
-  /** Permitted client addresses and CIDR ranges; empty permits all. */
-  readonly sources: readonly string[];
-  /** For the users of the share. */
-  readonly note?: string;
-  /** As `formatScrypt()` writes it. */
-  readonly password?: string;
-  /** `DROP` only. */
-  readonly quota?: Quota;
+  readonly expires: number; // seconds since the epoch; 0 is never
+  readonly oneTime: boolean; // bounds `usesLeft` by 1
+  readonly usesLeft?: number; // absent if unlimited
+  readonly sources: readonly string[]; // permitted client addresses and CIDR ranges; empty permits all
+  readonly note?: string; // for the users of the share
+  readonly password?: string; // as `formatScrypt()` writes it
+  readonly quota?: Quota; // `DROP` only
 }
 
 /** Upload quota; absent members are unlimited. */
@@ -30,14 +22,10 @@ export interface Quota {
 
 /** Owner as the authenticator named them, to query it again. */
 export interface NamedOwner {
-  /** Exactly as authenticated: some sources are case-sensitive. */
-  readonly dn: string;
-  /** Configured authenticator, such as `PASSWORD`. */
-  readonly via?: string;
-  /** User name. */
-  readonly login?: string;
-  /** Account from the authenticator. */
-  readonly uid?: string;
+  readonly dn: string; // exactly as authenticated: some sources are case-sensitive
+  readonly via?: string; // configured authenticator, such as `PASSWORD`
+  readonly login?: string; // user name
+  readonly uid?: string; // account from the authenticator
 }
 
 /** Owner's rights when the share was created or last renewed; they bound it for ever. */
@@ -45,23 +33,18 @@ export interface Making {
   readonly owner: NamedOwner;
   /** Whether the attribute sources alone gave the account; they must continue to. */
   readonly mappedAccount: boolean;
-  /** Whether they alone gave a role that may share. */
-  readonly mappedRole: boolean;
-  /** Whether the path is in the account's home directory, as the daemon reports. */
-  readonly atHome: boolean;
+  readonly mappedRole: boolean; // whether they alone gave a role that may share
+  readonly atHome: boolean; // whether the path is in the account's home directory, as the daemon reports
   readonly limits: OwnerLimits;
 }
 
 /** New share without id. Names are canonical DNs (rest-api.md 2.6). */
 export interface ShareDraft extends ShareTerms {
   readonly owner: string;
-  /** As `parseTarget()` returns it. */
-  readonly target: string;
-  /** The owner's Unix account; all access runs under it. */
-  readonly uid: string;
+  readonly target: string; // as `parseTarget()` returns it
+  readonly uid: string; // the owner's Unix account; all access runs under it
   readonly gid?: string;
-  /** Absent for shares imported, given away by the operator, or older than this field. */
-  readonly made?: Making;
+  readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 
 /** Stored share. */
@@ -69,10 +52,8 @@ export interface Share extends ShareDraft {
   readonly id: string;
   readonly server: string;
   readonly accessCount: number;
-  /** Quota in use, including current uploads. */
-  readonly received?: Required<Quota>;
-  /** Milliseconds since the epoch. */
-  readonly created: number;
+  readonly received?: Required<Quota>; // quota in use, including current uploads
+  readonly created: number; // milliseconds since the epoch
 }
 
 /** Reports whether a share is for a directory tree. */
@@ -95,8 +76,7 @@ export type UseKind = "HTTP-look" | "HTTP-download" | "HTTP-upload" | "UFTP";
 
 /** Beginning of a use. */
 export interface UseStart {
-  /** Canonical DN. */
-  readonly who: string;
+  readonly who: string; // canonical DN
   readonly address: string;
   readonly kind: UseKind;
   readonly path: string;
@@ -106,22 +86,16 @@ export interface UseStart {
 
 /** Facts by which a request continues an earlier use instead of taking another one. */
 export interface Continuation {
-  /** Version of the file, from its size and modification time. */
-  readonly version: string;
-  /** Digest of the browser's cookie for this share. */
-  readonly visitor: string;
-  /** Whether the request asks for a part of the file. */
-  readonly ranged: boolean;
+  readonly version: string; // version of the file, from its size and modification time
+  readonly visitor: string; // digest of the browser's cookie for this share
+  readonly ranged: boolean; // whether the request asks for a part of the file
 }
 
 /** Use of a share. */
 export interface Use extends UseStart {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  /** Bytes over HTTP; absent for UFTP, in progress and after a crash. */
-  readonly bytes?: number;
-  /** Absent if `bytes` is. */
-  readonly complete?: boolean;
+  readonly at: number; // milliseconds since the epoch
+  readonly bytes?: number; // bytes over HTTP; absent for UFTP, in progress and after a crash
+  readonly complete?: boolean; // absent if `bytes` is
 }
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,8 +1,15 @@
+import type { WholeMs } from "../model/clock.ts";
+
 /** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Parameters that are times; those of other names, in seconds, are whole by their sources. */
+type TimeName = "ago" | "forgotten" | "lasts" | "lifetime" | "since" | "upSince" | "wait" | "window";
+
 /** Values by parameter name. */
-export type Values = Readonly<Record<string, string | number | null>>;
+export type Values =
+  & Readonly<Record<string, string | number | null>>
+  & { readonly [name in TimeName]?: WholeMs };
 
 /**
  * Statement for SQLite and PostgreSQL. The database binds `:now` (whole seconds) and `:clock` (milliseconds) to
@@ -39,9 +46,7 @@ export interface Database {
 }
 
 /** Error of the database: full disk, lock timeout, no connection. */
-export class DatabaseFailure extends Error {
-  override readonly name = "DatabaseFailure";
-}
+export class DatabaseFailure extends Error {}
 
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}

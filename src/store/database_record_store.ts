@@ -40,8 +40,7 @@ const SQL = {
 /** Records in a database table. */
 export class DatabaseRecordStore implements RecordStore {
   readonly #database: Database;
-  /** Own changes, which the database's version does not count. */
-  #changes = 0;
+  #changes = 0; // own changes, which the database's version does not count
 
   constructor(database: Database) {
     this.#database = database;

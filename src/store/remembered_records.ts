@@ -5,7 +5,7 @@ import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
 /** Interval of checks for changes by other instances, in milliseconds. */
-const LOOK_MS = 100;
+const LOOK_MS = 250;
 
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;

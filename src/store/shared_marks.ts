@@ -1,4 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
+import { wholeMs } from "../model/clock.ts";
 import type { Schedule } from "../model/schedule.ts";
 import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
 import { Following } from "./following.ts";
@@ -47,7 +48,7 @@ export class SharedMarks {
 
   /** Takes a mark unless it is held. Returns whether it was free. @throws {DatabaseFailure} */
   take({ mark, holder }: SharedMark, lastsMs: number): Promise<boolean> {
-    const lasts = Math.max(0, Math.ceil(lastsMs));
+    const lasts = wholeMs(lastsMs);
     return this.database.change(function* () {
       return (yield* row(SQL.take, { mark, holder, lasts })) !== undefined;
     }, ASYNC_COMMIT);

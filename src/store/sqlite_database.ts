@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
 /** Schema of a database file and its migrations. */
@@ -12,9 +12,7 @@ export interface Schema {
 }
 
 /** Error for a foreign or newer database. */
-export class UnknownDatabase extends Error {
-  override readonly name = "UnknownDatabase";
-}
+export class UnknownDatabase extends Error {}
 
 interface Prepared {
   readonly run: StatementSync;
@@ -125,7 +123,7 @@ export class SqliteDatabase implements Database {
     const { run, asksNow, asksClock } = this.#statement(sql);
     checkValues(values);
     if (!asksNow && !asksClock) return run.all(values);
-    const clock = this.#clock();
+    const clock = wholeMs(this.#clock());
     const bound: Record<string, string | number | null> = { ...values };
     if (asksNow) bound["now"] = Math.floor(clock / 1000);
     if (asksClock) bound["clock"] = clock;

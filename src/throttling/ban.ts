@@ -12,8 +12,7 @@ export interface BanSubject {
 export interface Ban extends BanSubject {
   /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
-  /** Operator bans: other instances do not know it yet. Default: false. */
-  readonly pending?: boolean;
+  readonly pending?: boolean; // operator bans: other instances do not know it yet. Default: false
   readonly failures: number; // 0 for operator bans
   readonly until: number; // milliseconds since the epoch
 }
@@ -27,9 +26,7 @@ export interface Failure extends BanSubject {
 const MAX_USER = 256; // as in `parseCredentials`
 
 /** Error for an impossible ban subject. */
-export class InvalidBanSubject extends Error {
-  override readonly name = "InvalidBanSubject";
-}
+export class InvalidBanSubject extends Error {}
 
 /** Parses the subject of a ban. @throws {InvalidBanSubject} If it names nobody or everybody. */
 export function parseBanSubject(

@@ -8,10 +8,8 @@ export interface WaitPolicy {
   /** Milliseconds after the first failure that is not free; doubles with each further failure. */
   readonly baseMs: number;
   readonly maxMs: number;
-  /** Milliseconds after the last failure and its wait until both are forgotten. */
-  readonly windowMs: number;
-  /** Concurrent plus failed attempts while failures are free; afterwards 1. */
-  readonly underWay: number;
+  readonly windowMs: number; // milliseconds after the last failure and its wait until both are forgotten
+  readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
 /** Failures of one subject. */

@@ -15,8 +15,7 @@ import { userKey } from "./user_key.ts";
 
 /** Permitted attempt; exactly one of its three methods ends it. */
 export interface Attempt {
-  /** Key of user and address if the user signed in from there within a day. */
-  readonly knownAs?: string;
+  readonly knownAs?: string; // key of user and address if the user signed in from there within a day
   succeeded(): void;
   failed(): void;
   undecided(): void; // no result: the source failed, or the caller disconnected
@@ -32,8 +31,7 @@ export interface FailedPlace {
 export interface Counting {
   /** Failures of all instances per place, if known; may be late. */
   readonly totals: Promise<readonly (number | undefined)[]>;
-  /** Settles with `totals` or after the longest wait. */
-  readonly soon: Promise<void>;
+  readonly soon: Promise<void>; // settles with `totals` or after the longest wait
 }
 
 interface Others {
@@ -81,8 +79,7 @@ export class LoginThrottle {
         readonly log: Logger;
         /** Formats a typed name for the log. Default: hides it. */
         readonly shown?: (name: string) => string | undefined;
-        /** Providers whose tokens are verified locally. Default: none. */
-        readonly issuers?: ReadonlySet<string>;
+        readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
         readonly maxWaitMs?: number;
         /** Called for each change before the caller gets the result. */
         readonly learned?: (news: ThrottlingNews) => void;

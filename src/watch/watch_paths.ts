@@ -20,8 +20,7 @@ export function watchPaths(
   onChange: () => Promise<void> | void,
   { intervalMs = () => 1000, failed = () => {}, schedule = unawaited }: {
     readonly intervalMs?: () => number;
-    /** Called if the callback throws; the change counts as seen. */
-    readonly failed?: (error: unknown) => void;
+    readonly failed?: (error: unknown) => void; // called if the callback throws; the change counts as seen
     readonly schedule?: Schedule;
   } = {},
 ): PathsWatch {

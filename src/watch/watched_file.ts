@@ -33,10 +33,8 @@ export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string
  */
 export interface WatchedFile<T> {
   readonly path: string;
-  /** Last good content. */
-  readonly current: T;
-  /** Problem of the newest version, if unusable. */
-  readonly diagnostic?: string;
+  readonly current: T; // last good content
+  readonly diagnostic?: string; // problem of the newest version, if unusable
   /** Checks the file now, without waiting for a quiet interval. */
   check(): Promise<void>;
   /** Stops at once and drops a running read. */
@@ -51,14 +49,11 @@ export interface WatchOptions<T> {
   readonly log: Logger;
   /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
   readonly intervalMs?: number;
-  /** Bytes; longer files are refused unread. Default: 64 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number; // bytes; longer files are refused unread. Default: 64 MiB
   /** Content without a file; absent: a missing file is an error at the start and ignored later. */
   readonly missing?: T;
-  /** Called after changes, not for the first content. */
-  readonly onChange?: (content: T) => void;
-  /** Default: the disk. */
-  readonly source?: FileSource;
+  readonly onChange?: (content: T) => void; // called after changes, not for the first content
+  readonly source?: FileSource; // default: the disk
 }
 
 /** Parses a file's text; `file` is for messages. Must not block the event loop. */
@@ -122,12 +117,9 @@ class PolledFile<T> implements WatchedFile<T> {
   readonly #intervalMs: number;
   #version: Version<T>;
   #diagnostic: string | undefined;
-  /** Newest version, used or refused. */
-  #digest: string;
-  /** Last stamp. */
-  #seen: string | undefined;
-  /** Consecutive polls with this stamp. */
-  #looksAtRest = 0;
+  #digest: string; // newest version, used or refused
+  #seen: string | undefined; // last stamp
+  #looksAtRest = 0; // consecutive polls with this stamp
   /** Stamp after {@link SETTLING_MS}, which needs no rereading. */
   #settled: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;

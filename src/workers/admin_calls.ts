@@ -6,9 +6,7 @@ export type AdminReply =
   | { readonly id: number; readonly failed: string };
 
 /** Error for a core that is busy, gone or failed; the message is for the operator. */
-export class NoAnswer extends AdminRequestFailed {
-  override readonly name = "NoAnswer";
-}
+export class NoAnswer extends AdminRequestFailed {}
 
 /** Admin requests of the supervisor to one core that have no reply yet. */
 export class AdminCalls {

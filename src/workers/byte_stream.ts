@@ -87,10 +87,8 @@ export class ByteStreamReceiver {
   #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
-  /** Chunks that are on the way or wait here. */
-  #underWay = 0;
-  /** Of these, how many may be there unasked. */
-  #unasked = 0;
+  #underWay = 0; // chunks that are on the way or wait here
+  #unasked = 0; // of these, how many may be there unasked
 
   constructor(id: number, send: Send, readonly ahead: Ahead) {
     const fillTo = (wanted: number) => {

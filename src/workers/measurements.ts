@@ -5,7 +5,7 @@ import { type Stopwatch, stopwatch } from "../model/clock.ts";
 /** Report interval in milliseconds. */
 const REPORT_MS = 1000;
 /** Interval of clock readings in milliseconds: the error of a measured stall. */
-const LOOK_MS = 20;
+const LOOK_MS = 100;
 
 /** Events in a worker since its last report, as plain data. */
 export interface Report {

@@ -9,8 +9,7 @@ const LONG_LIFE_MS = 60_000;
 
 interface RestartPolicyParts {
   readonly what: "edge" | "core"; // the kind of worker, for log and metrics
-  /** Starts a replacement, unless there is one by then. */
-  readonly start: () => Promise<void>;
+  readonly start: () => Promise<void>; // starts a replacement, unless there is one by then
   readonly changes: WorkerLifecycle;
   readonly reports: Pick<WorkerReports, "log"> & {
     readonly counters: Pick<WorkerReports["counters"], "count">;
@@ -22,8 +21,7 @@ interface RestartPolicyParts {
 export class RestartPolicy<T extends object> {
   readonly #parts: Required<RestartPolicyParts>;
   #current: T | undefined;
-  /** By a monotonic clock. */
-  #takenAt = 0;
+  #takenAt = 0; // by a monotonic clock
   #pauseMs = 0;
   #trying = false;
   #closed = false;

@@ -37,14 +37,12 @@ interface CoreParts {
 export class ServingCore {
   readonly generation: number;
   readonly permissions: WorkerPermissions;
-  /** Edges that may have requests in it. */
-  readonly edges = new Set<ServingEdge>();
+  readonly edges = new Set<ServingEdge>(); // edges that may have requests in it
   readonly #worker: WorkerThread<ToCoreWorker>;
   readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
   /** Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
   readonly #port: MessagePort;
-  /** Resolves when the port has no more messages. */
-  readonly #drained = Promise.withResolvers<void>();
+  readonly #drained = Promise.withResolvers<void>(); // resolves when the port has no more messages
 
   private constructor(
     permissions: WorkerPermissions,

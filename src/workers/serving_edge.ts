@@ -19,8 +19,7 @@ const MAX_SCRAPERS = 32;
 const MODULE = workerModule(new URL("./edge_worker.ts", import.meta.url));
 
 interface EdgeParts {
-  /** Port to use if the configuration leaves it to the system; 0: not chosen yet. */
-  readonly port: number;
+  readonly port: number; // port to use if the configuration leaves it to the system; 0: not chosen yet
   readonly metricsPort: number; // the same for the metrics page
   readonly connections: ConnectionLimit;
   readonly resolve: Resolve;

@@ -55,6 +55,8 @@ export type FromCore =
 /** Message of a worker to the supervisor. */
 export type FromWorker =
   | { readonly kind: "ready"; readonly port: number; readonly metricsPort?: number }
+  /** From its thread's maker: it is not ready yet. */
+  | { readonly kind: "starting"; readonly fields: { worker: string; awaited: string; seconds: number } }
   /** From the edge: a scraper requested the metrics page. */
   | { readonly kind: "metrics-page" }
   /** It cannot start. `permanent`: another attempt with the same files fails, too. */

@@ -65,6 +65,9 @@ export class WorkerReports {
       case "log":
         this.#logFile.writeLines(message.text);
         break;
+      case "starting":
+        this.log.warn("worker still starting", message.fields);
+        break;
       case "measured":
         this.#take(message.report, worker);
         break;

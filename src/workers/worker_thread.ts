@@ -1,19 +1,39 @@
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { CannotStart } from "./cannot_start.ts";
 import { PING_MS, SILENT, Watchdog } from "./watchdog.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
 
+/** Patience with a starting worker: it may take long on a busy machine, as long as it works. */
+export interface Patience {
+  readonly everyMs: number; // between looks
+  readonly idle: number; // looks in a row without progress that end it
+  readonly most: number; // looks in all
+  readonly cpuMs: () => number; // processor time of this process so far
+}
+
+const PATIENCE: Patience = {
+  everyMs: 20_000,
+  idle: 4,
+  most: 15,
+  cpuMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+};
+
+/** Processor time between two looks that counts as progress, in milliseconds. */
+const PROGRESS_MS = 100;
+
 interface WorkerEvents {
   readonly said: (message: FromWorker) => void; // says something
   readonly died: (reason: string) => void; // ends without being told to, or gives no sign of life any more
   readonly pingMs?: number; // how often it is asked for a sign of life, in milliseconds; default `PING_MS`
+  readonly patience?: Patience;
 }
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
-
-/** Start timeout in milliseconds: systemd allows 90 s in all, and a first start compiles. */
-const START_MS = 80_000;
 
 /**
  * Resolves links in a worker module's path: Deno 2.9.6 lets a worker import texts only beside its other modules.
@@ -26,7 +46,9 @@ export function workerModule(module: URL): URL {
 /** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
   readonly #worker: Worker;
+  readonly #said: WorkerEvents["said"];
   readonly #died: WorkerEvents["died"];
+  readonly #patience: Patience;
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
   /** Whether it has sent a message. */
@@ -37,8 +59,10 @@ export class WorkerThread<In> {
     module: URL,
     readonly name: string,
     permissions: WorkerPermissions,
-    { said, died, pingMs = PING_MS }: WorkerEvents,
+    { said, died, pingMs = PING_MS, patience = PATIENCE }: WorkerEvents,
   ) {
+    this.#said = said;
+    this.#patience = patience;
     this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const watchdog = new Watchdog();
@@ -59,17 +83,32 @@ export class WorkerThread<In> {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
-  /** Waits for its first message. @throws {CannotStart} If it reports a failure, dies or times out. */
+  /**
+   * Waits for its first message as long as there is progress. @throws {CannotStart} If it reports a failure, dies or stands
+   * still.
+   */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
-    const first = await this.#next(
-      START_MS,
-      (message) => message.kind === "ready" || message.kind === "failed",
-    );
-    if (first?.kind === "ready") return first;
-    if (first?.kind === "failed") throw new CannotStart(first.diagnostics, first.permanent);
-    const awaited = this.#loaded ? "reading its files and reaching its database" : "loading the program";
-    throw new CannotStart([`the ${this.name} did not start within ${START_MS / 1000} s: still ${awaited}`]);
+    const { everyMs, idle, most, cpuMs } = this.#patience;
+    let used = cpuMs();
+    for (let looks = 1, still = 0; !this.#over; looks++) {
+      const first = await this.#next(everyMs, ({ kind }) => kind === "ready" || kind === "failed");
+      if (first?.kind === "ready") return first;
+      if (first?.kind === "failed") throw new CannotStart(first.diagnostics, first.permanent);
+      const before = used;
+      used = cpuMs();
+      still = used - before < PROGRESS_MS ? still + 1 : 0;
+      const awaited = this.#loaded ? "reading its files and reaching its database" : "loading the program";
+      const seconds = looks * everyMs / 1000;
+      if (still === idle || looks === most) {
+        const hint = "see top, df and the log of the database for what keeps it";
+        throw new CannotStart([
+          `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
+        ]);
+      }
+      this.#said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
+    }
+    throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
   /** Waits for its end, up to a timeout. */

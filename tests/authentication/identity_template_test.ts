@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { NoIdentity } from "../../src/authentication/check_identity.ts";
 import { claimAt } from "../../src/authentication/claims.ts";
-import { fillIdentityTemplate, templateDiagnostic } from "../../src/authentication/identity_template.ts";
+import { fillIdentityTemplate } from "../../src/authentication/identity_template.ts";
+import { templateDiagnostic } from "../../src/model/name_template.ts";
 import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { canonicalDn, parseName } from "../../src/model/distinguished_name.ts";
 

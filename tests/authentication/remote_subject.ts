@@ -1,4 +1,4 @@
-import type { AssignmentsConfig, ExpressionConfig } from "../../src/authentication/provider_keys.ts";
+import type { AssignmentsConfig, ExpressionConfig } from "../../src/config/read_assignments.ts";
 import type { OutgoingConfig } from "../../src/config/service_config.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -26,9 +26,11 @@ export function httpsClient(config: Partial<OutgoingConfig> = {}): HttpsClient {
   return new HttpsClient({ ...OUTGOING, ...config }, { anchors: [AUTHORITY.certificate] }, SILENT);
 }
 
+type ExpressionName = Exclude<keyof AssignmentsConfig, "others">;
+
 /** Assignment expressions as configured. */
-export function assignments(texts: Partial<Record<keyof AssignmentsConfig, string>>): AssignmentsConfig {
-  const expression = (name: keyof AssignmentsConfig): ExpressionConfig | undefined => {
+export function assignments(texts: Partial<Record<ExpressionName, string>>): AssignmentsConfig {
+  const expression = (name: ExpressionName): ExpressionConfig | undefined => {
     const text = texts[name];
     return text === undefined
       ? undefined
@@ -39,6 +41,7 @@ export function assignments(texts: Partial<Record<keyof AssignmentsConfig, strin
     uid: expression("uid"),
     role: expression("role"),
     groups: expression("groups"),
+    displayName: expression("displayName"),
   };
 }
 

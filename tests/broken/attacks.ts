@@ -1006,7 +1006,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A revoked token during a database outage"],
     broken: "a revocation that is committed late is never read",
     file: "src/store/postgres/changed_records.ts",
-    change: instead("written >= :since", "written > :since"),
+    change: instead("written >= :earlier", "written > :earlier"),
     tests: ["tests/store/postgres/changed_records_test.ts"],
   },
   {

@@ -63,29 +63,35 @@ async function tryAll(): Promise<void> {
   const queue = ready.filter(([breakage]) => wanted(breakage));
   const total = queue.length;
   const run = `${new Date().toISOString().slice(0, 10)} ${await commit()}`;
-  const results = new Map<string, BrokenRow>();
+  const results = new Map<string, BrokenRow | undefined>();
   await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
     await using tree = await TreeCopy.make();
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [breakage, text] = next;
       const row = await tryOut(tree, breakage, text);
       if (row === undefined) complain(`NOT NOTICED: ${breakage.broken} (${breakage.file})`);
-      else results.set(breakage.broken, { ...row, run });
+      results.set(breakage.broken, row && { ...row, run });
+      await keep(results);
       console.log(
         `${total - queue.length}/${total} ${row?.failed[0] ?? "-"} <= ${breakage.broken}`,
       );
     }
   }));
-  const rows = ready.flatMap(([breakage]): BrokenRow[] => {
-    const { broken, file, rows } = breakage;
-    const row = results.get(broken) ?? (wanted(breakage) ? undefined : before(broken));
+  await keep(results);
+}
+
+/** Puts results in the place of earlier ones: a long run that is ended has not been for nothing. */
+async function keep(results: ReadonlyMap<string, BrokenRow | undefined>): Promise<void> {
+  const earlier: Kept | undefined = await Deno.readTextFile(DATA).then(JSON.parse, () => undefined);
+  const rows = ready.flatMap(([{ broken, file, rows }]): BrokenRow[] => {
+    const before = earlier?.rows.find((row) => row.broken === broken);
+    const row = results.has(broken) ? results.get(broken) : before;
     return row === undefined ? [] : [{ ...row, file, rows }];
   });
   const kept: Kept = { rows };
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   const without = all.filter((promise) => !rows.some((row) => breaks(row, promise)));
   await Deno.writeTextFile(PAGE, brokenPage(kept, without));
-  console.log(`${rows.length} rows, written to tests/reports/broken-on-purpose.md`);
 }
 
 /** What failed that does not fail otherwise; `undefined` if nothing did. */

@@ -3,20 +3,38 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ALICE } from "../system/running_service.ts";
 import type { Instance } from "../system/several_instances.ts";
 import { EVERYBODY } from "../system/sharing/sharing_system.ts";
-import type { Question } from "../system/ask.ts";
-import { Cluster, type Draw, drawFrom, FAULTS, INSTANCES } from "./faults.ts";
-import { checkRecoveries, checkShare, type Recovery, type SharePast, type ShareRow } from "./history.ts";
+import type { Question, Reply } from "../system/ask.ts";
+import { BanClient } from "./ban_client.ts";
+import { Cluster, type Draw, drawFrom, FAULTS, INSTANCES, QUIET } from "./faults.ts";
+import {
+  checkRecoveries,
+  checkShare,
+  type DropRow,
+  type Recovery,
+  type SharePast,
+  type ShareRow,
+} from "./history.ts";
+import { Progress, QuietTimes, Waits } from "./progress.ts";
+import { TokenClient } from "./token_client.ts";
+import { UploadClient } from "./upload_client.ts";
 
-const CLIENTS = 6;
+const SHARE_CLIENTS = 3;
+const TOKEN_CLIENTS = 1;
+const UPLOAD_CLIENTS = 2;
+/** After the last fault, until all instances have read everything again, in milliseconds. */
+const SETTLED_MS = 20_000;
 const SHARES = "/rest/share/HPC";
 /** Longest wait for an answer, and for an instance that should serve again, in milliseconds. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** What a campaign did and found. */
 export interface CampaignReport {
   readonly faults: readonly string[];
   readonly shares: number;
   readonly uses: number;
+  readonly tokens: number;
+  readonly bans: number;
+  readonly uploads: number;
   readonly recoveries: readonly Recovery[];
   /** Broken promises; empty if all were kept. */
   readonly broken: readonly string[];
@@ -32,38 +50,82 @@ export async function runCampaign(
   ms: number,
   servesAgainMs: number,
 ): Promise<CampaignReport> {
+  using progress = new Progress();
   await using cluster = await Cluster.start();
-  const campaign = new Campaign(cluster);
+  const campaign = new Campaign(cluster, progress);
   for (let i = 0; i < INSTANCES; i++) await campaign.serves(i);
-  const clients = Array.from({ length: CLIENTS }, (_, i) => campaign.client(drawFrom(seed * 1000 + i)));
+  const clients = campaign.clients(seed);
   try {
     await campaign.strike(drawFrom(seed), performance.now() + ms);
   } finally {
     campaign.over = true;
     await Promise.all(clients);
   }
-  return await campaign.report(servesAgainMs);
+  await delay(SETTLED_MS);
+  return await campaign.report(servesAgainMs, drawFrom(seed));
+}
+
+/** What clients have around them. */
+export interface Surroundings {
+  readonly instances: number;
+  readonly instance: (number: number) => Instance;
+  /** Asks; nothing is answered by an instance that is gone. */
+  readonly ask: (instance: Instance, path: string, question?: Question) => Promise<Reply | undefined>;
+  readonly now: () => number;
+  readonly quiet: QuietTimes;
+  /** Folder of the daemon's user. */
+  readonly data: string;
 }
 
 class Campaign {
   over = false;
+  readonly #quiet: QuietTimes;
+  readonly #tokens: TokenClient;
+  readonly #bans: BanClient;
+  readonly #uploads: UploadClient;
   readonly #shares: SharePast[] = [];
   readonly #recoveries: Recovery[] = [];
   readonly #faults: string[] = [];
 
-  constructor(readonly cluster: Cluster) {}
+  constructor(readonly cluster: Cluster, readonly progress: Progress) {
+    this.#quiet = new QuietTimes(progress.now);
+    const surroundings: Surroundings = {
+      instances: INSTANCES,
+      instance: (number) => cluster.instance(number),
+      ask: (instance, path, question) => this.#ask(instance, path, question),
+      now: progress.now,
+      quiet: this.#quiet,
+      data: cluster.several.site.data,
+    };
+    this.#tokens = new TokenClient(surroundings);
+    this.#bans = new BanClient(surroundings);
+    this.#uploads = new UploadClient(surroundings);
+  }
 
-  /** Does one thing after the other until the campaign is over. */
-  async client(draw: Draw): Promise<void> {
-    while (!this.over) {
-      const instance = this.#instance(draw(INSTANCES));
-      const share = this.#shares[this.#shares.length - 1 - draw(8)];
-      const what = draw(10);
-      if (share === undefined || what < 2) await this.#make(instance, draw);
-      else if (what < 9) await this.#use(instance, share);
-      else await this.#remove(instance, share);
-      await delay(20);
-    }
+  /** Starts clients, which do one thing after the other until the campaign is over. */
+  clients(seed: number): readonly Promise<void>[] {
+    const steps: ((draw: Draw) => Promise<void>)[] = [
+      ...Array.from({ length: SHARE_CLIENTS }, () => (draw: Draw) => this.#share(draw)),
+      ...Array.from({ length: TOKEN_CLIENTS }, () => (draw: Draw) => this.#tokens.step(draw)),
+      ...Array.from({ length: UPLOAD_CLIENTS }, () => (draw: Draw) => this.#uploads.step(draw)),
+      (draw) => this.#bans.step(draw),
+    ];
+    return steps.map(async (step, i) => {
+      const draw = drawFrom(seed * 1000 + i);
+      while (!this.over) {
+        await step(draw);
+        await delay(20);
+      }
+    });
+  }
+
+  async #share(draw: Draw): Promise<void> {
+    const instance = this.cluster.instance(draw(INSTANCES));
+    const share = this.#shares[this.#shares.length - 1 - draw(8)];
+    const what = draw(10);
+    if (share === undefined || what < 2) await this.#make(instance, draw);
+    else if (what < 9) await this.#use(instance, share);
+    else await this.#remove(instance, share);
   }
 
   /** Lets one fault follow the other; after each, every instance has to serve again. */
@@ -72,23 +134,42 @@ class Campaign {
       const fault = FAULTS[draw(FAULTS.length)];
       if (fault === undefined) return;
       this.#faults.push(fault.name);
+      const isQuiet = fault.name === QUIET;
+      if (isQuiet) this.#quiet.begin();
       await fault.strike(this.cluster, draw, () => delay(500 + draw(3000)));
+      if (isQuiet) this.#quiet.end();
       const ended = performance.now();
+      const waits = await this.#waits();
       await Promise.all(Array.from({ length: INSTANCES }, async (_, instance) => {
         await this.serves(instance);
-        this.#recoveries.push({ fault: fault.name, instance, ms: performance.now() - ended });
+        const ms = performance.now() - ended;
+        this.#recoveries.push({ fault: fault.name, instance, ms, waitedMs: waits[instance]?.ms ?? 0 });
       }));
     }
+  }
+
+  /** Watches what each instance, its database and we wait for a processor. */
+  async #waits(): Promise<readonly Waits[]> {
+    const { instances, server } = this.cluster.several;
+    const database = await server.pid();
+    return instances.map(({ process: { pid } }) => new Waits([Deno.pid, pid, database]));
   }
 
   /** Waits until an instance makes a share, which is what needs the database; for a minute at most. */
   async serves(number: number): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
-    while (performance.now() < end && !await this.#make(this.#instance(number), () => 0)) await delay(50);
+    while (performance.now() < end && !await this.#make(this.cluster.instance(number), () => 0)) {
+      await delay(50);
+    }
   }
 
-  async report(servesAgainMs: number): Promise<CampaignReport> {
+  async report(servesAgainMs: number, draw: Draw): Promise<CampaignReport> {
     const { server, database } = this.cluster.several;
+    const broken = [
+      ...await this.#tokens.finish(),
+      ...await this.#bans.finish(),
+      ...await this.#uploads.finish(draw, (id) => this.#drop(id)),
+    ];
     const found = await server.sql(
       database,
       `SELECT id, access_count, uses_left, (SELECT count(*) FROM authserver.share_use AS one
@@ -104,11 +185,29 @@ class Campaign {
       faults: this.#faults,
       shares: this.#shares.length,
       uses: this.#shares.reduce((sum, { uses }) => sum + uses.length, 0),
+      tokens: this.#tokens.count,
+      bans: this.#bans.count,
+      uploads: this.#uploads.count,
       recoveries: this.#recoveries,
       broken: [
+        ...broken,
         ...this.#shares.flatMap((share) => checkShare(share, rows.get(share.id))),
         ...checkRecoveries(this.#recoveries, servesAgainMs),
       ],
+    };
+  }
+
+  async #drop(id: string): Promise<DropRow> {
+    const { server, database } = this.cluster.several;
+    const [found] = await server.sql(
+      database,
+      `SELECT received_files AS files, received_bytes AS bytes, (SELECT count(*) FROM authserver.share_upload AS one
+         WHERE one.share = share.id AND kept = 0) AS unfinished FROM authserver.share WHERE id = '${id}'`,
+    );
+    return {
+      receivedFiles: Number(found?.["files"]),
+      receivedBytes: Number(found?.["bytes"]),
+      unfinished: Number(found?.["unfinished"]),
     };
   }
 
@@ -147,11 +246,5 @@ class Campaign {
 
   #ask(instance: Instance, path: string, question: Question = {}) {
     return instance.ask(path, question).catch(() => undefined);
-  }
-
-  #instance(number: number): Instance {
-    const instance = this.cluster.several.instances[number];
-    if (instance === undefined) throw new Error(`there is no instance ${number}`);
-    return instance;
   }
 }

@@ -10,7 +10,8 @@ export class DatabaseProxy implements AsyncDisposable {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #manner: Manner = "pass";
 
-  private constructor(readonly target: number) {
+  /** @param target Port that new connections go to. */
+  private constructor(public target: number) {
     this.#server = createServer((socket) => this.#accept(socket));
   }
 

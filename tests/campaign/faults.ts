@@ -1,6 +1,9 @@
 /** What is done to instances, their connections and their database in a campaign. */
 import { FAKETIME, offBy } from "../fixtures/wrong_clock.ts";
-import { SeveralInstances } from "../system/several_instances.ts";
+import { until } from "../fixtures/deadline.ts";
+import type { TestPostgres } from "../fixtures/postgres.ts";
+import { mountSmallDisk, type SmallDisk } from "../faults/small_disk.ts";
+import { type Instance, SeveralInstances } from "../system/several_instances.ts";
 import { DatabaseProxy } from "./database_proxy.ts";
 
 /** A random number from 0 to below a bound, from the seed of the campaign. */
@@ -17,17 +20,35 @@ export function drawFrom(seed: number): Draw {
 
 export const INSTANCES = 3;
 
+/** What is no fault: the time between, in which all have to know what one does. */
+export const QUIET = "nothing fails";
+
 /** The role of the database that instances log in with: limits of connections hold for it. */
 const ROLE = "limited";
 
+/** Size of the disk of the database, in KiB: two servers, one of which is about to take the place of the other. */
+const DISK_KIB = 1024 * 1024;
+
 /** Instances that each reach the database by a proxy of their own. */
 export class Cluster implements AsyncDisposable {
-  private constructor(readonly several: SeveralInstances, readonly proxies: readonly DatabaseProxy[]) {}
+  private constructor(
+    readonly several: SeveralInstances,
+    readonly proxies: readonly DatabaseProxy[],
+    /** Disk of the database, if one can be mounted. */
+    readonly disk: SmallDisk | undefined,
+  ) {}
 
   static async start(): Promise<Cluster> {
+    const disk = await mountSmallDisk(DISK_KIB);
+    if (disk !== undefined) await Deno.chmod(disk.path, 0o777);
+    else console.warn("campaign: no disk is filled, which takes root and tmpfs");
     const several = await SeveralInstances.start({
       instances: 0,
-      properties: { "persistence.user": ROLE, "share.maxPerUser": "0" },
+      postgres: { place: disk?.path, settings: { max_wal_size: "64MB", min_wal_size: "32MB" } },
+      properties: {
+        "persistence.user": ROLE,
+        "share.maxPerUser": "0",
+      },
     });
     const { server, database } = several;
     await server.sql(
@@ -38,9 +59,15 @@ export class Cluster implements AsyncDisposable {
     );
     const proxies: DatabaseProxy[] = [];
     for (let i = 0; i < INSTANCES; i++) proxies.push(await DatabaseProxy.start(server.port));
-    const cluster = new Cluster(several, proxies);
+    const cluster = new Cluster(several, proxies, disk);
     for (let i = 0; i < INSTANCES; i++) several.instances.push(await cluster.startInstance(i));
     return cluster;
+  }
+
+  instance(number: number): Instance {
+    const instance = this.several.instances[number];
+    if (instance === undefined) throw new Error(`there is no instance ${number}`);
+    return instance;
   }
 
   /** Starts an instance; the clock of the last one is three hours ahead. */
@@ -61,9 +88,30 @@ export class Cluster implements AsyncDisposable {
     );
   }
 
+  /** Makes a standby that has all that the database acknowledges. */
+  async standby(): Promise<TestPostgres> {
+    const { server } = this.several;
+    const standby = await server.standby();
+    await server.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await server.sql("postgres", "SELECT pg_reload_conf()");
+    const follows = `SELECT count(*)::int AS n FROM pg_stat_replication
+       WHERE sync_state = 'sync' AND state = 'streaming' AND flush_lsn >= pg_current_wal_flush_lsn()`;
+    await until(async () => (await server.sql("postgres", follows))[0]?.["n"] === 1, { everyMs: 20 });
+    return standby;
+  }
+
+  /** Has a standby take the place of the database, which has ended. */
+  async promote(standby: TestPostgres): Promise<void> {
+    await standby.sql("postgres", "SELECT pg_promote()");
+    await this.several.server[Symbol.asyncDispose]();
+    this.several.server = standby;
+    for (const proxy of this.proxies) proxy.target = standby.port;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.several[Symbol.asyncDispose]();
     for (const proxy of this.proxies) await proxy[Symbol.asyncDispose]();
+    await this.disk?.[Symbol.asyncDispose]();
   }
 }
 
@@ -134,4 +182,23 @@ export const FAULTS: readonly Fault[] = [
       await server.thaw();
     },
   },
+  {
+    name: "a standby takes the place of the database",
+    async strike(cluster, _draw, last) {
+      const standby = await cluster.standby();
+      await cluster.several.server.stop();
+      await last();
+      await cluster.promote(standby);
+    },
+  },
+  {
+    name: "the disk of the database is full",
+    async strike({ disk, several }, _draw, last) {
+      await disk?.fill();
+      await last();
+      await disk?.empty();
+      await several.server.revive();
+    },
+  },
+  { name: QUIET, strike: (_cluster, _draw, last) => last() },
 ];

@@ -32,8 +32,8 @@ const INPUTS: readonly (readonly [what: string, input: Uint8Array, printed: stri
   ["nothing", letters(0), "0 "],
   ["a text", new TextEncoder().encode("zwö\u{1f600}\n"), "6 zwö\u{1f600}\n"],
   ["as much as is taken", letters(65_536), "65536 aaaaaaaaa"],
-  ["a byte more", letters(65_537), "CommandFailed: Expected at most 65536 bytes on standard input"],
-  ["no UTF-8", Uint8Array.of(0x61, 0xff), "CommandFailed: Expected UTF-8 text"],
+  ["a byte more", letters(65_537), "Error: Expected at most 65536 bytes on standard input"],
+  ["no UTF-8", Uint8Array.of(0x61, 0xff), "Error: Expected UTF-8 text"],
 ];
 for (const [what, input, printed] of INPUTS) {
   Deno.test(`SYSTEM_IO reads ${what}`, async () => {

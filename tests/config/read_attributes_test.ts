@@ -110,7 +110,7 @@ Deno.test("readDynamicAttributes() reads the same below its own prefix", async (
   assert.deepEqual(config?.attributes.sources, []);
 });
 
-const NOT_SUPPORTED = "not supported, expected a map file (FileAttributeSource) or an XUUDB";
+const NOT_SUPPORTED = "not supported, expected a map file (FileAttributeSource), an XUUDB or LDAP";
 
 const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["an unknown policy", ["combiningPolicy=BEST"], [
@@ -121,15 +121,19 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ]],
   ["an unknown class", ["order=FILE", "FILE.class=a.FileAttributeSorce"], [
     "2: FILE.class = FileAttributeSorce: expected one of the classes FileAttributeSource, XUUDBAttributeSource, " +
-    "XUUDBAuthoriser, XUUDBJSONAttributeSource, AuthAttributesCollector, PAMAttributeSource, AttributeSourcesChain, " +
+    "XUUDBAuthoriser, XUUDBJSONAttributeSource, LDAPAttributeSource, AuthAttributesCollector, PAMAttributeSource, AttributeSourcesChain, " +
     "did you mean FileAttributeSource?",
   ]],
   ["SAML", ["order=SAML"], [`1: order: SAML attribute queries are ${NOT_SUPPORTED}`]],
   ["a grid map file", ["order=GRIDMAP-FILE", "GRIDMAP-FILE.file=x"], [
     `1: order: grid map files are ${NOT_SUPPORTED}`,
   ]],
-  ["LDAP", ["order=L", "L.class=eu.unicore.services.aip.ldap.LDAPAttributeSource"], [
-    `2: L.class = LDAPAttributeSource: LDAP is ${NOT_SUPPORTED}`,
+  ["LDAP without servers", [
+    "order=L",
+    "L.class=eu.unicore.services.aip.ldap.LDAPAttributeSource",
+    "L.userBase=o=x",
+  ], [
+    "2: L.address: missing, expected names, separated by blanks, | or ,",
   ]],
   ["a map file that is not configured", ["order=FILE"], [
     "1: FILE.file: missing, expected a path, relative ones start from the working directory",

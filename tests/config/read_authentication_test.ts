@@ -121,7 +121,7 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
 const ANY_AUDIENCE = "OAUTH.acceptAnyAudience=true";
 const PATH = "a path, relative ones start from the working directory";
 const CLASSES = "FilebasedAuthenticator, SSHKeyAuthenticator, OAuthAuthenticator, UnitySAMLAuthenticator, " +
-  "UnityOAuthAuthenticator, X509Authenticator";
+  "UnityOAuthAuthenticator, LDAPAuthenticator, X509Authenticator";
 
 const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["a name without class", ["order=SSHKEY LOGIN"], [

@@ -47,11 +47,12 @@ export class CommandSocket {
   /** TCP connections accepted so far. */
   connections = 0;
   /** Connections that are there now, one that is served and those that stand ready. */
-  accountStatus = 0;
+  atOnce = 0;
   /** Most that were there at once. */
-  mostAccountStatus = 0;
-  /** Connections at whose end none stood ready, so that the daemon had to wait for the next. */
-  waits = 0;
+  mostAtOnce = 0;
+  /** So many replies wait until another connection stands ready. */
+  repliesWithNext = 0;
+  #arrived = Promise.withResolvers<void>();
   /** Handshakes that failed, on either side. */
   failedHandshakes = 0;
   /** Connections that ended after the handshake without a complete request. */
@@ -74,10 +75,12 @@ export class CommandSocket {
     this.acl = options.acl;
     const accept = (socket: Socket) => {
       this.connections++;
-      this.mostAccountStatus = Math.max(this.mostAccountStatus, ++this.accountStatus);
+      this.mostAtOnce = Math.max(this.mostAtOnce, ++this.atOnce);
+      this.#arrived.resolve();
+      this.#arrived = Promise.withResolvers();
       socket.pause();
       this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() => {
-        if (--this.accountStatus === 0) this.waits++;
+        this.atOnce--;
         this.#end(socket);
       });
     };
@@ -93,6 +96,7 @@ export class CommandSocket {
   /** Ends every connection and waits until the last is served. */
   async stop(): Promise<void> {
     this.#closing = true;
+    this.#arrived.resolve();
     await this.listener.stop();
     await this.#turn;
   }
@@ -170,6 +174,9 @@ export class CommandSocket {
   ): Promise<void> {
     if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
     await this.hold;
+    for (const awaits = this.repliesWithNext-- > 0; awaits && this.atOnce < 2 && !this.#closing;) {
+      await this.#arrived.promise;
+    }
     if (fault?.kind === "reply") return await this.#send(socket, fault.reply);
     const text = this.options.answer(values);
     if (text === null) this.#held.add(socket);

@@ -101,10 +101,14 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.connections;
   }
 
-  /** Most command connections that were there at once, and how often one ended while no other stood ready. */
-  get crowding(): { readonly mostAccountStatus: number; readonly waits: number } {
-    const { mostAccountStatus, waits } = this.#command;
-    return { mostAccountStatus, waits };
+  /** Most command connections that were there at once. */
+  get mostAtOnce(): number {
+    return this.#command.mostAtOnce;
+  }
+
+  /** Lets so many replies wait until another command connection stands ready. */
+  set repliesWithNext(count: number) {
+    this.#command.repliesWithNext = count;
   }
 
   get failedHandshakes(): number {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { readMapEntry, readMapFile } from "../../src/attributes/file/map_file.ts";
 import { InvalidPattern, parsePattern } from "../../src/attributes/file/pattern_syntax.ts";
+import { withRemedy } from "../../src/command/diagnosis/fix.ts";
+import { inspectStart } from "../../src/command/diagnosis/inspect.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
 import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
 import { UnexpectedValue } from "../../src/config/key.ts";
@@ -10,11 +12,12 @@ import { readSecretFile } from "../../src/config/secret_file.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../src/config/tls/certificates.ts";
 import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
-import { InvalidFile } from "../../src/model/diagnostic.ts";
+import { InvalidFile, isError } from "../../src/model/diagnostic.ts";
 import { parseRate } from "../../src/model/rate.ts";
 import { readReservationFile } from "../../src/reservations/reservation_file.ts";
 import { readShareDump } from "../../src/sharing/import/share_dump.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { createSite } from "../system/running_service.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
 import { asItIs, DER_FORMS, distinct, FILE, JSON_FORMS, KIB, latin1, XML_FORMS } from "./shapes.ts";
@@ -47,6 +50,23 @@ fuzz({
   parse: (text) => parseProperties(text, "file"),
   growth: { longest: FILE, forms: ["…", "a=…", "a=…\nb=1", distinct((n) => `k${n}=v\n`)], input: asItIs },
 });
+const site = await createSite();
+Deno.test.afterAll(() => site[Symbol.asyncDispose]());
+const CONFIGURATION = await Deno.readTextFile(site.main);
+fuzz({
+  name: "inspectStart()",
+  input: hostileText(CONFIGURATION, `${CONFIGURATION}persistence.directory=${site.folder}/data\n`),
+  parse: async (text) => {
+    await Deno.writeTextFile(site.main, text, { mode: 0o600 });
+    const { snapshot, diagnostics } = await inspectStart(site.main);
+    assert.equal(snapshot === undefined, diagnostics.some(isError), JSON.stringify(diagnostics));
+    diagnostics.forEach((diagnostic) => assert.notEqual(withRemedy(diagnostic), ""));
+    if (snapshot === undefined) throw new InvalidFile(diagnostics);
+  },
+  throws: [InvalidFile],
+  cost: 20,
+  growth: { longest: FILE, forms: ["…", "a=…", distinct((n) => `k${n}=v\n`)], input: asItIs },
+});
 const SECRET = await Deno.makeTempFile();
 Deno.test.afterAll(() => Deno.remove(SECRET));
 fuzz({
@@ -57,6 +77,7 @@ fuzz({
     assert.doesNotMatch(readSecretFile(SECRET), /^\s*$|[\r\n\0]/);
   },
   throws: [UnexpectedValue],
+  cost: 10,
   growth: { longest: 64 * KIB, forms: ["…", "a\n…"], input: asItIs },
 });
 fuzz({

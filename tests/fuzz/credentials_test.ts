@@ -202,7 +202,7 @@ fuzz({
   growth: { longest: 4 * KIB, forms: NAME_FORMS, input: asItIs },
 });
 fuzz({
-  name: "comparableForm()",
+  name: "canonicalDn()",
   input: hostileText(DN),
   parse: canonicalDn,
   throws: [InvalidName],

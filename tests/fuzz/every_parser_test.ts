@@ -35,7 +35,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["resource/share/share_fields.ts: parseNote", "parseShareFields()"],
   ["resource/share/share_fields.ts: parsePassword", "parseShareFields()"],
   ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
-  ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
+  ["command/diagnosis/inspect.ts: inspect", "inspectStart()"],
   ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
@@ -44,8 +44,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["attributes/file/map_inspection.ts: inspectMapFile", "readMapFile(), told to the operator"],
   ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
+  ["outgoing/ldap/ldap_directory.ts: inspectFilter", "fillFilter(), told to the operator"],
   ["model/inspect_file.ts: inspectFile", "reads a file for others"],
-  ["command/diagnosis/inspect.ts: inspectStart", "inspect(), and the places that a start uses"],
   ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
 ]);
 

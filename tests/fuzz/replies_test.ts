@@ -1,14 +1,19 @@
 /** What other systems answer: transfer daemons and the XUUDB. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import fc from "fast-check";
+import { FilterParser, SearchRequest } from "ldapts";
 import { InvalidAnswer, JSON_FORM, SOAP_FORM } from "../../src/attributes/xuudb/wire_form.ts";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
 import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { ReplyReader } from "../../src/daemon/session/reply_reader.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
+import { fillFilter } from "../../src/outgoing/ldap/ldap_directory.ts";
+import { InvalidLdapMessage, readResponse } from "../../src/outgoing/ldap/ldap_message.ts";
+import { entry, message, policy, result } from "../outgoing/ldap/ldap_wire.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
-import { hostileText } from "./hostile_text.ts";
+import { hostileBytes, hostileText } from "./hostile_text.ts";
 import { asItIs, distinct, FILE, JSON_FORMS, KIB, XML_FORMS } from "./shapes.ts";
 
 fuzz({
@@ -41,6 +46,33 @@ fuzz({
     ],
     input: asItIs,
   },
+});
+const LDAP_REQUEST = new SearchRequest({ messageId: 1, filter: FilterParser.parseString("(uid=a)") });
+fuzz({
+  name: "readResponse() of an LDAP server",
+  input: hostileBytes(
+    message(1, entry("uid=a,dc=x", { uid: ["a"], memberOf: ["cn=a,dc=x", "cn=b,dc=x"] })),
+    message(1, result(0, { tag: 0x65 })),
+    message(1, result(49, { said: "data 775" }), policy(1)),
+  ),
+  parse: (bytes) => readResponse(Buffer.from(bytes), LDAP_REQUEST),
+  throws: [InvalidLdapMessage],
+  growth: {
+    longest: 1024 * KIB,
+    forms: [
+      (length) => message(1, entry("a", { a: Array(Math.ceil(length / 3)).fill("b") })).toString("latin1"),
+    ],
+    input: (text) => Buffer.from(text, "latin1"),
+  },
+});
+fuzz({
+  name: "fillFilter() and the parser of ldapts",
+  input: hostileText("ann", "*)(uid=*", "\\2a"),
+  parse: (user) => {
+    const { length } = FilterParser.parseString(fillFilter("(&(a=b)(uid=%user%))", { user })).toString();
+    assert(length > 0);
+  },
+  growth: { longest: 64 * KIB, input: asItIs },
 });
 fuzz({
   name: "parseEntry() of a daemon's listing",

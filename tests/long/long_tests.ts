@@ -52,6 +52,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/news_of_instances_long.ts",
       "system/rate_of_instances_long.ts",
       "system/size_long.ts",
+      "system/idle_long.ts",
     ],
     parallel: false,
   },

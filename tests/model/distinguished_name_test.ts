@@ -161,7 +161,7 @@ const INVALID: readonly (readonly [string, number, string])[] = [
 ];
 
 for (const [text, expected] of FORMS) {
-  Deno.test(`comparableForm() of ${JSON.stringify(text)}`, () => assert.equal(canonicalDn(text), expected));
+  Deno.test(`canonicalDn() of ${JSON.stringify(text)}`, () => assert.equal(canonicalDn(text), expected));
 }
 
 Deno.test("sameName() tells same names from others", () => {

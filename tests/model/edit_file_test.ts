@@ -147,7 +147,7 @@ async function linkOf(other: number, target: string, path: string): Promise<void
 
 trap("editFile() follows no link of another account to a file of ours", async (theirs, own) => {
   await linkOf(OTHER, own, join(theirs, "file"));
-  const refused = { name: "FileNotChanged", message: /is a link to .*own, made by another account/ };
+  const refused = { constructor: FileNotChanged, message: /is a link to .*own, made by another account/ };
   await assert.rejects(editFile(join(theirs, "file"), () => "new"), refused);
   await linkOf(OTHER, join(theirs, "nowhere"), join(theirs, "dangling"));
   await assert.rejects(editFile(join(theirs, "dangling"), () => "new"), /leads nowhere/);

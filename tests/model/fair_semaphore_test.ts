@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { FairSemaphore, type SemaphoreLimits, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
+import {
+  FairSemaphore,
+  NoPermit,
+  type SemaphoreLimits,
+  type SemaphoreWaiter,
+} from "../../src/model/fair_semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -88,7 +93,7 @@ Deno.test("FairSemaphore has room for known ones when strangers have taken all o
   const setting = create();
   const { come, begun } = setting;
   const crowd = ["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"].map((name) => come(name));
-  await assert.rejects(come("h1"), { name: "NoTurn" });
+  await assert.rejects(come("h1"), { constructor: NoPermit });
   const known = come("x1", { known: true });
   await setting.endAll();
   assert.equal(begun[2], "x1");

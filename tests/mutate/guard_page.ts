@@ -50,7 +50,7 @@ export function guardPage(results: GuardResults): string {
 
 A guard is an \`if\` whose body ends by refusing: it throws, returns early or goes on to the next item. In code that protects
 somebody, \`deno task mutate --guards\` removes each guard once, one at a time, in a copy of the source; a test must fail.
-The tests of the folder that mirrors the file's are run, those that load the file directly, and the nearest 40 others; not
+The tests of the folder that mirrors the file's are run, those that load the file directly, and the nearest 8 others; not
 those that run the program in workers or processes of their own. Tests that do not end in time notice nothing. "Needed by
 types": no test notices, but what follows does not compile, because the guard tells the compiler of what type a value is (an
 index that is in range, an error that is rethrown).

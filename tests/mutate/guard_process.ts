@@ -3,6 +3,8 @@
  * make the condition of which guard true, then again with one guard removed after the other. Reads its task from the standard
  * input and prints each event as a line of JSON after `EVENT`. Loads everything once, so a guard costs milliseconds.
  */
+import { CHANNEL, type GuardMessage } from "./guard_switch.ts";
+
 /** What begins the lines that are not printed by tests. */
 export const EVENT = "\u0001guard ";
 
@@ -47,7 +49,10 @@ export type GuardEvent =
   | { readonly kind: "done" };
 
 /** How much longer a test may take without a guard, and what all tests of one guard may take. */
-const LIMITS = { times: 10, unharmedMs: 60_000, guardMs: 20_000 };
+const LIMITS = { times: 10, unharmedMs: 60_000, guardMs: 30_000 };
+
+/** Time in which a message reaches all workers. */
+const SETTLE_MS = 30;
 
 interface Test {
   readonly id: string;
@@ -64,6 +69,8 @@ class Harness {
   #removed: string | undefined;
   #reached = new Set<string>();
   #strays = 0;
+  readonly #channel = new BroadcastChannel(CHANNEL);
+  #hasWorkers = false;
 
   constructor() {
     const define = (...parts: (string | Definition | Test["run"])[]) => this.#define(parts);
@@ -73,7 +80,15 @@ class Harness {
     const hooks = { afterAll: nothing, beforeEach: nothing, afterEach: nothing };
     Object.defineProperty(Deno, "test", { value: Object.assign(define, more, hooks) });
     Object.defineProperty(Deno, "exit", { value: () => this.#fail("a test ended the process") });
+    // What one test gives up would be missing in the next file.
+    Object.defineProperty(Deno.permissions, "revoke", { value: Deno.permissions.query });
     Object.defineProperty(globalThis, "guardIsRemoved", { value: (guard: string) => this.#isRemoved(guard) });
+    this.#channel.onmessage = ({ data }: MessageEvent<GuardMessage>) => {
+      if (data.kind === "reached") this.#reached.add(data.guard);
+      if (data.kind !== "began") return;
+      this.#hasWorkers = true;
+      this.#tellWorkers();
+    };
     for (const type of ["unhandledrejection", "error"]) {
       addEventListener(type, (event) => {
         event.preventDefault();
@@ -90,6 +105,7 @@ class Harness {
   /** Runs a test, without a guard if one is named. */
   async run(test: Test, limitMs: number, removed?: string) {
     this.#removed = removed;
+    await this.#settle();
     this.#reached = new Set();
     this.#strays = 0;
     const began = performance.now();
@@ -100,14 +116,27 @@ class Harness {
       () => "failed" as const,
     );
     const outcome = await Promise.race([ended, timer.promise]);
-    await new Promise((resolve) => setTimeout(resolve)); // errors that nobody awaits are reported after the test
+    const ms = performance.now() - began;
     clearTimeout(clock);
+    await this.#settle(); // errors that nobody awaits are reported after the test
     this.#removed = undefined;
+    this.#tellWorkers();
     return {
       outcome: outcome === "passed" && this.#strays > 0 ? "failed" : outcome,
-      ms: performance.now() - began,
+      ms,
       reached: [...this.#reached],
     };
+  }
+
+  #tellWorkers(): void {
+    const message: GuardMessage = { kind: "set", removed: this.#removed };
+    this.#channel.postMessage(message);
+  }
+
+  /** Waits until workers know what is removed, and what they reached is known here. */
+  async #settle(): Promise<void> {
+    if (this.#hasWorkers) this.#tellWorkers();
+    await new Promise((resolve) => setTimeout(resolve, this.#hasWorkers ? SETTLE_MS : 0));
   }
 
   #isRemoved(guard: string): boolean {
@@ -205,7 +234,7 @@ async function main(): Promise<void> {
     const tests = harness.tests.flatMap((test): (readonly [Test, UnharmedRun])[] => {
       const run = runs.get(test.id);
       return run?.passed === true && run.reached.includes(guard) ? [[test, run]] : [];
-    });
+    }).sort(([, a], [, b]) => a.ms - b.ms);
     if (!await removeGuard(harness, guard, tests, { ...task, first })) exit(0);
     first = false;
   }

@@ -62,7 +62,7 @@ export class GuardRemoval {
     const task: GuardTask = { tests: this.tests, guards, runs, late: this.#late, patienceMs };
     let trying: Extract<GuardEvent, { kind: "trying" }> | undefined;
     let again: string | undefined;
-    await tree.converse(PROGRAM, JSON.stringify(task), WAIT.loadMs, (line) => {
+    const errors = await tree.converse(PROGRAM, JSON.stringify(task), WAIT.loadMs, (line) => {
       if (!line.startsWith(EVENT)) return undefined;
       const event: GuardEvent = JSON.parse(line.slice(EVENT.length));
       trying = event.kind === "trying" ? event : undefined;
@@ -76,6 +76,7 @@ export class GuardRemoval {
       }
       return event.kind === "done" ? 0 : WAIT.loadMs;
     });
+    for (const [line] of errors.matchAll(/^cannot load .*$/gm)) console.error(line);
     if (again !== undefined) this.#again += 1;
     if (trying === undefined) return again;
     const { guard, test } = trying;

@@ -9,7 +9,7 @@ import { TreeCopy } from "./tree_copy.ts";
 
 const CHECK_MS = 120_000;
 /** Of tests that stand elsewhere, the nearest are asked about what those near a file miss. */
-const FARTHER = 40;
+const FARTHER = 8;
 /** These run the program in workers and other processes, where guards stay, or are not about the source alone. */
 const NOT_ASKED =
   /^tests\/(?:attack|bench|broken|browser|build|campaign|demo|docs|faults|instances|long|mutate|real|system)\//;
@@ -20,8 +20,10 @@ export interface GuardOptions {
   readonly names: readonly string[];
   /** A commit: only files that have changed since are tried. */
   readonly changed?: string | undefined;
-  /** Whether files are left out that have a result for their present text and that of the tests near them. */
+  /** Whether files are left out that have a good result for their present text and that of the tests near them. */
   readonly onlyNew: boolean;
+  /** If any, these tests of the whole program, or those in these folders, are asked about what others did not notice. */
+  readonly whole: readonly string[];
   /** How many copies work at once. */
   readonly jobs: number;
 }
@@ -33,7 +35,13 @@ export interface GuardOptions {
  */
 export async function tryGuards(root: string, imports: Imports, options: GuardOptions): Promise<boolean> {
   const results = new GuardFiles(root);
-  const files = await chosenFiles(root, imports, options, await results.read());
+  const before = await results.read();
+  const files = await chosenFiles(root, imports, options, before);
+  if (options.whole.length > 0) {
+    const isAsked = (path: string) =>
+      path.endsWith("_test.ts") && options.whole.some((part) => path.startsWith(part));
+    return await askWholeProgram(root, imports.files.filter(isAsked).sort(), files, before, results);
+  }
   const folders = [...new Set(files.map((file) => dirname(file)))];
   let good = true;
   await Promise.all(Array.from({ length: Math.min(options.jobs, folders.length) }, async () => {
@@ -64,7 +72,9 @@ export async function chosenFiles(
     if (found.length === 0) throw new Error(`found ${part}, expected a folder or a file of src`);
     for (const file of found) {
       if (since?.has(file) === false) continue;
-      if (onlyNew && results[file]?.digest === await digestOf(root, imports, file)) continue;
+      const result = onlyNew ? results[file] : undefined;
+      const isDone = result?.survivors.every((line) => line.includes(" — ")) === true;
+      if (isDone && result?.digest === await digestOf(root, imports, file)) continue;
       chosen.add(file);
     }
   }
@@ -108,7 +118,7 @@ class GuardFolder {
     const restore: (() => Promise<void>)[] = [];
     for (const file of this.files) {
       const text = await Deno.readTextFile(this.root + file);
-      restore.push(await tree.change(file, withSwitches(text, (at) => `${file}#${at}`)));
+      restore.push(await putSwitches(tree, file, text));
       for (const [at, mutant] of guardsOf(text).entries()) {
         this.#guards.set(`${file}#${at}`, { file, mutant, known: knownSurvivor(file, mutant) });
       }
@@ -163,6 +173,66 @@ class GuardFolder {
     }
     return results;
   }
+}
+
+/** Files of tests that are loaded into one process: each starts the whole program. */
+const AT_ONCE = 12;
+
+/**
+ * Has tests of the whole program notice the guards that survive without reason according to the results.
+ * @returns Whether none is left.
+ */
+async function askWholeProgram(
+  root: string,
+  tests: readonly string[],
+  files: readonly string[],
+  before: GuardResults,
+  results: GuardFiles,
+): Promise<boolean> {
+  await using tree = await TreeCopy.make();
+  // Services run in the process of the tests, whose workers take part.
+  const services = "tests/system/running_service.ts";
+  const inProcess = (await Deno.readTextFile(root + services)).replaceAll(
+    /(runWith\(|site, )startProcess/g,
+    "$1startHere",
+  );
+  await tree.change(services, inProcess);
+  const guards = new Map<string, Guard>();
+  for (const file of files) {
+    const text = await Deno.readTextFile(root + file);
+    await putSwitches(tree, file, text);
+    for (const [at, mutant] of guardsOf(text).entries()) {
+      const guard = { file, mutant, known: knownSurvivor(file, mutant) };
+      if (guard.known === undefined && before[file]?.survivors.includes(lineOf(guard))) {
+        guards.set(`${file}#${at}`, guard);
+      }
+    }
+  }
+  for (let at = 0; at < tests.length && guards.size > 0; at += AT_ONCE) {
+    const removal = new GuardRemoval(tests.slice(at, at + AT_ONCE), [...guards.keys()]);
+    const now: GuardResults = {};
+    for (const [name, { noticedBy, reachedBy }] of await removal.run(tree)) {
+      const guard = guards.get(name);
+      const kept = guard && (now[guard.file] ?? before[guard.file]);
+      if (guard === undefined || kept === undefined || reachedBy === 0) continue;
+      console.log(`${noticedBy ?? "-"} <= ${guard.file}:${guard.mutant.line} (true in ${reachedBy} tests)`);
+      if (noticedBy === undefined) continue;
+      guards.delete(name);
+      const survivors = kept.survivors.filter((line) => line !== lineOf(guard));
+      now[guard.file] = { ...kept, byTests: kept.byTests + 1, survivors };
+    }
+    Object.assign(before, now);
+    await results.keep(now);
+    console.log(`${guards.size} left after ${at + AT_ONCE} of ${tests.length} files of tests`);
+  }
+  return guards.size === 0;
+}
+
+/** Puts switches into a file of the copy, which workers of the program take part in. @returns What puts it back. */
+async function putSwitches(tree: TreeCopy, file: string, text: string): Promise<() => Promise<void>> {
+  const top = "../".repeat(file.split("/").length - 1);
+  const switched = withSwitches(text, (at) => `${file}#${at}`);
+  return await tree.change(file, `import "${top}tests/mutate/guard_switch.ts"; ${switched}`);
 }
 
 function knownSurvivor(file: string, { at, change }: Mutant): KnownSurvivor | undefined {
@@ -243,6 +313,20 @@ export async function digestOf(root: string, imports: Imports, file: string): Pr
   return new Uint8Array(digest).toHex().slice(0, 32);
 }
 
+/** Gives survivors of earlier runs the reasons that are known by now. */
+async function explained(root: string, results: GuardResults): Promise<GuardResults> {
+  for (const [file, result] of Object.entries(results)) {
+    if (result.survivors.every((line) => line.includes(" — "))) continue;
+    const guards = guardsOf(await Deno.readTextFile(root + file));
+    const survivors = result.survivors.map((line) => {
+      const mutant = guards.find((mutant) => lineOf({ file, mutant, known: undefined }) === line);
+      return mutant === undefined ? line : lineOf({ file, mutant, known: knownSurvivor(file, mutant) });
+    });
+    results[file] = { ...result, survivors };
+  }
+  return results;
+}
+
 /** The results in `tests/reports/guards.json`, and their page. */
 class GuardFiles {
   readonly #data: string;
@@ -263,7 +347,7 @@ class GuardFiles {
       const there = await Promise.all(
         all.map(([file]) => Deno.stat(this.root + file).then(() => true, () => false)),
       );
-      const results = Object.fromEntries(all.filter((_, at) => there[at]));
+      const results = await explained(this.root, Object.fromEntries(all.filter((_, at) => there[at])));
       await Deno.writeTextFile(this.#data, `${JSON.stringify(results, undefined, 1)}\n`);
       await Deno.writeTextFile(`${this.root}tests/reports/guards.md`, guardPage(results));
     });

@@ -6,7 +6,8 @@
  * `--first` names tests to be asked before others, where it is known which ones are likely to notice.
  * `--guards` removes each guard of what protects somebody instead (`guards.ts`), and keeps what it finds in
  * `tests/reports/guards.md`; `--changed COMMIT` tries only files changed since, `--new` only files whose text and near tests
- * have no result yet.
+ * have no result yet. `--whole TEST|FOLDER` asks tests of the whole program
+ * about what others did not notice before.
  * What earlier runs found, whose output `--after` names, is taken from there; the source must be the same. Ends with 1 if a
  * survivor has no reason in `known_survivors.ts`, or if a folder is below what is promised.
  */
@@ -44,6 +45,7 @@ const { values: options, positionals } = parseArgs({
     guards: { type: "boolean", default: false },
     changed: { type: "string" },
     new: { type: "boolean", default: false },
+    whole: { type: "string", multiple: true, default: [] },
     first: { type: "string", multiple: true, default: [] },
     after: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
@@ -66,8 +68,8 @@ if (unknown.length > 0) {
   Deno.exit(2);
 }
 if (options.guards) {
-  const { changed, new: onlyNew, jobs } = options;
-  const good = await tryGuards(ROOT, imports, { names: wanted, changed, onlyNew, jobs: Number(jobs) });
+  const { changed, new: onlyNew, whole, jobs } = options;
+  const good = await tryGuards(ROOT, imports, { names: wanted, changed, onlyNew, whole, jobs: Number(jobs) });
   Deno.exit(good ? 0 : 1);
 }
 const before: Kept = await Deno.readTextFile(DATA).then(JSON.parse, () => ({}));

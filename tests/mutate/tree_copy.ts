@@ -90,13 +90,14 @@ export class TreeCopy implements AsyncDisposable {
   /**
    * Runs a program of the copy with an input, line by line of its output, until it ends or a line takes too long.
    * @param read Takes a line and returns how long the next may take, in milliseconds.
+   * @returns What it printed as errors.
    */
   async converse(
     program: string,
     input: string,
     firstWithinMs: number,
     read: (line: string) => number | undefined,
-  ): Promise<void> {
+  ): Promise<string> {
     const args = ["run", "--no-check", "--allow-all", `--v8-flags=--max-old-space-size=${HEAP_MIB}`, program];
     const child = this.#spawn(args, "piped");
     const end = () => endGroup(child.pid);
@@ -119,8 +120,8 @@ export class TreeCopy implements AsyncDisposable {
     clearTimeout(timer);
     await child.status;
     end();
-    await errors;
     await this.#emptyTemporary();
+    return await errors;
   }
 
   #spawn(args: readonly string[], stdin: "null" | "piped"): Deno.ChildProcess {

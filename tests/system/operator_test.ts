@@ -1,4 +1,5 @@
 /** What the operator sees of a running service, and does to it, with the real commands and the real socket. */
+import { killWorker } from "./kill_worker.ts";
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
@@ -210,7 +211,9 @@ Deno.test("bans by hand hold also after the core died", async () => {
   await using system = await runServiceHere();
   await settled(system);
   await command(system, "ban", "add", "--user", "alice");
-  cores.at(-1)?.postMessage(null); // a message that it cannot read throws where nobody catches
+  const core = cores.at(-1);
+  assert(core !== undefined);
+  killWorker(core);
   await system.logged(/worker replaced what=core/);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
   const { json } = await command(system, "status", "--json");

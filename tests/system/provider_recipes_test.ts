@@ -55,17 +55,17 @@ const TRIALS: readonly Trial[] = [
     },
     account: '"vo001"',
     serverPath: "/srv/vo/projA/",
-    ordered: { user: "vo001", group: "projA", "access-permissions": "READ" },
+    ordered: { user: "vo001", group: "proja", "access-permissions": "READ" },
     name: (issuer) => `CN=80e5fb8d-b7c8-451a-89ba-346ae278a66f,O=${issuer}`,
   },
   {
     heading: "EGI Check-in",
     issuer: "https://aai.egi.eu/auth/realms/egi",
     head: { typ: "JWT" },
-    claims: { sub: "f00d@egi.eu", typ: "Bearer", azp: "uftp-portal", scope: "openid eduperson_entitlement" },
+    claims: { sub: "f00d@egi.eu", typ: "Bearer", azp: "uftp-portal", scope: "openid entitlements" },
     userinfo: {
       sub: "f00d@egi.eu",
-      eduperson_entitlement: [
+      entitlements: [
         "urn:mace:egi.eu:group:vo.example.org:role=member#aai.egi.eu",
         "urn:mace:egi.eu:group:other.example.org:role=member#aai.egi.eu",
       ],

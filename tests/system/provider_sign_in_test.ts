@@ -153,7 +153,7 @@ Deno.test("answers of two providers are not taken for each other's", async () =>
   await refused(browser, changed("iss", undefined), "iss left away");
   await refused(browser, changed("iss", `${one.issuer}/`), "iss nearly right");
   await refused(browser, changed("state", "x"), "no state of ours");
-  await refused(browser, `${changed("code", "x")}&code=y`, "two codes");
+  await refused(browser, `${one.signIn(location, "ann")}&code=y`, "two codes");
   await refused(browser, changed("code", undefined), "no code");
   await refused(browser, changed("code", "x".repeat(5000)), "a code too long");
   const error = new URL(changed("code", undefined), "https://x");

@@ -78,7 +78,7 @@ export class SeveralInstances implements AsyncDisposable {
 
   private constructor(
     readonly site: Site & { readonly data: string },
-    readonly server: TestPostgres,
+    public server: TestPostgres,
     readonly database: string,
   ) {}
 

@@ -1,8 +1,9 @@
 /** The workers of all workers that are started in this process; to be imported before the first. */
+import { killWorker } from "./kill_worker.ts";
 
 export interface SpiedWorker {
   readonly name: string;
-  /** Has it meet a defect: a message that it cannot read throws where nobody catches. */
+  /** Lets it die, see {@link killWorker}. */
   kill(): void;
   /** Sends it a message as if it were the supervisor. */
   tell(message: unknown): void;
@@ -33,7 +34,7 @@ globalThis.Worker = class extends Worker {
       get ends() {
         return ends();
       },
-      kill: () => this.postMessage(null),
+      kill: () => killWorker(this),
       tell: (message) => this.postMessage(message),
       ended: promise,
     });

@@ -2,6 +2,7 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { killWorker } from "./kill_worker.ts";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
 
 /** The workers' workers by name, in the order of their start. */
@@ -13,11 +14,11 @@ globalThis.Worker = class extends Worker {
   }
 };
 
-/** Has a worker meet a defect: a message that it cannot read throws where nobody catches. */
+/** Lets a worker die. */
 function kill(name: string): void {
   const worker = workers.find((worker) => worker.name === name); // those of the service that was started first
   assert(worker !== undefined, `no room ${name}`);
-  worker.worker.postMessage(null);
+  killWorker(worker.worker);
 }
 
 const POST = { as: ALICE, body: { serverPath: "" } };

@@ -114,6 +114,8 @@ Deno.test("FailureTable allows one attempt fewer at once for each free failure, 
   assert.deepEqual([0, 1, 2, 3, 4].map((failures) => most(failures)), [4, 3, 1, 1, 1]);
   const narrow = { free: 5, underWay: 3 };
   assert.deepEqual([0, 1, 2, 3, 4, 5].map((failures) => most(failures, narrow)), [3, 2, 1, 1, 1, 1]);
+  const wide = { free: 2, underWay: 9 };
+  assert.deepEqual([0, 1, 2, 3].map((failures) => most(failures, wide)), [9, 8, 1, 1]);
 });
 
 /** Somebody in the queue who notes being called. */

@@ -1,3 +1,4 @@
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -106,7 +107,7 @@ scene("watchFile() throws what the parser throws for the first content", async (
 
 scene("watchFile() throws if the first content is not UTF-8", async ({ path, watch, write }) => {
   await write(new Uint8Array([0xff, 0xfe]));
-  await assert.rejects(watch(), { name: "InvalidFile", message: `${path}:1: expected UTF-8 text` });
+  await assert.rejects(watch(), { constructor: InvalidFile, message: `${path}:1: expected UTF-8 text` });
 });
 
 scene("watchFile() throws if there is no file and no content for that", async ({ watch, path }) => {

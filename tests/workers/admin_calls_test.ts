@@ -29,7 +29,7 @@ Deno.test("a call fails if the core fails, takes too long, or ends", async () =>
     command === "status" ? Promise.reject(new Error("out of order")) : undefined
   );
   await assert.rejects(calls.call({ command: "status" }, 5000), {
-    name: "NoAnswer",
+    constructor: NoAnswer,
     message: "out of order",
   });
   await assert.rejects(calls.call({ command: "ban list" }, 10), /did not answer within 0\.01 s/);

@@ -16,15 +16,15 @@ Deno.test({
       told();
     });
     await new Promise((resolve) => setTimeout(resolve, 60));
-    const until = performance.now() + 300;
+    const until = performance.now() + 400;
     while (performance.now() < until);
     measurements.rejected();
     await new Promise<void>((resolve) => told = resolve);
     measurements.report();
     const [first, second] = reports;
     assert(first && second);
-    assert(Math.max(...first.delaysMs) >= 270, `${first.delaysMs}`);
-    assert(first.delaysMs.length > 5 && first.delaysMs.every((ms) => ms >= 0));
+    assert(Math.max(...first.delaysMs) > 290, `${first.delaysMs}`);
+    assert(first.delaysMs.length > 3 && first.delaysMs.every((ms) => ms >= 0));
     assert.deepEqual([first.counts, first.rejections], [COUNTS, 1]);
     assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
   },
@@ -43,12 +43,12 @@ Deno.test({
         elapsed: () => now,
         worked: () => worked,
       });
-      [now, worked] = [1020, workedMs];
+      [now, worked] = [1100, workedMs];
       const { delaysMs, ownDelayMs } = await promise;
       assert.deepEqual(delaysMs, [1000]);
       return ownDelayMs;
     };
     assert.equal(await ownDelay(30), 30);
-    assert.equal(await ownDelay(1010), 1000, "no longer than whoever waited");
+    assert.equal(await ownDelay(1090), 1000, "no longer than the callers waited");
   },
 });

@@ -1,37 +1,8 @@
 import assert from "node:assert/strict";
 import { CannotStart } from "../../src/workers/cannot_start.ts";
-import { WorkerThread } from "../../src/workers/worker_thread.ts";
-import type { FromWorker } from "../../src/workers/worker_message.ts";
 import { inTime } from "../fixtures/deadline.ts";
-import type { Told } from "./pinged_worker.ts";
-
-const MODULE = new URL("./pinged_worker.ts", import.meta.url);
-const PERMISSIONS = {
-  net: false,
-  read: false,
-  write: false,
-  env: false,
-  run: false,
-  ffi: false,
-  sys: false,
-  import: false,
-} as const;
-
-/** A worker that is asked for signs of life each millisecond, and what becomes of it. */
-function open() {
-  const said: FromWorker["kind"][] = [];
-  const death = Promise.withResolvers<string>();
-  const deaths: string[] = [];
-  const worker = new WorkerThread<Told>(MODULE, "pinged", PERMISSIONS, {
-    said: ({ kind }) => said.push(kind),
-    died: (reason) => {
-      deaths.push(reason);
-      death.resolve(reason);
-    },
-    pingMs: 1,
-  });
-  return { worker, said, deaths, died: () => inTime(death.promise, "its death") };
-}
+import { ownProcess } from "../fixtures/own_process.ts";
+import { open } from "./opened_worker.ts";
 
 Deno.test("WorkerThread dies that answers no pings any more, and not before", async () => {
   const { worker, said, died, deaths } = open();
@@ -67,13 +38,37 @@ Deno.test("WorkerThread that cannot start says why; that is no death", async () 
   assert.deepEqual(deaths, []);
 });
 
+Deno.test("WorkerThread.ready() waits as long as there is progress, says for what, and then gives a hint", async () => {
+  let spent = 0;
+  let looks = 0;
+  const cpuMs = () => spent += looks++ < 10 ? 1000 : 0;
+  const { worker, said, told } = open({ everyMs: 1, idle: 4, most: 1000, cpuMs });
+  await assert.rejects(worker.ready(), (error) => {
+    assert(error instanceof CannotStart);
+    assert.match(error.message, /^the pinged did not start within 0\.01\d s: still /);
+    assert.match(error.message, /; see top, df and the log of the database/);
+    return true;
+  });
+  assert.equal(looks, 14, "four looks without progress after ten with it, the first of them before the wait");
+  assert.equal(said.filter((kind) => kind === "starting").length, 12);
+  assert.match(JSON.stringify(told), /"awaited":"loading the program"/);
+  worker.end();
+});
+
+Deno.test("WorkerThread.ready() ends a start that only looks busy", async () => {
+  let spent = 0;
+  const { worker } = open({ everyMs: 1, idle: 4, most: 20, cpuMs: () => spent += 1000 });
+  await assert.rejects(worker.ready(), /did not start within 0\.02 s/);
+  worker.end();
+});
+
 Deno.test("WorkerThread dies of a defect, and whoever waits for it is told", async () => {
-  const { worker, died } = open();
-  const ready = worker.ready();
-  worker.tell({ kind: "break" });
-  assert.match(await died(), /a defect/);
-  await assert.rejects(ready, (error) => error instanceof CannotStart && /a defect/.test(error.message));
-  await inTime(worker.closed(3600_000), "the end of one that is dead");
+  const { stdout, stderr } = await ownProcess(new URL("./dying_worker.ts", import.meta.url));
+  const told = JSON.parse(stdout);
+  assert.match(told.died, /a defect/);
+  assert.match(told.notReady, /^CannotStart: .*a defect/);
+  assert.equal(told.closed, true);
+  assert.match(stderr, /Uncaught \(in worker "pinged"\) Error: a defect/); // by the runtime itself
 });
 
 Deno.test("WorkerThread.closed() waits for the worker's word, and no longer than it is told", async () => {

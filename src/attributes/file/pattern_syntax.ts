@@ -13,9 +13,7 @@ export type Pattern =
   | { readonly kind: "start" | "end" };
 
 /** Error for an invalid pattern, or one without bounded matching time. */
-export class InvalidPattern extends Error {
-  override readonly name = "InvalidPattern";
-}
+export class InvalidPattern extends Error {}
 
 const MAX_LENGTH = 1000; // characters
 const MAX_REPEAT = 1000;

@@ -40,7 +40,7 @@ function read({ host, port, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place
 
 async function create(
   { kind, name, address, gcid, cache }: XuudbConfig,
-  { outgoing, clock, log }: ProbeParts,
+  { outgoing, clock, log }: Omit<ProbeParts, "externalUrl">,
 ) {
   const { XuudbSource } = await import("./xuudb_source.ts");
   const form = kind === "XUUDBJSONAttributeSource" ? "json" : "soap";

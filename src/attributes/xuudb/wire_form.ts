@@ -16,9 +16,7 @@ export interface WireForm {
 }
 
 /** Error for a malformed response. */
-export class InvalidAnswer extends Error {
-  override readonly name = "InvalidAnswer";
-}
+export class InvalidAnswer extends Error {}
 
 /** Collects the present texts. */
 function recordOf(text: (name: keyof XuudbRecord) => string | undefined): XuudbRecord {

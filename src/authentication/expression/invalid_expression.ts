@@ -1,6 +1,5 @@
 /** Syntax or evaluation error with its place; contains no external values. */
 export class InvalidExpression extends Error {
-  override readonly name = "InvalidExpression";
   readonly line: number; // from 1, as is the column
   readonly column: number;
 

@@ -18,9 +18,7 @@ export function callMethod(target: Value, name: string, args: readonly Value[], 
 }
 
 /** Failed call; the evaluator adds the place. */
-export class MethodError extends Error {
-  override readonly name = "MethodError";
-}
+export class MethodError extends Error {}
 
 /** Method call; arguments are checked on access. */
 class Call {

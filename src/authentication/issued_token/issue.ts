@@ -131,6 +131,7 @@ export class TokenIssuer {
       etd: "true",
       via: namedUser(identity).via,
       login: identity.login,
+      displayName: identity.displayName,
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
       acr: identity.acr,

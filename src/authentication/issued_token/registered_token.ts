@@ -25,8 +25,7 @@ export interface RegisteredToken {
   readonly renewable: boolean;
   readonly limited: boolean; // for this service only
   readonly by?: string; // DN of the administrator who requested it
-  /** Servers on which the owner had proved the account; absent: all. */
-  readonly servers?: readonly string[];
+  readonly servers?: readonly string[]; // servers on which the owner had proved the account; absent: all
   readonly madeFrom?: string;
   readonly used?: TokenUse;
 }

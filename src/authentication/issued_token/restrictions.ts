@@ -13,9 +13,7 @@ const MAX_ITEMS = 16; // most directories, and most servers
 const MAX_BYTES = 2048;
 
 /** Invalid restrictions; the message names parameter and expectation. */
-class InvalidRestrictions extends Error {
-  override readonly name = "InvalidBounds";
-}
+class InvalidRestrictions extends Error {}
 
 /** Parses restrictions of a query. @throws {ERR_INVALID_TOKEN_REQUEST} */
 export function readRestrictions(query: URLSearchParams): TokenRestrictions {

@@ -100,7 +100,7 @@ export class TokenRegistry {
       await this.#put(shown, { ...shown.token, madeFrom });
     } catch (error) {
       // It is valid even if unlisted, and revoked with all of the owner's.
-      if (!this.#isStale || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
+      if (!this.#isStale || !this.knowsRevoked || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
       this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
     }
   }

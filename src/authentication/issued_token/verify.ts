@@ -190,6 +190,7 @@ function decidedOf(
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {
     ...(claims.has("login") && { login: textClaim(token, "login") }),
+    ...(claims.has("displayName") && { displayName: textClaim(token, "displayName") }),
     uid,
     uidServers,
     ...(claims.has("role") && { role: textClaim(token, "role") }),

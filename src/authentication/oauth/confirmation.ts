@@ -81,9 +81,14 @@ function unproved(reason: string): InvalidToken {
   return new InvalidToken(reason, { advice: "proof" });
 }
 
-function checkCertificate(thumbprint: string, { certificate }: Credentials): void {
+function checkCertificate(
+  thumbprint: string,
+  { certificate, unusableCertificate, untrustedCertificate }: Credentials,
+): void {
   if (certificate === undefined) {
-    throw unproved("it is bound to a certificate, and the client showed none");
+    const why = unusableCertificate ?? untrustedCertificate;
+    const shown = why === undefined ? "the client showed none" : `that of the client does not count: ${why}`;
+    throw unproved(`it is bound to a certificate, and ${shown}`);
   }
   const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
   if (!sameSecret(shown, thumbprint)) {

@@ -13,9 +13,7 @@ export interface ProviderMetadata {
 }
 
 /** Error for unusable metadata, for log and operator. */
-export class InvalidMetadata extends Error {
-  override readonly name = "InvalidMetadata";
-}
+export class InvalidMetadata extends Error {}
 
 /** Returns the URLs of an issuer's metadata by OIDC Discovery 1.0, 4 and RFC 8414, 3.1. */
 export function metadataAddresses(issuer: string): readonly string[] {

@@ -3,9 +3,7 @@ import type { JSONWebKeySet, JWK } from "jose";
 import { isJsonObject } from "../json_object.ts";
 
 /** Error for a key set without usable keys, for log and operator. */
-export class InvalidKeys extends Error {
-  override readonly name = "InvalidKeys";
-}
+export class InvalidKeys extends Error {}
 
 /** Key set (RFC 7517, 5). */
 export interface KeyDocument {

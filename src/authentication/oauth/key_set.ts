@@ -24,8 +24,7 @@ const WARM_UP_MS = 5_000; // longest delay of a start
 
 interface Held {
   readonly set: LocalJWKSet;
-  /** Keys by algorithm and name. */
-  readonly found: Map<string, readonly KeyObject[]>;
+  readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
   readonly body: string;
   readonly since: number; // by the stopwatch
 }
@@ -46,8 +45,7 @@ export class KeySet implements IssuerKeys {
   #answered = 0; // last successful fetch
   /** Started fetches when a token first named an unknown key. */
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
-  /** Fetches for unknown keys since the last quiet period, and the earliest time of the next. */
-  #caused = 0;
+  #caused = 0; // fetches for unknown keys since the last quiet period, and the earliest time of the next
   #nextAt = -Infinity;
   #callOff: () => void = () => {};
 

@@ -10,7 +10,8 @@ import {
   text,
   url,
 } from "../../config/key.ts";
-import { ALLOW_PLAIN_HTTP, ASSIGNED, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { ASSIGNED, DISPLAY_NAME } from "../../config/read_assignments.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** Configuration keys of OAuth. */
 export const KEYS = {
@@ -83,6 +84,7 @@ export const KEYS = {
     added: true,
   })),
   ...ASSIGNED,
+  ...DISPLAY_NAME,
   dnTemplate: optional(text({
     help:
       "Deprecated, see identityAssign: a name with %attribute placeholders. If both are unset: UID=%email",

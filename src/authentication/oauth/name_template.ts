@@ -20,7 +20,6 @@ export function fillNameTemplate(template: string, variables: Variables): string
 
 function firstText(variable: Variable): string | undefined {
   if (typeof variable === "string") return variable;
-  if (variable instanceof Map) return undefined;
   const [first]: Iterable<unknown> = variable;
   return typeof first === "string" ? first : undefined;
 }

@@ -4,9 +4,9 @@ import type { ConfigRead, Place } from "../../config/kind.ts";
 import { requireHttps } from "../../config/require_https.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-import { readAssignments } from "../provider_keys.ts";
+import { readAssignments } from "../../config/read_assignments.ts";
 import { algorithmOf, type ClientLogin } from "./client_login.ts";
-import { templateDiagnostic } from "../identity_template.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
 import type { KEYS } from "./keys.ts";
 
 type Values = Infer<typeof KEYS>;
@@ -27,6 +27,7 @@ export async function read(values: Values, place: Place) {
     uid,
     role,
     groups,
+    displayName,
     allowPlainHttp,
     ...given
   } = values;
@@ -44,7 +45,7 @@ export async function read(values: Values, place: Place) {
   }
   checkProvider(values, place);
   checkWhose(values, place);
-  const assignments = await readAssignments({ identity, uid, role, groups }, place);
+  const assignments = await readAssignments({ identity, uid, role, groups, displayName }, place);
   checkGroups(values, place);
   checkCapabilities(values, place);
   const client = await readClientLogin(values, place);

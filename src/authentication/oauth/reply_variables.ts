@@ -4,9 +4,7 @@ import type { Variable, Variables } from "../expression/value.ts";
 const MAX_DEPTH = 16;
 
 /** Error for a reply outside the protocol, for the log. */
-export class InvalidReply extends Error {
-  override readonly name = "InvalidReply";
-}
+export class InvalidReply extends Error {}
 
 /**
  * Parses a JSON object (authentication.md 5.3). Numbers stay as written: rounding could make identifiers

@@ -17,6 +17,7 @@ const MEMBERS = {
   via: isText,
   login: optional(isText),
   uid: optional(isText),
+  displayName: optional(isText),
   role: optional(isText),
   groups: optional(isList(isText)),
   uidServers: optional(isList(isText)),

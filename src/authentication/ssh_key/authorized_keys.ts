@@ -10,8 +10,7 @@ import { mayComeFrom } from "./source_addresses.ts";
 export interface AuthorizedKey {
   readonly publicKey: SshPublicKey;
   readonly conditions: KeyConditions;
-  /** Present for `cert-authority`: only its certificates authenticate. */
-  readonly issues?: CertificateAuthority;
+  readonly issues?: CertificateAuthority; // present for `cert-authority`: only its certificates authenticate
 }
 
 type KeyLine =

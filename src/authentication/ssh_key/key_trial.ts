@@ -5,8 +5,7 @@ import type { SshPublicKey } from "./public_key.ts";
 /** Proof of a key's possession by a claimed user. */
 export interface Proof {
   readonly user: string;
-  /** Creation time in seconds since the epoch, if stated; never in the future. */
-  readonly made?: number;
+  readonly made?: number; // creation time in seconds since the epoch, if stated; never in the future
   fits(key: SshPublicKey): boolean;
   isMadeBy(key: SshPublicKey): Promise<boolean>;
   /** Does the work of a verification. */

@@ -7,8 +7,7 @@ import { UnusableKey, WireReader } from "./wire_reader.ts";
 export interface SshPublicKey {
   readonly type: SshKeyType;
   readonly key: KeyObject;
-  /** SHA-256 of the blob in base64, regardless of options and comment. */
-  readonly fingerprint: string;
+  readonly fingerprint: string; // SHA-256 of the blob in base64, regardless of options and comment
   readonly blob: Buffer; // wire format with the type
 }
 

@@ -22,14 +22,11 @@ export interface KeyCacheTimes {
   readonly errorMs?: number; // pause after a failure. Default: 5 s.
   readonly deadlineMs?: number; // deadline of a lookup including its queue. Default: 10 s.
   readonly graceMs?: number; // wait for a server if another has responded. Default: 500 ms.
-  /** Time after which a running lookup blocks no others. Default: 1 s. */
-  readonly turnMs?: number;
+  readonly turnMs?: number; // time after which a running lookup blocks no others. Default: 1 s
 }
 
 /** Error without a current or earlier response. */
-export class KeysUnknown extends Error {
-  override readonly name = "KeysUnknown";
-}
+export class KeysUnknown extends Error {}
 
 interface Answer {
   readonly keys: readonly AuthorizedKey[];

@@ -43,8 +43,7 @@ export interface SshKeyOptions {
   readonly times: KeyCacheTimes;
   readonly certificates?: CertificateOptions; // absent: no certificates
   readonly maxLifetime: number; // longest remaining lifetime of a token, in seconds
-  /** Whether to accept the header token of Java clients up to 2.2.2. */
-  readonly legacyToken: boolean;
+  readonly legacyToken: boolean; // whether to accept the header token of Java clients up to 2.2.2
   readonly serverName: () => string; // expected `aud`: the DN of the current certificate
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;

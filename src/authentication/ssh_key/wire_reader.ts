@@ -1,9 +1,7 @@
 import type { Buffer } from "node:buffer";
 
 /** Reason why a key is unusable, for the operator; quotes nothing of it. */
-export class UnusableKey extends Error {
-  override readonly name = "UnusableKey";
-}
+export class UnusableKey extends Error {}
 
 /** Reader of SSH wire values (RFC 4251, 5). @throws {UnusableKey} If a value is missing. */
 export class WireReader {

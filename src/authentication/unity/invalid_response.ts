@@ -1,4 +1,2 @@
 /** Error for an untrustworthy response of the provider, for the log. */
-export class InvalidResponse extends Error {
-  override readonly name = "InvalidResponse";
-}
+export class InvalidResponse extends Error {}

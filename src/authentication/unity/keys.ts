@@ -2,14 +2,9 @@ import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.t
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
-import { templateDiagnostic } from "../identity_template.ts";
-import {
-  ALLOW_PLAIN_HTTP,
-  ASSIGNED,
-  DERIVED_LIFETIME,
-  readAssignments,
-  SHOW_CERTIFICATE,
-} from "../provider_keys.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
+import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** Configuration keys of Unity. */
 export const KEYS = {
@@ -30,6 +25,7 @@ export const KEYS = {
     added: true,
   })),
   ...ASSIGNED,
+  ...DISPLAY_NAME,
   showCertificate: SHOW_CERTIFICATE,
   derivedLifetime: DERIVED_LIFETIME,
 };
@@ -38,7 +34,10 @@ export const KEYS = {
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */
-export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place: Place) {
+export async function read(
+  { uid, role, groups, displayName, allowPlainHttp, ...rest }: Infer<typeof KEYS>,
+  place: Place,
+) {
   const { reader, name, prefix } = place;
   requireHttps(place, "address", rest.address, allowPlainHttp);
   checkNaming(rest, place);
@@ -51,7 +50,8 @@ export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer
     reader.warn("container.security.rest.authentication.order", expected);
   }
   // The assertion's subject is the identity.
-  return { ...rest, assignments: await readAssignments({ identity: undefined, uid, role, groups }, place) };
+  const texts = { identity: undefined, uid, role, groups, displayName };
+  return { ...rest, assignments: await readAssignments(texts, place) };
 }
 
 /** Requires a template unless the format is X.509, which is a DN. */

@@ -25,8 +25,7 @@ export interface UnityParts {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly log: Logger;
-  /** Own URL without trailing slash: issuer, recipient and audience. */
-  readonly url: string;
+  readonly url: string; // own URL without trailing slash: issuer, recipient and audience
   /** `container.security.additionalServiceIdentifier.<n>`: aliases as recipient and audience. */
   readonly additionalIdentifiers: readonly string[];
   readonly serverDn: string | undefined; // DN of the server's certificate, as audience

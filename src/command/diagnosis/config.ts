@@ -12,8 +12,7 @@ interface Shown {
   readonly key: string;
   readonly section: string;
   readonly value: string | null;
-  /** `conf/container.properties:12`, or `default`. */
-  readonly source: string;
+  readonly source: string; // `conf/container.properties:12`, or `default`
 }
 
 const show = defineCommand({

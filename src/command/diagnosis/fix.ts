@@ -1,8 +1,50 @@
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { printable } from "../../model/printable.ts";
 
+/** Reads what a remedy needs from a message; `undefined` if the rule does not apply. */
+type Match = (expected: string) => readonly string[] | undefined;
+
 /** Remedy for diagnostics whose message matches. */
-type Rule = readonly [when: RegExp, fix: (diagnostic: Diagnostic, ...groups: string[]) => string];
+type Rule = readonly [when: RegExp | Match, fix: (diagnostic: Diagnostic, ...groups: string[]) => string];
+
+/** Matches the text after a marker. */
+const after = (marker: string): Match => (expected) => {
+  const at = expected.indexOf(marker);
+  return at < 0 ? undefined : [expected.slice(at + marker.length)];
+};
+
+const lastWord = (text: string) => text.slice(text.lastIndexOf(" ") + 1);
+
+/** Matches the first of these words that has a form. */
+const firstOf = (words: (expected: string) => readonly string[], form: RegExp): Match => (expected) => {
+  const found = words(expected).find((word) => form.test(word));
+  return found === undefined ? undefined : [found];
+};
+
+const afterExpected = (expected: string, end: string) =>
+  expected.split("expected ").slice(1).map((part) => part.split(end)[0] ?? "");
+
+/** Matches `<certificate>, <key>: expected the certificate of the private key`. */
+const pairOfFiles: Match = (expected) => {
+  const [before = "", rest] = expected.split(": expected the certificate of the private key");
+  const files = before.slice(before.lastIndexOf(": ") + 1).trim().split(", ");
+  return rest === undefined || files.length !== 2 ? undefined : files;
+};
+
+/** Matches `<file>: expected a certificate` and similar. */
+const fileAndContent: Match = (expected) => {
+  const found = /: expected (an X\.509 certificate|a certificate|a private key|a key|a PKCS#12|a key store)\b/
+    .exec(expected);
+  const [, what] = found ?? [];
+  return found === null || what === undefined ? undefined : [lastWord(expected.slice(0, found.index)), what];
+};
+
+/** Matches the first thing expected, up to a semicolon or an explanation. */
+const whatIsExpected: Match = (expected) => {
+  const [, first] = expected.split("expected ", 2);
+  const at = first?.search(/; |: [a-z]/) ?? 0;
+  return first === undefined || first === "" ? undefined : [at <= 0 ? first : first.slice(0, at)];
+};
 
 const place = ({ file, line }: Diagnostic) => line === undefined ? file : `${file}:${line}`;
 
@@ -21,7 +63,7 @@ const OF_FILES: readonly Rule[] = [
     /chmod [^\s)]+(?: [^\s)]+)?/,
     ({ file }, command) => command.split(" ")[2] === undefined ? `${command} ${file}` : command,
   ],
-  [/convert it: (.*)$/, (_diagnostic, command) => command],
+  [after("convert it: "), (_diagnostic, command) => command],
   [
     /expected UTF-8 text/,
     ({ file }) => `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`,
@@ -67,12 +109,12 @@ const OF_CERTIFICATES: readonly Rule[] = [
       `set the clock right, or replace ${file}; see: date; openssl x509 -noout -dates -in ${file}`,
   ],
   [
-    /(?:^|: )(\S+), (\S+): expected the certificate of the private key/,
+    pairOfFiles,
     (_diagnostic, certificate, key) =>
       `put a pair there; compare: openssl x509 -noout -pubkey -in ${certificate}; openssl pkey -pubout -in ${key}`,
   ],
   [
-    /(\S+): expected (an X\.509 certificate|a certificate|a private key|a key|a PKCS#12|a key store)\b/,
+    fileAndContent,
     (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
   ],
   [
@@ -100,7 +142,7 @@ const OF_LINES: readonly Rule[] = [
   [/^no role/, (diagnostic) => `add "role": "user" to the entry at ${place(diagnostic)}`],
   [/a role without rights/, (diagnostic) => `write "role": "user" at ${place(diagnostic)}`],
   [
-    /only the last counts, expected one: (.*)$/,
+    after("only the last counts, expected one: "),
     (diagnostic, value) => `write ${value} alone at ${place(diagnostic)}`,
   ],
   [
@@ -125,13 +167,19 @@ const OF_KEYS: readonly Rule[] = [
   [/^missing, expected (.*)$/, ({ file, key }, type) => `add ${key}=<${type}> to ${file}`],
   [/^expected (https:\/\/)/, (diagnostic, scheme) => write(`${scheme} and a host`, diagnostic)],
   [
-    /expected (?:either|this or) .*?\bthis or (.*)$/,
+    after("expected either this or "),
     (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`,
   ],
   [/^expected either (.*)$/, (diagnostic, both) => `remove ${place(diagnostic)} or the other: ${both}`],
-  [/(\w+\.[\w.-]+) too\b/, ({ file }, other) => `add ${other}=<value> to ${file}`],
   [
-    /expected ((?:container|authservice|share|persistence)\.[\w.-]+)(?:,|$)/,
+    firstOf((expected) => expected.split(/ too\b/).slice(0, -1).map(lastWord), /^\w+\.[\w.-]+$/),
+    ({ file }, other) => `add ${other}=<value> to ${file}`,
+  ],
+  [
+    firstOf(
+      (expected) => afterExpected(expected, ","),
+      /^(?:container|authservice|share|persistence)\.[\w.-]+$/,
+    ),
     ({ file }, other) => `add ${other}=<value> to ${file}`,
   ],
   [
@@ -140,14 +188,17 @@ const OF_KEYS: readonly Rule[] = [
       "systemd sets it for the service; as root: CREDENTIALS_DIRECTORY=/run/credentials/authserver.service authserver check",
   ],
   [/the variable (\S+) to be defined/, ({ file }, name) => `add $var.${name}=<value> to ${file}`],
-  [/expected (\w+\.[\w.-]+=\S+)/, ({ file }, line) => `write ${line} to ${file}`],
+  [
+    firstOf((expected) => afterExpected(expected, " "), /^\w+\.[\w.-]+=\S+$/),
+    ({ file }, line) => `write ${line} to ${file}`,
+  ],
   [
     /^unknown key|\bignored\b|^not used|built-in rules are used|in memory alone/,
     (diagnostic) => `remove ${place(diagnostic)}`,
   ],
   [/for tests only/, (diagnostic) => `remove ${place(diagnostic)}, or set ${diagnostic.key}=true`],
   [
-    /not encrypted|others can read|can impersonate the server|others .*read and change/,
+    /not encrypted|others can read|can impersonate the server/,
     (diagnostic) => write("an address that begins with https://", diagnostic),
   ],
   [/is no limit to the Java service/, (diagnostic) => write("milliseconds, at least 1", diagnostic)],
@@ -161,7 +212,7 @@ const OF_KEYS: readonly Rule[] = [
 ];
 
 const OF_EXPECTED: readonly Rule[] = [
-  [/expected (.+?)(?:; |: (?=[a-z])|$)/, (diagnostic, expected) => write(expected, diagnostic)],
+  [whatIsExpected, (diagnostic, expected) => write(expected, diagnostic)],
 ];
 
 const RULES = [...OF_FILES, ...OF_CERTIFICATES, ...OF_LINES, ...OF_KEYS, ...OF_EXPECTED];
@@ -170,8 +221,9 @@ const RULES = [...OF_FILES, ...OF_CERTIFICATES, ...OF_LINES, ...OF_KEYS, ...OF_E
 export function fixOf(diagnostic: Diagnostic): string {
   if (diagnostic.fix !== undefined) return diagnostic.fix;
   for (const [when, fix] of RULES) {
-    const match = when.exec(diagnostic.expected);
-    if (match) return fix(diagnostic, ...match.slice(match.length > 1 ? 1 : 0));
+    const match = typeof when === "function" ? when(diagnostic.expected) : when.exec(diagnostic.expected);
+    if (!match) continue;
+    return fix(diagnostic, ...match.slice(typeof when !== "function" && match.length > 1 ? 1 : 0));
   }
   return `change ${place(diagnostic)} to what is expected`;
 }

@@ -7,10 +7,8 @@ import { SURROUNDINGS } from "../surroundings.ts";
 
 /** Result of reading a configuration without starting anything. */
 export interface Inspection {
-  /** Absent after an error: the service would not start. */
-  readonly snapshot?: Snapshot;
-  /** In the order of the files, the main file first. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly snapshot?: Snapshot; // absent after an error: the service would not start
+  readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first
   readonly files: CertificateFiles;
   /** Absolute paths of all files that the configuration names, as far as known. */
   readonly dependsOn: readonly string[];

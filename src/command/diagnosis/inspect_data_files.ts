@@ -1,4 +1,5 @@
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
+import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
@@ -27,7 +28,9 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   const ofKinds = await configuredKinds(config, kinds);
   const [inspections, found] = await Promise.all([
     Promise.all(
-      ofKinds.map(({ config, kind }) => kind.inspect?.(config, { servers: serverNames, alone })),
+      ofKinds.map(({ config, kind }) =>
+        kind.inspect?.(config, { servers: serverNames, alone, inspectExpressions })
+      ),
     ),
     Promise.all([
       ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
@@ -49,6 +52,9 @@ export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promis
   ];
 }
 
+async function inspectExpressions(config: AssignmentsConfig): Promise<readonly Diagnostic[]> {
+  return (await import("../../authentication/assignments.ts")).inspectAssignments(config);
+}
 const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
 
 /** Beyond this number, one summary replaces the diagnostics per user. */

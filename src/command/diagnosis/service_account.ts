@@ -5,16 +5,13 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 export interface Account {
   readonly name: string;
   readonly uid: number;
-  /** Primary and supplementary groups. */
-  readonly gids: readonly number[];
+  readonly gids: readonly number[]; // primary and supplementary groups
 }
 
 /** Sources for the service's account. */
 interface AccountPlaces {
-  /** Unit files of systemd; a later one overrides those before it. */
-  readonly units: readonly string[];
-  /** Folder of an installed configuration. */
-  readonly folder: string;
+  readonly units: readonly string[]; // unit files of systemd; a later one overrides those before it
+  readonly folder: string; // folder of an installed configuration
   readonly passwd: string;
   readonly group: string;
 }

@@ -12,8 +12,7 @@ import { openSharedDatabase } from "./shared_database.ts";
 /** Share store of a configuration, for commands. */
 interface ShareDatabase {
   readonly administration: ShareAdministration;
-  /** Servers with sharing. */
-  readonly servers: readonly string[];
+  readonly servers: readonly string[]; // servers with sharing
 }
 
 /** Works on the share database, also of a running service. @param options.create Creates a missing database. @throws {CommandFailed} */

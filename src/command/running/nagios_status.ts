@@ -8,8 +8,7 @@ type PluginStatus = 0 | 1 | 2 | 3;
 /** What a monitoring plugin says: one line, with performance data behind the bar. */
 export interface PluginResult {
   readonly status: PluginStatus;
-  /** With its line end. */
-  readonly line: string;
+  readonly line: string; // with its line end
 }
 
 const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;

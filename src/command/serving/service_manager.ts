@@ -2,8 +2,7 @@
 export interface ServiceManager {
   /** Interval for {@link alive} in milliseconds; absent: not required. */
   readonly watchdogMs: number | undefined;
-  /** Milliseconds from the end of draining to the exit. */
-  readonly stopMs: number;
+  readonly stopMs: number; // milliseconds from the end of draining to the exit
   /** Reports the end of a start or reload. @param status Line for `systemctl status`. */
   ready(status: string): void;
   /** Reports a reload; {@link ready} follows in any case. */
@@ -67,8 +66,7 @@ function watchdogMs(environment: (name: string) => string | undefined): number |
 class NotifySocket implements ServiceManager {
   readonly stopMs = STOP_MS;
   #failed: ((error: unknown) => void) | undefined;
-  /** Keeps messages in order. */
-  #sent: Promise<unknown> = Promise.resolve();
+  #sent: Promise<unknown> = Promise.resolve(); // keeps messages in order
 
   constructor(
     readonly socket: Deno.DatagramConn,

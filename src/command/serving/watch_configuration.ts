@@ -11,10 +11,8 @@ export interface Watched {
 interface OnChange {
   /** For configuration changes, and certificates that need a new core. */
   readonly reload: () => Promise<void> | void;
-  /** For own or trusted certificates. */
-  readonly renewCertificates: () => Promise<void> | void;
-  /** Receives errors of both. */
-  readonly failed: (error: unknown) => void;
+  readonly renewCertificates: () => Promise<void> | void; // for own or trusted certificates
+  readonly failed: (error: unknown) => void; // receives errors of both
 }
 
 const SECOND = 1000;

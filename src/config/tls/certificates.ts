@@ -38,6 +38,4 @@ export function subjectOf({ subject, subjectAltName }: X509Certificate): string 
 }
 
 /** Error for an unusable certificate, key or store; names no secret. */
-export class UnusableStore extends Error {
-  override readonly name = "UnusableStore";
-}
+export class UnusableStore extends Error {}

@@ -23,8 +23,7 @@ interface SessionParts {
 export class DaemonSession {
   #control: ControlConnection;
   #closed = false;
-  /** Whether the daemon keeps data connections open. */
-  #keepsData = false;
+  #keepsData = false; // whether the daemon keeps data connections open
 
   /** @param control Logged-in connection. */
   constructor(control: ControlConnection, readonly parts: SessionParts) {

@@ -25,8 +25,7 @@ export class FileSeries {
   readonly #late: () => void;
   #asked = 0;
   #answered = 0;
-  /** Characters of unanswered commands. */
-  #ahead = 0;
+  #ahead = 0; // characters of unanswered commands
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** @param late Called if the data is not read in time. */

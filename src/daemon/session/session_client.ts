@@ -15,8 +15,7 @@ const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
 /** Limits of a session, as in a session request. */
 export interface SessionScope {
-  /** Ends in `/`. */
-  readonly file: string;
+  readonly file: string; // ends in `/`
   readonly includes: string;
   readonly excludes?: string;
 }

@@ -60,10 +60,8 @@ const MOST_ENTRIES = 500;
 
 interface OwnDirectory {
   readonly path: string;
-  /** Within the caller's limits, directories first. */
-  readonly entries: readonly Entry[];
-  /** Start of the next part. */
-  readonly next: string | undefined;
+  readonly entries: readonly Entry[]; // within the caller's limits, directories first
+  readonly next: string | undefined; // start of the next part
 }
 
 /**

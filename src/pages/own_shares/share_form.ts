@@ -15,8 +15,7 @@ const USUAL_LIFETIME = 30;
 
 interface ShareRestrictions {
   readonly allowWriteAccess: boolean;
-  /** 0 is unlimited. */
-  readonly maxLifetimeSeconds: number;
+  readonly maxLifetimeSeconds: number; // 0 is unlimited
 }
 
 /** Returns the form fields of a new share. @param groups Suggestions. */

@@ -6,33 +6,25 @@ import type { ListingQuery } from "./listing_query.ts";
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
-  /** Bytes; files only. */
-  readonly size?: number;
-  /** Local time on the daemon's host, `YYYY-MM-DDThh:mm:ss`. */
-  readonly modified?: string;
-  /** Absolute, percent-encoded. */
-  readonly href: string;
+  readonly size?: number; // bytes; files only
+  readonly modified?: string; // local time on the daemon's host, `YYYY-MM-DDThh:mm:ss`
+  readonly href: string; // absolute, percent-encoded
 }
 
 /** Facts about a share for people. */
 export interface ShareFacts {
   readonly name: string;
-  /** Distinguished name. */
-  readonly owner: string;
-  /** Seconds since the epoch; 0 is never. */
-  readonly expires: number;
+  readonly owner: string; // distinguished name
+  readonly expires: number; // seconds since the epoch; 0 is never
   readonly note?: string;
   readonly help: string;
-  /** Whether downloads are limited: previews would give away what they count. */
-  readonly counted: boolean;
-  /** Command line for `pyuftp`. */
-  readonly command: string;
+  readonly counted: boolean; // whether downloads are limited: previews would give away what they count
+  readonly command: string; // command line for `pyuftp`
 }
 
 /** Part of a shared directory, for people and programs. */
 export interface Listing {
-  /** Below the share, such as `sub/dir/`; empty for the shared directory itself. */
-  readonly path: string;
+  readonly path: string; // below the share, such as `sub/dir/`; empty for the shared directory itself
   /** Links from the shared directory down to this one. */
   readonly trail: readonly { readonly name: string; readonly href: string }[];
   readonly query: ListingQuery;
@@ -42,11 +34,9 @@ export interface Listing {
   /** Number of entries of the whole directory that are not shown: unprintable names, and neither file nor directory. */
   readonly omitted: number;
   readonly next?: string;
-  /** Offset of the daemon's host from UTC in minutes, at the directory's last change. */
-  readonly zone?: number;
+  readonly zone?: number; // offset of the daemon's host from UTC in minutes, at the directory's last change
   readonly share: ShareFacts;
-  /** Absent if uploads are not permitted. */
-  readonly upload?: UploadTarget;
+  readonly upload?: UploadTarget; // absent if uploads are not permitted
   readonly now: number;
 }
 
@@ -54,8 +44,7 @@ export interface Listing {
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
-  /** Entries in one part. */
-  readonly most: number;
+  readonly most: number; // entries in one part
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
@@ -63,10 +52,8 @@ export interface ListingForm {
 export interface FileView {
   readonly name: string;
   readonly size: number;
-  /** Links to the parent directories; empty for a share of the file alone. */
-  readonly trail: Listing["trail"];
-  /** Address that downloads the file. */
-  readonly href: string;
+  readonly trail: Listing["trail"]; // links to the parent directories; empty for a share of the file alone
+  readonly href: string; // address that downloads the file
   readonly share: ShareFacts;
   readonly now: number;
   /** A link to the preview, a picture by relative link, the beginning of a text, or why there is no preview. */
@@ -79,23 +66,17 @@ export interface FileView {
 
 /** Destination of uploads. */
 export interface UploadTarget {
-  /** Address for `PUT`; relative if no public URL is configured. */
-  readonly to: string;
-  /** Address for the form. */
-  readonly form: string;
-  /** Policy for names that are taken. */
-  readonly taken: "rename" | "leave" | "ask";
-  /** Absent for browsers without a sign-in. */
-  readonly formToken?: string;
+  readonly to: string; // address for `PUT`; relative if no public URL is configured
+  readonly form: string; // address for the form
+  readonly taken: "rename" | "leave" | "ask"; // policy for names that are taken
+  readonly formToken?: string; // absent for browsers without a sign-in
 }
 
 /** Upload share, for people who upload. */
 export interface UploadView extends UploadTarget {
   readonly share: Omit<ShareFacts, "command">;
-  /** Command line for an upload. */
-  readonly command: string;
-  /** Remaining quota. */
-  readonly quota: Quota | undefined;
+  readonly command: string; // command line for an upload
+  readonly quota: Quota | undefined; // remaining quota
   readonly now: number;
 }
 

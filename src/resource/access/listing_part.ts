@@ -18,11 +18,9 @@ const MOST_IN_KEY = 255;
 /** Position in the order of a listing. */
 interface Place {
   readonly directory: boolean;
-  /** Size or time; 0 if only names decide. */
-  readonly value: number;
+  readonly value: number; // size or time; 0 if only names decide
   readonly name: string;
-  /** Name in a form that sorts as people expect. */
-  readonly key: string;
+  readonly key: string; // name in a form that sorts as people expect
 }
 
 /**

@@ -10,10 +10,8 @@ export type Order = typeof ORDERS[number];
 export interface ListingQuery {
   readonly order: Order;
   readonly descending: boolean;
-  /** Case-insensitive part of names; empty: all. */
-  readonly find: string;
-  /** Place before the first entry, see `ListingPart`. */
-  readonly after?: string;
+  readonly find: string; // case-insensitive part of names; empty: all
+  readonly after?: string; // place before the first entry, see `ListingPart`
 }
 
 const MOST_IN_SEARCH = 255;

@@ -18,10 +18,8 @@ import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 export interface OpenedShare {
   readonly server: SharedServer;
   readonly share: Share;
-  /** Absolute, within the share; ends in a slash if a directory was requested. */
-  readonly path: string;
-  /** The owner's limits; all apply. */
-  readonly limits: readonly OwnerLimits[];
+  readonly path: string; // absolute, within the share; ends in a slash if a directory was requested
+  readonly limits: readonly OwnerLimits[]; // the owner's limits; all apply
 }
 
 /**

@@ -8,8 +8,7 @@ import type { ShareStore } from "../../sharing/store/share_store.ts";
 const LOOK_MS = 2_000;
 
 interface Running {
-  /** As permitted at the start. */
-  readonly share: Share;
+  readonly share: Share; // as permitted at the start
   readonly address: string;
   readonly end: (why: string) => void;
 }

@@ -8,10 +8,8 @@ const REMEMBERED = 3600;
 
 /** Browser that uses a limited share, known by a cookie of its own for each share. */
 interface ShareVisitor {
-  /** Digest of the cookie: the store holds no cookies. */
-  readonly digest: string;
-  /** Value of `Set-Cookie`. */
-  readonly cookie: string;
+  readonly digest: string; // digest of the cookie: the store holds no cookies
+  readonly cookie: string; // value of `Set-Cookie`
 }
 
 /** Returns the visitor of a request; a browser without cookie gets a random one. */

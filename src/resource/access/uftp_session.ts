@@ -79,8 +79,7 @@ function isMeantBy(asked: string, { path }: Share): boolean {
 /** Selection of a share in a request. */
 interface Choice {
   readonly id?: string;
-  /** Canonical DN. */
-  readonly owner?: string;
+  readonly owner?: string; // canonical DN
 }
 
 function parseChoice({ params }: Call, body: unknown): Choice {

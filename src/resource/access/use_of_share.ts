@@ -21,8 +21,7 @@ export type Begin = (headers: HeaderList, ranged: boolean) => Promise<UseOfShare
 interface UseFacts {
   readonly kind: Exclude<UseKind, "HTTP-look">;
   readonly path: string;
-  /** For downloads of limited shares. */
-  readonly continues?: Continuation;
+  readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
 }

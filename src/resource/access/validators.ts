@@ -7,10 +7,8 @@ const UNSETTLED_MS = 2000;
 export interface Validators {
   /** Entity tag with its quotes: strong once the file is settled; before, weak and unique. */
   readonly etag: string;
-  /** Milliseconds since the epoch, in whole seconds. */
-  readonly modifiedAt?: number;
-  /** Whether the validators identify one version. */
-  readonly settled: boolean;
+  readonly modifiedAt?: number; // milliseconds since the epoch, in whole seconds
+  readonly settled: boolean; // whether the validators identify one version
 }
 
 /** Derives validators. @param now Milliseconds since the epoch, as is `modifiedAt`. */

@@ -15,10 +15,8 @@ import type { AdminApi } from "./admin_api.ts";
 export interface ActionParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** Absent without a signing certificate. */
-  readonly tokens: TokenIssuer | undefined;
-  /** Absent: data sharing is off. */
-  readonly shareAdministration: ShareAdministration | undefined;
+  readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
+  readonly shareAdministration: ShareAdministration | undefined; // absent: data sharing is off
 }
 
 interface ActionResult {

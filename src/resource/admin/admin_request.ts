@@ -81,14 +81,10 @@ const MAX_USER = 256;
 const MAX_NAME = 1024;
 
 /** Error of a failed request; the message is for the operator. */
-export class AdminRequestFailed extends Error {
-  override readonly name: string = "AdminRequestFailed";
-}
+export class AdminRequestFailed extends Error {}
 
 /** Error of a malformed request; the message is for the operator. */
-export class InvalidAdminRequest extends AdminRequestFailed {
-  override readonly name = "InvalidAdminRequest";
-}
+export class InvalidAdminRequest extends AdminRequestFailed {}
 
 /** Formats a request as a line without line end. */
 export function formatAdminRequest(request: AdminRequest): string {

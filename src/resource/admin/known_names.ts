@@ -6,10 +6,8 @@ import { HttpError } from "../../model/http_error.ts";
 
 /** Users meant by an operator's word. */
 interface KnownNames {
-  /** Canonical DNs: the word itself, and those of a user name. */
-  readonly names: readonly string[];
-  /** Known name with its parts in the other order, if the given one is unknown. */
-  readonly reversed?: string;
+  readonly names: readonly string[]; // canonical DNs: the word itself, and those of a user name
+  readonly reversed?: string; // known name with its parts in the other order, if the given one is unknown
 }
 
 /** Looks up a user by login, account or distinguished name, in sources that know absent users. */

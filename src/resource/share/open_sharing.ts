@@ -32,10 +32,8 @@ interface SharingOptions extends
     | "guess"
     | "watch"
   > {
-  /** Shared database, or an existing folder (`persistence.directory`). */
-  readonly place: Database | string;
-  /** Marks of all instances; absent for a single one. */
-  readonly marks?: SharedMarks | undefined;
+  readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
+  readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;

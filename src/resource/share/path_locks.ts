@@ -33,9 +33,8 @@ export class PathLocks {
     lost: (reason: Error) => void,
   ): Promise<() => void> {
     const end = await this.takeHere(server, path, signal);
-    if (this.marks === undefined) return end;
     try {
-      const release = await this.#takeShared(this.marks, { server, path, signal, lost });
+      const release = await this.#takeShared(`${server}:${path}`, signal, lost);
       return () => {
         release();
         end();
@@ -59,22 +58,14 @@ export class PathLocks {
     return end;
   }
 
-  async #takeShared(
-    marks: SharedMarks,
-    { server, path, signal, lost }: {
-      readonly server: string;
-      readonly path: string;
-      readonly signal: AbortSignal;
-      readonly lost: (reason: Error) => void;
-    },
-  ): Promise<() => void> {
-    const mark = hash("sha256", `path ${server}:${path}`, "base64");
-    const held = { mark, holder: crypto.randomUUID() };
-    for (;;) {
+  async #takeShared(path: string, signal: AbortSignal, lost: (reason: Error) => void): Promise<() => void> {
+    const { marks } = this;
+    if (marks === undefined) return () => {};
+    const held = { mark: hash("sha256", `path ${path}`, "base64"), holder: crypto.randomUUID() };
+    const late = () => lost(httpError("ERR_UPLOAD_INCOMPLETE", "the path was not written in time"));
+    for (let isHeld = false;;) {
       signal.throwIfAborted();
-      const late = () => lost(httpError("ERR_UPLOAD_INCOMPLETE", "the path was not written in time"));
       const cancel = this.schedule(HOLD_MS, late);
-      let isHeld = false;
       try {
         isHeld = await marks.take(held, LEASE_MS);
       } finally {

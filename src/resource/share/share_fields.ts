@@ -16,15 +16,13 @@ export interface ShareFields {
   readonly target: string;
   readonly access: AccessLevel;
   readonly group?: string;
-  /** Seconds; 0 is unlimited. */
-  readonly lifetime: number;
+  readonly lifetime: number; // seconds; 0 is unlimited
   readonly oneTime: boolean;
   readonly maxUses?: number;
   readonly sources: readonly string[];
   readonly note?: string;
   readonly password?: Secret;
-  /** `DROP` only. */
-  readonly quota?: Quota;
+  readonly quota?: Quota; // `DROP` only
 }
 
 /** Also bounds link passwords. */

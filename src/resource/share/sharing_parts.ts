@@ -17,18 +17,14 @@ import type { ShareOwners } from "./share_owners.ts";
 export interface SharingParts {
   /** All logical servers; those without sharing are unknown here. */
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  /** By name of the server; only servers with sharing. */
-  readonly sessions: ReadonlyMap<string, SessionClient>;
+  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server; only servers with sharing
   readonly store: ShareStore;
   /** `share.allowWriteAccess`: permits access above `READ`, for existing shares too. */
   readonly allowWriteAccess: boolean;
-  /** `share.maxLifetime`; 0 is unlimited. */
-  readonly maxLifetimeSeconds: number;
-  /** `share.maxPerUser`, per server; 0 is unlimited. */
-  readonly maxPerUser: number;
+  readonly maxLifetimeSeconds: number; // `share.maxLifetime`; 0 is unlimited
+  readonly maxPerUser: number; // `share.maxPerUser`, per server; 0 is unlimited
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
-  /** Creates the 401; the reason is for the log. */
-  readonly unauthenticated: (reason: string) => HttpError;
+  readonly unauthenticated: (reason: string) => HttpError; // creates the 401; the reason is for the log
   readonly uploads: {
     readonly locks: PathLocks;
     readonly unfinished: UnfinishedUploads;
@@ -39,8 +35,7 @@ export interface SharingParts {
     /** @param knownAs Name of callers who showed the right password from this address before; see `Attempt`. */
     look: (knownAs?: string) => Promise<void>,
   ) => Promise<void>;
-  /** Limits concurrent hashing of link passwords. */
-  readonly hashing: ScryptSemaphore;
+  readonly hashing: ScryptSemaphore; // limits concurrent hashing of link passwords
   /** Stops the caller's work on a ban. @returns Ends the watch. */
   readonly watch: (
     call: { readonly caller: Caller; readonly clientAddress: string; readonly user: UserAttributes },
@@ -50,7 +45,6 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
-  /** Records of uses that ended. */
-  readonly uses: Sink;
+  readonly uses: Sink; // records of uses that ended
   readonly clock: Clock;
 }

@@ -121,7 +121,7 @@ async function open(
   const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
   const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
-  const sourceParts = { outgoing, log, clock, onAnswer };
+  const sourceParts = { outgoing, log, clock, onAnswer, compile };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
   const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
@@ -167,6 +167,11 @@ async function open(
   };
 }
 
+/** Compiles expressions of attribute sources; loaded only where there are any. */
+const compile: SourceParts["compile"] = async (config, log) => {
+  const { Assignments } = await import("../../authentication/assignments.ts");
+  return new Assignments(config, log);
+};
 async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
   const { ShareAdministration } = await import("../../sharing/administration.ts");
   return new ShareAdministration(store, clock);

@@ -12,21 +12,15 @@ import type { ServiceOptions } from "./service_options.ts";
 export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
 interface LoadedSnapshot {
-  /** Absent if invalid. */
-  readonly config?: ServiceConfig;
-  /** Readable parts. */
-  readonly readable: Partial<ServiceConfig>;
-  /** Names of all logical servers. */
-  readonly serverNames?: readonly string[];
+  readonly config?: ServiceConfig; // absent if invalid
+  readonly readable: Partial<ServiceConfig>; // readable parts
+  readonly serverNames?: readonly string[]; // names of all logical servers
   /** Absolute paths of required unreadable files; diagnostics report them. */
   readonly unreadable: readonly string[];
-  /** Absent after any error. */
-  readonly snapshot?: Snapshot;
-  /** In the order of the files, the main file first. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly snapshot?: Snapshot; // absent after any error
+  readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first
   readonly files: CertificateFiles;
-  /** Absolute paths of all files to read, as far as known. */
-  readonly dependsOn: readonly string[];
+  readonly dependsOn: readonly string[]; // absolute paths of all files to read, as far as known
   readonly effective: readonly EffectiveValue[];
 }
 

@@ -9,12 +9,10 @@ import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 interface DatabaseParts {
-  /** Fallback trust if the configuration names no authorities. */
-  readonly own: Pick<OwnCertificate, "material">;
+  readonly own: Pick<OwnCertificate, "material">; // fallback trust if the configuration names no authorities
   readonly log: Logger;
   readonly clock: Clock;
-  /** Registers a part to close at the end. */
-  readonly keep: <T extends { close(): void }>(part: T) => T;
+  readonly keep: <T extends { close(): void }>(part: T) => T; // registers a part to close at the end
 }
 
 /** Opens the configured shared database, which may be down for now. @throws {UnfitTables} If its tables do not fit. */

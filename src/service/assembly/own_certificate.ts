@@ -5,11 +5,9 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** Facts about the certificate for the status page. */
 interface CertificateFacts {
-  /** RFC 2253 text without blanks. */
-  readonly dn: string;
+  readonly dn: string; // RFC 2253 text without blanks
   readonly issuer: string;
-  /** Milliseconds since the epoch. */
-  readonly expires: number;
+  readonly expires: number; // milliseconds since the epoch
 }
 
 /** Parsed once per version, since every request reads it. */

@@ -6,18 +6,11 @@ import type { InstanceName } from "./open_cluster.ts";
 /** Options of a service; plain data for `postMessage`. */
 export interface ServiceOptions {
   readonly config: ServiceConfig;
-  /** Absent without TLS. */
-  readonly material: TlsMaterial | undefined;
-  /** PEM, one certificate each. */
-  readonly assertionIssuers: readonly string[];
-  /** Generation of the core, from 1. */
-  readonly generation: number;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
-  /** Actual port for clients, if 0 is configured. */
-  readonly port: number;
-  /** State of earlier cores. */
-  readonly state?: StateUpdate;
-  /** Absent for read-only use. */
-  readonly instance?: InstanceName;
+  readonly material: TlsMaterial | undefined; // absent without TLS
+  readonly assertionIssuers: readonly string[]; // PEM, one certificate each
+  readonly generation: number; // generation of the core, from 1
+  readonly upSince: number; // start of the process, milliseconds since the epoch
+  readonly port: number; // actual port for clients, if 0 is configured
+  readonly state?: StateUpdate; // state of earlier cores
+  readonly instance?: InstanceName; // absent for read-only use
 }

@@ -6,12 +6,9 @@ import { trimEndCharacters } from "../../model/trim.ts";
 
 /** Client address and the service's address as the client knows it. */
 interface Origin {
-  /** Canonical. */
-  readonly clientAddress: string;
-  /** Without trailing slash. */
-  readonly base: string;
-  /** Signed name of the client from the gateway. */
-  readonly consignor?: string;
+  readonly clientAddress: string; // canonical
+  readonly base: string; // without trailing slash
+  readonly consignor?: string; // signed name of the client from the gateway
 }
 
 /**

@@ -7,8 +7,7 @@ import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 /** Dependencies of the public routes. */
 export interface OpenParts extends ReadinessFacts {
   readonly facts: { readonly siteName: string };
-  /** Accepted token issuers. */
-  readonly issuers: readonly TokenIssuer[];
+  readonly issuers: readonly TokenIssuer[]; // accepted token issuers
 }
 
 /** Returns the routes without login: health and metadata. */

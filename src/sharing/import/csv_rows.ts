@@ -6,8 +6,6 @@ interface CsvRow {
 
 /** Error for an unclosed quote, or text behind a closing quote. */
 export class InvalidCsv extends Error {
-  override readonly name = "InvalidCsv";
-
   constructor(readonly line: number, message: string) {
     super(message);
   }

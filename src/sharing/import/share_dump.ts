@@ -41,26 +41,21 @@ interface Entry {
   readonly line?: number;
   readonly place?: string;
   readonly values: ReadonlyMap<string, string>;
-  /** A record of the Java service: its table holds the shares of all servers. */
-  readonly isRecord?: boolean;
+  readonly isRecord?: boolean; // a record of the Java service: its table holds the shares of all servers
 }
 
 interface DumpOptions {
   readonly file: string;
-  /** Default server; without it, records of the Java service apply to all `servers`. */
-  readonly server?: string;
+  readonly server?: string; // default server; without it, records of the Java service apply to all `servers`
   readonly servers: readonly string[];
   readonly now: number;
 }
 
 /** Parsed dump. */
 export interface ReadShares {
-  /** Shares of one entry differ only in their server. */
-  readonly shares: readonly Share[];
-  /** Expired entries. */
-  readonly ended: number;
-  /** Invalid entries. */
-  readonly refused: number;
+  readonly shares: readonly Share[]; // shares of one entry differ only in their server
+  readonly ended: number; // expired entries
+  readonly refused: number; // invalid entries
   readonly diagnostics: readonly Diagnostic[];
 }
 

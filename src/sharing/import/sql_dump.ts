@@ -1,7 +1,6 @@
 /** Record of a Java table: JSON in the second column, behind the id. */
 interface SqlRecord {
-  /** First line, counted from 1. */
-  readonly line: number;
+  readonly line: number; // first line, counted from 1
   readonly record: string;
 }
 

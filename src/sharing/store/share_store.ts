@@ -2,35 +2,27 @@ import type { Continuation, Making, Share, ShareDraft, ShareTerms, Use, UseStart
 
 /** Reserved use of a share, to be finished or given back. */
 export interface Claim {
-  /** After the reservation. */
-  readonly share: Share;
-  /** Key of the use record. */
-  readonly use: number;
-  /** Renewals of the terms: a use of earlier terms is not returned to later ones. */
-  readonly renewals: number;
-  /** Whether it continues an earlier use, which stays taken. */
-  readonly continued: boolean;
+  readonly share: Share; // after the reservation
+  readonly use: number; // key of the use record
+  readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
+  readonly continued: boolean; // whether it continues an earlier use, which stays taken
 }
 
 /** Change of a share; an empty note or password removes it. */
 export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password">> & {
-  /** Owner's current rights, for a new path. */
-  readonly made?: Making;
+  readonly made?: Making; // owner's current rights, for a new path
 };
 
 /** Part of a list. */
 export interface Part {
-  /** Preceding share. */
-  readonly after?: Pick<Share, "created" | "id">;
-  /** Default 1000. */
-  readonly most?: number;
+  readonly after?: Pick<Share, "created" | "id">; // preceding share
+  readonly most?: number; // default 1000
 }
 
 /** Filter of a list; absent members match all. */
 export interface Listed {
   readonly server?: string;
-  /** Canonical DN. */
-  readonly owner?: string;
+  readonly owner?: string; // canonical DN
 }
 
 /** Position behind a share in a list. */
@@ -39,8 +31,7 @@ export type Place = Pick<Share, "server" | "created" | "id">;
 /** Page of a list, ordered by server and id, or for one owner by server and age. */
 export interface Page {
   readonly shares: readonly Share[];
-  /** Start of the next page. */
-  readonly next?: Place;
+  readonly next?: Place; // start of the next page
 }
 
 /**

@@ -23,22 +23,15 @@ export interface UploadId {
 
 /** Unfinished or recent upload, as its first request described it. */
 export interface Upload extends UploadId {
-  /** Account that writes the file. */
-  readonly uid: string;
+  readonly uid: string; // account that writes the file
   readonly gid?: string;
-  /** Absolute path while incomplete. */
-  readonly part: string;
-  /** Requested name below the share, with directories. */
-  readonly name: string;
-  /** Bytes, if known. */
-  readonly total?: number;
-  /** Reserved quota. */
-  readonly files: number;
+  readonly part: string; // absolute path while incomplete
+  readonly name: string; // requested name below the share, with directories
+  readonly total?: number; // bytes, if known
+  readonly files: number; // reserved quota
   readonly bytes: number;
-  /** Absolute final path; unique among unfinished uploads. */
-  readonly target?: string;
-  /** Whether the file was renamed to `target`. */
-  readonly kept: boolean;
+  readonly target?: string; // absolute final path; unique among unfinished uploads
+  readonly kept: boolean; // whether the file was renamed to `target`
 }
 
 /**

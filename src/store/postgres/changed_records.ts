@@ -8,7 +8,7 @@ const SQL = {
   /** All earlier transactions have ended, so that later statements see what they wrote. */
   asOf: `SELECT txid_snapshot_xmin(txid_current_snapshot()) AS xmin`,
   all: `SELECT * FROM record WHERE kind = :kind AND key > :after AND ends > :now ORDER BY key LIMIT ${PAGE}`,
-  since: `SELECT * FROM record WHERE kind LIKE 'revoked-%' AND written >= :since LIMIT ${PAGE}`,
+  since: `SELECT * FROM record WHERE kind LIKE 'revoked-%' AND written >= :earlier LIMIT ${PAGE}`,
 } as const;
 
 /**
@@ -27,7 +27,7 @@ export async function readRevocations(
   const until = Number((await database.read(() => row(SQL.asOf, {})))?.["xmin"]);
   // After a failover, ids of lost transactions are used again.
   if (since !== undefined && until >= since) {
-    const records = await read(() => rows(SQL.since, { since }));
+    const records = await read(() => rows(SQL.since, { earlier: since }));
     if (records.length < PAGE) return { records, until, isComplete: false };
   }
   const records = [];

@@ -13,12 +13,10 @@ export type DatabaseCondition =
 /** State of a database, derived from its connections; used by pool, listener, health, status and metrics. */
 export class DatabaseState {
   readonly #opening: CircuitBreaker;
-  /** Reason of the last failed attempt. */
-  #refused = "";
+  #refused = ""; // reason of the last failed attempt
   /** Reason why notifications do not arrive; empty if they do; absent before the first attempt. */
   #deaf: string | undefined;
-  /** Open connections. */
-  #working = 0;
+  #working = 0; // open connections
   #awaySince: number | undefined;
   #told: DatabaseCondition = { kind: "up" };
   #closed = false;

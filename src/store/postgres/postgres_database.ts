@@ -1,5 +1,4 @@
-import { stopwatch } from "../../model/clock.ts";
-import type { Clock, Stopwatch } from "../../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch, wholeMs } from "../../model/clock.ts";
 import { type DatabaseCondition, DatabaseState } from "./database_state.ts";
 import {
   BATCH,
@@ -236,7 +235,7 @@ export class PostgresDatabase implements Database {
     const statement = this.#statements.get(sql) ?? forPostgres(sql, clock !== undefined);
     this.#statements.set(sql, statement);
     checkValues(values);
-    const time = clock?.();
+    const time = clock && wholeMs(clock());
     const bound = time === undefined ? values : { ...values, now: Math.floor(time / 1000), clock: time };
     try {
       return await on.query(statement.text, inOrder(statement.names, bound));

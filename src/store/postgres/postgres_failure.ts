@@ -2,7 +2,6 @@ import { DatabaseAway, DatabaseFailure } from "../database.ts";
 
 /** Error of driver, server or system. */
 export class PostgresError extends Error {
-  override readonly name = "PostgresError";
   readonly code: string; // SQLSTATE, or code of driver or system; may be empty
 
   constructor(error: unknown) {

@@ -24,7 +24,7 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
     numbers.set(name, known);
     return `$${known}`;
   };
-  const text = sql
+  const text = rowsFromJson(sql)
     .replace(/ INDEXED BY \w+/g, "")
     .replace(
       /\(SELECT count\(\*\) FROM (\w+)\)/g,
@@ -34,14 +34,7 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
          FROM (SELECT * FROM pg_class WHERE oid = '$1'::regclass) AS table_of,
               (SELECT count(*) AS n FROM (SELECT 1 FROM $1 LIMIT ${COUNTED_ROWS}) AS first_ones) AS counted)`,
     )
-    .replace(
-      /INSERT INTO (\w+) \(([^)]*)\) SELECT (?:value ->> '\w+'(?:, )?)* FROM json_each\(:(\w+)\) WHERE TRUE/g,
-      `INSERT INTO $1 ($2) SELECT $2 FROM jsonb_populate_recordset(NULL::${POSTGRES_SCHEMA}.$1, :$3::text::jsonb)`,
-    )
-    .replace(
-      /\bSELECT value( AS \w+)? FROM json_each\(:(\w+)\)/g,
-      "SELECT value$1 FROM jsonb_array_elements_text(:$2::text::jsonb) AS each(value)",
-    )
+    .replace(/ FROM json_each\(:(\w+)\)/g, " FROM jsonb_array_elements_text(:$1::text::jsonb) AS each(value)")
     .replace(/::|:([A-Za-z]\w*)/g, (whole, name?: string) => {
       if (name === undefined) return whole; // a cast
       const time = TIME.get(name);
@@ -49,6 +42,25 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
       return timeIsBound ? `${number(name)}::bigint` : time;
     });
   return { text, names: [...numbers.keys()] };
+}
+
+/** Inserts the rows of a JSON list by the types of the table, in place of `value ->> '<column>'` for each column. */
+function rowsFromJson(sql: string): string {
+  const [begin, select, rows, end] = [
+    "INSERT INTO ",
+    ") SELECT value ->> ",
+    " FROM json_each(:",
+    ") WHERE TRUE",
+  ];
+  const [target, values, others] = sql.split(select, 3);
+  const [, list = ""] = values?.split(rows, 2) ?? [];
+  const [table, columns] = target?.slice(begin.length).split(" (", 2) ?? [];
+  const at = list.indexOf(end);
+  if (!sql.startsWith(begin) || at < 0 || others !== undefined) return sql;
+  const records = `jsonb_populate_recordset(NULL::${POSTGRES_SCHEMA}.${table}, :${
+    list.slice(0, at)
+  }::text::jsonb)`;
+  return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${records}${list.slice(at + end.length)}`;
 }
 
 /** Orders parameter values. @throws {TypeError} If one is missing. */

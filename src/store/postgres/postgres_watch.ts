@@ -41,8 +41,7 @@ export class PostgresWatch {
   readonly #servers: Servers;
   readonly #versions = new Map<string, number>();
   readonly #closing = new AbortController();
-  /** Increases when all tables may have changed. */
-  #all = 0;
+  #all = 0; // increases when all tables may have changed
   #sessions = 0;
   #connection: Listener | undefined;
   readonly #parts: WatchParts;

@@ -1,9 +1,10 @@
+import { wholeMs } from "../../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, type Row, rows } from "../../store/database.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import type { Digests } from "./digest.ts";
 
 /** How long instances can find an order to clear failures, in milliseconds. */
-const LIFT_MS = 86_400_000;
+const LIFT_MS = wholeMs(86_400_000);
 
 const SQL = {
   ban:
@@ -58,7 +59,7 @@ export class SharedBans {
         yield* rows(SQL.ban, {
           ...columns(subject),
           names: JSON.stringify(names),
-          lasts: Math.max(0, Math.ceil(lastsMs)),
+          lasts: wholeMs(Math.max(0, lastsMs)),
         });
       }
     });

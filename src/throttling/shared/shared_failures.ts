@@ -1,3 +1,4 @@
+import { wholeMs } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../login_throttle.ts";
@@ -72,7 +73,7 @@ export class SharedFailures {
   ): Promise<{ readonly logins: readonly KnownLogin[]; readonly until: number }> {
     return this.database.read(function* () {
       const now = Number((yield* row(SQL.time, {}))?.["now"]);
-      const since = until === undefined ? now - KNOWN_MS : until - LATE_MS;
+      const since = wholeMs(until === undefined ? now - KNOWN_MS : until - LATE_MS);
       const logins = (yield* rows(SQL.known, { since, most })).map((found) => ({
         pair: String(JSON.parse(String(found["name"]))),
         agoMs: Number(found["ago"]),
@@ -98,13 +99,13 @@ export class SharedFailures {
 
   async purge(lifetimeMs: number): Promise<void> {
     await deleteInBatches(this.database, SQL.purgeFailures);
-    await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: lifetimeMs });
+    await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: wholeMs(lifetimeMs) });
   }
 }
 
 function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
   for (const { pair, agoMs } of logins) {
-    yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });
+    yield* row(SQL.note, { name: JSON.stringify(pair), ago: wholeMs(Math.max(0, agoMs)) });
     yield* row(SQL.clear, { name: digests.of(pair) });
   }
 }
@@ -128,13 +129,13 @@ function* countAll(
         counted,
         name,
         failures,
-        window: table.windowMs,
+        window: wholeMs(table.windowMs),
         ...digests.ofSubject(subject),
       }),
     );
     if (counted === "pairs") isNewName = total === 1;
     const wait = total === undefined ? 0 : table.waitAfter(key, total);
-    if (wait > 0) yield* row(SQL.keep, { counted, name, wait });
+    if (wait > 0) yield* row(SQL.keep, { counted, name, wait: wholeMs(wait) });
     totals.push(total);
   }
   return totals;

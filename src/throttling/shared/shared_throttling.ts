@@ -11,7 +11,7 @@ import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
-const LOOK_MS = 100; // interval of checks for changes, in milliseconds
+const LOOK_MS = 250; // interval of checks for changes, in milliseconds
 const REREAD_MS = 15_000; // interval of full reads, in milliseconds
 /** Interval of publishing and reading known logins, in milliseconds. */
 const KNOWN_TURN_MS = 2000;

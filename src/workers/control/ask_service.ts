@@ -3,8 +3,6 @@ import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
 /** Error: no service listens on the paths. */
 export class NotRunning extends Error {
-  override readonly name = "NotRunning";
-
   constructor(readonly paths: readonly string[]) {
     super(
       paths.length === 0
@@ -15,9 +13,7 @@ export class NotRunning extends Error {
 }
 
 /** Error of a request that failed or was refused; the message is for the operator. */
-export class ServiceRefused extends Error {
-  override readonly name = "ServiceRefused";
-}
+export class ServiceRefused extends Error {}
 
 /** Asks the running service. @param paths Possible sockets, in order. @throws {NotRunning | ServiceRefused} */
 export async function askService(

@@ -1,9 +1,7 @@
 import { writeAll } from "../../model/write_all.ts";
 
 /** Error for a line that is too long, cut off, or not UTF-8. */
-export class InvalidLine extends Error {
-  override readonly name = "InvalidLine";
-}
+export class InvalidLine extends Error {}
 
 /** Reads one line of UTF-8 without its end, of at most `maxBytes`. @throws {InvalidLine} */
 export async function readLine(connection: Pick<Deno.Conn, "read">, maxBytes: number): Promise<string> {

@@ -358,6 +358,7 @@ Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make fo
 const ACCEPTED: readonly [what: string, make: Make][] = [
   ["as RFC 9068 has them", by(RSA, {})],
   ["by an elliptic curve", by(EC, {})],
+  ["that carry a nonce besides", by(EC, { nonce: "1" })],
   ["by Ed25519", by(ED, {})],
   ["with the whole media type", by(EC, {}, { typ: "application/at+jwt" })],
   ["without the name of a key", by(EC, {}, { ...AT, kid: undefined })],
@@ -461,6 +462,9 @@ Deno.test("an answer never prolongs, unbinds or renames a verified token", async
     const bound = EC.sign({ ...claims(provider.issuer), cnf: { jkt: "A".repeat(43) } }, AT);
     provider.tokens.set(bound, { sub: "ann", cnf: undefined });
     assert.equal(await ask(bound), "it is bound to a key, and no proof was shown");
+    const other = EC.sign({ ...claims(provider.issuer), jti: "2", cnf: { jkt: "A".repeat(43) } }, AT);
+    provider.tokens.set(other, { sub: "ann", cnf: { jkt: "B".repeat(43) } });
+    assert.equal(await ask(other), "the provider says that it is bound to another key or certificate");
     const good = EC.sign(claims(provider.issuer), AT);
     provider.tokens.set(good, { sub: "ann", iss: provider.issuer, exp: SECONDS + 9_999, email: "a@b" });
     const result = await subject.authenticate(bearer(good), new AbortController().signal);

@@ -66,6 +66,9 @@ const REFUSED: Readonly<Record<string, () => string>> = {
   "RFC 9449, 4.3, 12: for another token": () => client.prove({ ...SHOWN, token: "another" }),
   "RFC 9449, 4.3, 12: for no token": () => made({ claims: { ath: undefined } }),
   "RFC 7515, 4.1.11: with a critical member": () => made({ header: { crit: ["exp"], exp: 1 } }),
+  "RFC 7516, 4.1.2: with a member of encryption": () => made({ header: { enc: "A256GCM" } }),
+  "RFC 7516, 4.1.3: with a member of compression": () => made({ header: { zip: "DEF" } }),
+  "RFC 7797, 3: with a body that is not encoded": () => made({ header: { b64: true } }),
   "RFC 8725, 2.4: with an htu given twice": () =>
     client.signer.signRaw(
       JSON.stringify({ alg: "ES256", typ: "dpop+jwt", jwk: JWK }),

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
-import { createLogger } from "../../../src/logging/logger.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import { Provider } from "../../../src/authentication/oauth/provider.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner, type TokenSigner } from "../../identity_provider/token_issuer.ts";
@@ -205,6 +206,7 @@ const USELESS: readonly [what: string, keys: readonly unknown[], reason: RegExp]
   ["an empty modulus", [{ kty: "RSA", n: "", e: "AQAB" }], /RSA of other than/],
   ["a long exponent", [{ ...createSigner("RS256", "w").jwk, e: "B".repeat(400) }], /a long exponent/],
   ["keys for encryption alone", [{ ...NEW.jwk, use: "enc" }], /not for signatures/],
+  ["a key whose name is a number", [{ ...NEW.jwk, kid: 1 }], /a kid that is no text/],
   ["an unknown curve", [{ kty: "EC", crv: "secp256k1", x: "A", y: "A" }], /another curve/],
   ["keys that are none", [null, "key", []], /no JSON object/],
   ["too many keys", Array.from({ length: 101 }, () => NEW.jwk), /more than 100 keys/],
@@ -277,4 +279,43 @@ Deno.test("Provider reads no document where all of it is configured", async () =
     });
     assert.deepEqual(provider.server.seen.map(({ path }) => path), ["/keys"]);
   });
+});
+
+Deno.test("Provider believes no document and no keys that come with another status than 200", async () => {
+  for (const path of ["/.well-known/openid-configuration", "/keys"]) {
+    await withKeys({}, async ({ subject, provider, ask, lines }) => {
+      provider.fault = (request, response) => {
+        const { issuer, keys } = provider;
+        response.writeHead(request.path === path ? 203 : 200, { "Content-Type": "application/json" });
+        response.end(JSON.stringify(
+          request.path === "/keys" ? { keys } : { issuer, jwks_uri: `${issuer}/keys` },
+        ));
+      };
+      await subject.warmUp();
+      assert.match(lines.join(""), new RegExp(`status 203 for the .*${path}`));
+      assert.match(await ask(OLD), /^out of order/);
+    });
+  }
+});
+
+Deno.test("Provider sends no browser to an address without TLS", async () => {
+  await using provider = await startOidcProvider(PROVIDER_TLS);
+  const http = httpsClient();
+  const asker = {
+    queueKey: "",
+    known: true,
+    credential: "",
+    address: "",
+    signal: new AbortController().signal,
+  };
+  const parts = { http, clock: () => 0, log: SILENT };
+  const endpoint = async (authorization_endpoint: string) => {
+    provider.metadata = { authorization_endpoint };
+    return await new Provider({ ...OAUTH_CONFIG, issuer: provider.issuer }, parts).authorizationEndpoint(
+      asker,
+    );
+  };
+  assert.equal(await endpoint("https://login.example/"), "https://login.example/");
+  await assert.rejects(endpoint("http://login.example/"), /has another scheme than the issuer/);
+  http.close();
 });

@@ -129,6 +129,7 @@ Deno.test("OAuth makes an identity of the userinfo reply", () =>
       method: "OAUTH",
       via: "SUBJECT",
       uid: "ann",
+      displayName: "ann",
       groups: ["hpc", "users"],
       proved: NOW / 1000,
     });
@@ -656,5 +657,18 @@ Deno.test("OAuth logs no token", () =>
     await assert.rejects(ask("third-token"));
     for (const token of [GOOD_TOKEN, "another-token", "third-token"]) {
       assert.ok(!lines.join("\n").includes(token));
+    }
+  }));
+
+Deno.test("OAuth refuses an address that the provider does not call verified, where it has to be", () =>
+  withProvider({ emailVerified: true }, async ({ ask, provider }) => {
+    provider.tokens.set("verified", { ...ANN, email_verified: true });
+    assert.equal(await ask("verified"), "accepted");
+    for (const email_verified of [false, undefined, "yes"]) {
+      provider.tokens.set(`token-${email_verified}`, { ...ANN, email_verified });
+      assert.equal(
+        await ask(`token-${email_verified}`),
+        "the e-mail address is not verified (email_verified)",
+      );
     }
   }));

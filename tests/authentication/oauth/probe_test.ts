@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { probeIssuer, probeKeys } from "../../../src/authentication/oauth/probe.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { CLIENT, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner } from "../../identity_provider/token_issuer.ts";
 import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
 import { onlyHttp } from "../../outgoing/only_http.ts";
@@ -41,3 +41,26 @@ for (const [keys, expected] of KEYS) {
     }
   });
 }
+
+Deno.test("probeIssuer() says whether the endpoint for opaque tokens knows this service", async () => {
+  await using provider = await startOidcProvider(PROVIDER_TLS);
+  provider.keys.push(ONE.jwk);
+  const http = httpsClient();
+  const parts = {
+    outgoing: onlyHttp(http),
+    externalUrl: "https://auth.example",
+    clock: Date.now,
+    log: SILENT,
+  };
+  const config = { ...OAUTH_CONFIG, issuer: provider.issuer, address: undefined, name: "SUBJECT" };
+  const probe = async (introspection: typeof CLIENT | undefined) =>
+    await probeIssuer({ ...config, introspection }, parts).catch((error) => String(error));
+  const known = "introspection endpoint knows this service, and refuses an unknown token";
+  assert.deepEqual(await probe(CLIENT), { ok: true, found: `signs with 1 key; ${known}` });
+  assert.match(JSON.stringify(await probe({ ...CLIENT, clientSecret: "another" })), /status 401|client/);
+  assert.deepEqual(await probe(undefined), {
+    ok: true,
+    found: "signs with 1 key; userinfo endpoint answers a request without credentials with status 401",
+  });
+  http.close();
+});

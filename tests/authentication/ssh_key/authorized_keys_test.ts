@@ -203,6 +203,11 @@ for (const [taken, option] of values) {
   });
 }
 
+Deno.test("parseKeyLine() drops a key with a host that is longer than a name can be", () => {
+  assert.equal(judge(`permitopen="${"h".repeat(1024)}:80" ${KEY}`), ACCEPTED);
+  assert.equal(judge(`permitopen="${"h".repeat(1025)}:80" ${KEY}`), UNKNOWN);
+});
+
 Deno.test("parseKeyLine() refuses a mebibyte of blanks by its length", () => {
   for (
     const line of [`${KEY}${" ".repeat(1 << 20)}x`, " ".repeat(1 << 20), `${"\t".repeat(1 << 20)}${KEY}`]

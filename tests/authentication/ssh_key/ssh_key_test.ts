@@ -1,4 +1,4 @@
-import { HttpError, isHttpError } from "../../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../../src/model/http_error.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
@@ -9,6 +9,8 @@ import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
 import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
+import { testAuthority } from "./certificate/signed_certificate.ts";
+import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
 import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
 import { Buffer } from "node:buffer";
@@ -494,4 +496,68 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
       assert.equal(await accountStatus({ file, sources: [] }), kind, `file: ${lines}`);
     });
   }
+});
+
+/** Runs with authorities in a file, of which one is `AUTHORITY`, and records of certificates. */
+async function withCertificates(
+  run: (options: NonNullable<SshKeyOptions["certificates"]>) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const authorities = `${folder}/authorities`;
+  await Deno.writeTextFile(authorities, AUTHORITY.line);
+  const records = openRecordStore(`${folder}/records.sqlite`, () => NOW);
+  try {
+    await run({ authorities, revoked: undefined, identity: undefined, only: false, records: () => records });
+  } finally {
+    records.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const AUTHORITY = testAuthority();
+
+Deno.test("sshKey() knows a user by a certificate, and by nothing else where only certificates count", async () => {
+  await withCertificates(async (certificates) => {
+    for (const only of [false, true]) {
+      const method = await sshKey({ ...DEFAULTS, certificates: { ...certificates, only } });
+      const outcome = await method.certificates?.upload(AUTHORITY.certify(["bob"]));
+      assert.equal(outcome?.kind, "kept");
+      const accountStatus = async (dn: string, login: string) =>
+        (await method.accountStatusOf?.({ dn, login }, SIGNAL))?.kind;
+      assert.equal(await accountStatus("CN=bob,OU=ssh-local-users", "bob"), "known");
+      assert.equal(await accountStatus("CN=ann,OU=ssh-local-users", "bob"), "gone");
+      assert.equal(await accountStatus("CN=ann,OU=ssh-local-users", "ann"), only ? "gone" : "known");
+      assert.deepEqual(method.namesOf?.("bob"), ["CN=bob, OU=ssh-local-users"]);
+      assert.deepEqual(method.namesOf?.("root"), []);
+      method.close();
+    }
+  });
+});
+
+Deno.test("sshKey() refuses nobody while certificates cannot be read that might let them in", async () => {
+  await withCertificates(async (certificates) => {
+    const list = () => Promise.reject(httpError("ERR_RECORD_STORE", "down"));
+    const kept = certificates.records();
+    assert(kept !== undefined);
+    const down = { ...certificates, records: () => ({ ...kept, list }) };
+    const stranger = bearer(token("ann", "other_ed25519", "EdDSA"));
+    await assert.rejects(
+      ask({ certificates: down }, stranger),
+      (error) => isHttpError(error, "ERR_RECORD_STORE"),
+    );
+    assert.equal((await ask({ certificates }, stranger)).kind, "refused");
+    identityOf(await ask({ certificates: down, legacyToken: true }, SHEET_LEGACY));
+  });
+});
+
+Deno.test("sshKey() takes no certificate by a user's own authority while daemons cannot be asked for it", async () => {
+  await withCertificates(async (certificates) => {
+    const method = await sshKey({ ...DEFAULTS, sources: [broken("HPC")], certificates });
+    const owner = { account: "ann", queueKey: "ann", known: true, signal: SIGNAL };
+    await assert.rejects(
+      Promise.resolve(method.certificates?.upload(AUTHORITY.certify(["ann"]), owner)),
+      (error) => isHttpError(error, "ERR_KEY_LOOKUP_FAILED"),
+    );
+    method.close();
+  });
 });

@@ -316,6 +316,12 @@ Deno.test("unitySaml() takes status 400, Keycloak's answer about unknown users, 
 
 const OUTAGES: [string, Answer][] = [
   ["status 500 without fault", (_request, response) => response.writeHead(500).end("<html>")],
+  [
+    "status 502 and a whole message",
+    (_request, response) =>
+      response.writeHead(502)
+        .end('<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body/></s:Envelope>'),
+  ],
   ["status 404", (_request, response) => response.writeHead(404).end()],
   [
     "a redirect",
@@ -355,4 +361,10 @@ Deno.test("unitySaml() logs no password", () =>
     provider.fault = (_request, response) => response.destroy();
     await assert.rejects(ask(basic("ann", "third-password")));
     assert.doesNotMatch(lines.join("\n"), /sesame|wrong-password|third-password|Basic /);
+  }));
+
+Deno.test("unityOAuth() says what is wrong with a token, and does not show it to the provider", () =>
+  within(start({ kind: "UnityOAuthAuthenticator" }), async ({ ask, provider }) => {
+    provider.known.add("Bearer abc.e30.AAAA");
+    assert.equal(await ask(bearer("abc.e30.AAAA")), "the head of the token is no JSON object");
   }));

@@ -1,3 +1,4 @@
+import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
 import assert from "node:assert/strict";
 import { checkMarkup } from "../../../src/authentication/unity/xml_markup.ts";
 
@@ -42,6 +43,6 @@ const BAD: [what: string, text: string, expected: RegExp][] = [
 ];
 for (const [what, text, expected] of BAD) {
   Deno.test(`checkMarkup() refuses ${what}`, () => {
-    assert.throws(() => checkMarkup(text), { name: "InvalidResponse", message: expected });
+    assert.throws(() => checkMarkup(text), { constructor: InvalidResponse, message: expected });
   });
 }

@@ -42,6 +42,7 @@ Deno.test("init writes the configuration that is shipped", async () => {
     "conf/mapfile.json": "644",
     "conf/ssh-keys.txt": "644",
     "conf/startup.properties": "644",
+    "conf/trusted/README.txt": "644",
     "conf/users.txt": "600",
   });
   for (const name of Object.keys(await filesIn(`${at.path}/conf`))) {
@@ -119,6 +120,7 @@ Deno.test("init --system writes a configuration of the system, a unit and what b
     "etc/authserver/container.properties": "640",
     "etc/authserver/mapfile.json": "644",
     "etc/authserver/ssh-keys.txt": "644",
+    "etc/authserver/trusted/README.txt": "644",
     "etc/authserver/users.txt": "600",
     "etc/fail2ban/filter.d/authserver.conf": "644",
     "etc/fail2ban/jail.d/authserver.conf": "644",

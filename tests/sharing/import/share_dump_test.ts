@@ -65,7 +65,7 @@ Deno.test("parseShareDump() reads shares for groups, and says what it expects of
   );
   assert.throws(
     () => parseShareDump("path,ownerID,uid,targetID\n/d,CN=Ann,ann,group:*\n", OPTIONS),
-    /^InvalidFile: shares\.csv:2: targetID: expected a distinguished name, or group: and an unprivileged Unix group$/,
+    /^Error: shares\.csv:2: targetID: expected a distinguished name, or group: and an unprivileged Unix group$/,
   );
 });
 

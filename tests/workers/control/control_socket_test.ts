@@ -79,7 +79,7 @@ Deno.test("askService() tries one place after the other", async () => {
 Deno.test("askService() passes on why the service refused, and no more than that", async () => {
   await withSocket(async (path, _asked, log) => {
     await assert.rejects(askService([path], { command: "status" }, 5000), {
-      name: "ServiceRefused",
+      constructor: ServiceRefused,
       message: "the core is busy",
     });
     assertAlike(log, []);

@@ -20,8 +20,7 @@ export interface CertificateAuthority {
 
 /** Parsed authorities with diagnostics. */
 export interface AuthoritiesFile {
-  /** By key fingerprint. */
-  readonly authorities: ReadonlyMap<string, CertificateAuthority>;
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>; // by key fingerprint
   readonly diagnostics: readonly Diagnostic[];
 }
 

@@ -18,8 +18,7 @@ export type UploadOutcome =
 /** Authorities of an account, from `cert-authority` in its `authorized_keys`. */
 export interface OwnAuthorities {
   readonly account: string;
-  /** By key fingerprint. */
-  readonly authorities: ReadonlyMap<string, CertificateAuthority>;
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>; // by key fingerprint
 }
 
 /** Record kinds: one per principal, which owns it; one for an account with own authorities. */

@@ -67,8 +67,7 @@ export class CertifiedUsers implements CertificateDesk {
   async keysUnder(keys: readonly AuthorizedKey[], trial: KeyTrial): Promise<readonly AuthorizedKey[]> {
     const { proof: { user }, clientAddress } = trial;
     const own = ownAuthorities(user, keys);
-    if (own.authorities.size === 0) return [];
-    return (await this.registry.of(user, own)).flatMap((certificate) => {
+    return (await this.#issuedBy(own)).flatMap((certificate) => {
       const result = this.registry.judge(certificate, { clientAddress, own });
       if (result.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
       trial.note(`a certificate of the user does not count: ${result.reason}`);
@@ -109,8 +108,7 @@ export class CertifiedUsers implements CertificateDesk {
   /** Returns keys certified by authorities in the user's own keys, from any address. */
   async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
     const own = ownAuthorities(login, keys);
-    if (own.authorities.size === 0) return [];
-    return (await this.registry.of(login, own)).flatMap((certificate) =>
+    return (await this.#issuedBy(own)).flatMap((certificate) =>
       this.registry.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
     );
   }
@@ -141,6 +139,11 @@ export class CertifiedUsers implements CertificateDesk {
 
   close(): void {
     this.registry.close();
+  }
+
+  /** Asks the store only for users who have authorities. */
+  async #issuedBy(own: OwnAuthorities): Promise<readonly UserCertificate[]> {
+    return own.authorities.size === 0 ? [] : await this.registry.of(own.account, own);
   }
 
   #nameOf(user: string): string {

@@ -22,12 +22,10 @@ export interface UserCertificate {
   readonly principals: readonly string[];
   readonly validAfter: number; // first valid second since the epoch
   readonly validBefore: number; // first invalid second since the epoch, or infinite
-  /** Must be enforced, or the certificate refused. */
-  readonly criticalOptions: ReadonlyMap<string, string>;
+  readonly criticalOptions: ReadonlyMap<string, string>; // must be enforced, or the certificate refused
   readonly extensions: ReadonlyMap<string, string>;
   readonly line: string; // type and blob without comment
-  /** SHA-256 of the signed part in base64url: signatures have several encodings. */
-  readonly digest: string;
+  readonly digest: string; // SHA-256 of the signed part in base64url: signatures have several encodings
 }
 
 const MAX_CERTIFICATE_LINE = 16_384; // UTF-16 units; OpenSSH allows 256 principals

@@ -3,14 +3,10 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
 /** Error for an unusable private key; reveals nothing of it. */
-export class UnusablePrivateKey extends Error {
-  override readonly name = "UnusablePrivateKey";
-}
+export class UnusablePrivateKey extends Error {}
 
 /** Error for a missing or wrong passphrase. */
-export class PassphraseNeeded extends Error {
-  override readonly name = "PassphraseNeeded";
-}
+export class PassphraseNeeded extends Error {}
 
 const OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";
 

@@ -12,6 +12,7 @@ import properties from "../../../../conf/container.properties" with { type: "tex
 import mapFile from "../../../../conf/mapfile.json" with { type: "text" };
 import keysFile from "../../../../conf/ssh-keys.txt" with { type: "text" };
 import startupProperties from "../../../../conf/startup.properties" with { type: "text" };
+import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
 /** Sample file in the executable. */
@@ -28,6 +29,7 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/container.properties", mode: 0o640, text: properties },
   { path: "conf/mapfile.json", mode: PUBLIC, text: mapFile },
   { path: "conf/ssh-keys.txt", mode: PUBLIC, text: keysFile },
+  { path: "conf/trusted/README.txt", mode: PUBLIC, text: trustedReadme },
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
 

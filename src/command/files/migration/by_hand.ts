@@ -12,10 +12,8 @@ import type { ConfigurationFile } from "./java_installation.ts";
 
 /** Manual step of a migration. */
 export interface HandWork {
-  /** For example `Java key store`. */
-  readonly topic: string;
-  /** Situation and remedy, as lines. */
-  readonly what: readonly string[];
+  readonly topic: string; // for example `Java key store`
+  readonly what: readonly string[]; // situation and remedy, as lines
 }
 
 /** Policy files shipped with the Java service: their rules are built in. */

@@ -1,7 +1,6 @@
 /** Changed line. */
 export interface ChangedLine {
-  /** From 1. */
-  readonly line: number;
+  readonly line: number; // from 1
   readonly before: string;
   readonly after: string;
 }

@@ -10,12 +10,9 @@ const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
 /** Installation of the Java service from its archive (a folder with `conf/`) or package (`/etc/unicore/authserver`). */
 export interface JavaInstallation {
-  /** Base of relative paths in its configuration. */
-  readonly root: string;
-  /** Absolute. */
-  readonly conf: string;
-  /** Libraries with the driver of the share database. */
-  readonly libraries: string;
+  readonly root: string; // base of relative paths in its configuration
+  readonly conf: string; // absolute
+  readonly libraries: string; // libraries with the driver of the share database
 }
 
 /** Finds the configuration in a folder, or in `conf/` in it. @throws {CommandFailed} If there is no configuration. */
@@ -47,8 +44,7 @@ async function exists(path: string): Promise<boolean> {
 
 /** File of an installation. */
 export interface ConfigurationFile {
-  /** Relative to `conf/`, or to the installation's folder. */
-  readonly path: string;
+  readonly path: string; // relative to `conf/`, or to the installation's folder
   readonly mode: number;
   readonly content: Uint8Array;
 }
@@ -56,8 +52,7 @@ export interface ConfigurationFile {
 /** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
-  /** Entries that cannot be copied, with reasons. */
-  readonly left: readonly string[];
+  readonly left: readonly string[]; // entries that cannot be copied, with reasons
 }
 
 /** Bytes; the largest map file and truststore are smaller. */

@@ -11,19 +11,16 @@ import type { JavaInstallation } from "./java_installation.ts";
 
 /** Result of moving the shares of a Java service. */
 export interface MovedShares {
-  /** Table with its location. */
-  readonly from: string;
+  readonly from: string; // table with its location
   readonly imported?: Imported;
-  /** Reasons and commands for the operator, as lines. */
-  readonly left: readonly string[];
+  readonly left: readonly string[]; // reasons and commands for the operator, as lines
 }
 
 /** The one table with the shares of all servers. */
 interface ShareTable {
   readonly name: string;
   readonly kind: "H2" | "MySQL" | "PostgreSQL";
-  /** Returns a setting of the storage. */
-  readonly setting: (name: string) => string | undefined;
+  readonly setting: (name: string) => string | undefined; // returns a setting of the storage
 }
 
 /**

@@ -11,8 +11,7 @@ interface Credential {
 interface TrialNames {
   readonly organization: string;
   readonly host: string;
-  /** Validity. */
-  readonly valid: readonly [from: Date, until: Date];
+  readonly valid: readonly [from: Date, until: Date]; // validity
 }
 
 /**

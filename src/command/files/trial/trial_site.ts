@@ -16,8 +16,7 @@ export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
 export interface TrialSite {
   readonly files: readonly SampleFile[];
   readonly user: string;
-  /** Not stored: the files have only its hash. */
-  readonly password: string;
+  readonly password: string; // not stored: the files have only its hash
   readonly host: string;
 }
 

@@ -9,8 +9,7 @@ import type { ArchiveEntry } from "./zip_archive.ts";
 interface ArchiveBounds {
   readonly entries: number;
   readonly depth: number;
-  /** Bytes of all names with their directories: they stay in memory until the end. */
-  readonly names: number;
+  readonly names: number; // bytes of all names with their directories: they stay in memory until the end
 }
 
 /** Bounds of one archive: a link to its own parent makes a directory endless. */
@@ -24,8 +23,7 @@ const MISSING = "NOT COMPLETE.txt";
 
 interface Waiting {
   readonly path: string;
-  /** Path in the archive, with a slash at its end. */
-  readonly name: string;
+  readonly name: string; // path in the archive, with a slash at its end
   readonly depth: number;
 }
 

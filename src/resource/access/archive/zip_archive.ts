@@ -7,11 +7,9 @@ type Chunks = AsyncIterable<Uint8Array<ArrayBuffer>>;
 
 /** File or directory of an archive. */
 export interface ArchiveEntry {
-  /** Slash-separated; a directory ends in a slash. */
-  readonly name: string;
+  readonly name: string; // slash-separated; a directory ends in a slash
   readonly size: number;
-  /** `YYYYMMDDhhmmss`, local time. */
-  readonly modified?: string;
+  readonly modified?: string; // `YYYYMMDDhhmmss`, local time
   /** Yields exactly `size` bytes; called when the entry is written. */
   readonly open?: (() => Promise<Chunks> | Chunks) | undefined;
 }

@@ -20,14 +20,11 @@ const ZIP64_FIELD = 1;
 
 /** File or directory of an archive. */
 export interface ZipMember {
-  /** UTF-8, slash-separated; a directory ends in a slash. */
-  readonly name: Uint8Array;
+  readonly name: Uint8Array; // UTF-8, slash-separated; a directory ends in a slash
   readonly directory: boolean;
   readonly size: number;
-  /** `YYYYMMDDhhmmss`, local time. */
-  readonly modified?: string;
-  /** Offset of the local header in the archive. */
-  readonly offset: number;
+  readonly modified?: string; // `YYYYMMDDhhmmss`, local time
+  readonly offset: number; // offset of the local header in the archive
 }
 
 /** Returns the local header of a file (4.3.7). */

@@ -136,8 +136,7 @@ async function giveUp(
 interface Brought {
   readonly name: string;
   readonly key: string;
-  /** Whether the client knows the key and can resume. */
-  readonly keyed: boolean;
+  readonly keyed: boolean; // whether the client knows the key and can resume
   readonly range: UploadRange;
   readonly body: Body;
   readonly place: Place;

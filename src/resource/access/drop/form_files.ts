@@ -13,12 +13,9 @@ const MOST_HEAD = 8 * 1024;
 const LONGEST_BOUNDARY = 70;
 
 interface FormFile {
-  /** As the browser names it, with directories if a directory was chosen. */
-  readonly name: string;
-  /** Must be consumed before the next file. */
-  readonly body: ReadableStream<Uint8Array>;
-  /** Text of the preceding fields; the last of equal names. */
-  readonly fields: ReadonlyMap<string, string>;
+  readonly name: string; // as the browser names it, with directories if a directory was chosen
+  readonly body: ReadableStream<Uint8Array>; // must be consumed before the next file
+  readonly fields: ReadonlyMap<string, string>; // text of the preceding fields; the last of equal names
 }
 
 /**

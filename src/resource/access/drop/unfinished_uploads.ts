@@ -14,8 +14,7 @@ const ASK_MS = 250;
 export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;
-  /** Aborted when another request takes over, or the hold is lost. */
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal; // aborted when another request takes over, or the hold is lost
   /** Absent before the upload begins. */
   upload: Upload | undefined;
   /** Nothing is left to release. */

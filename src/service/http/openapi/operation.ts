@@ -3,19 +3,13 @@ import type { SchemaName } from "./schemas.ts";
 
 /** Description of a route for OpenAPI. */
 export interface Operation {
-  /** camelCase, unique; the method name in generated clients. */
-  readonly id: string;
-  /** A few words, without full stop. */
-  readonly summary: string;
-  /** Whole sentences. */
-  readonly details?: string;
+  readonly id: string; // camelCase, unique; the method name in generated clients
+  readonly summary: string; // a few words, without full stop
+  readonly details?: string; // whole sentences
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Absent without a body. */
-  readonly body?: SchemaName | "bytes";
-  /** By status, without errors. */
-  readonly answers: Readonly<Record<number, AnswerContent>>;
-  /** Errors beyond those in `error_answers.ts`. */
-  readonly refusals?: readonly number[];
+  readonly body?: SchemaName | "bytes"; // absent without a body
+  readonly answers: Readonly<Record<number, AnswerContent>>; // by status, without errors
+  readonly refusals?: readonly number[]; // errors beyond those in `error_answers.ts`
 }
 
 /** Answer of an operation. */
@@ -23,8 +17,7 @@ export interface AnswerContent {
   readonly description: string;
   /** By media type, without pages; absent without a body. */
   readonly content?: Readonly<Record<string, SchemaName | "text" | "bytes">>;
-  /** Descriptions by header. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>; // descriptions by header
 }
 
 /** Returns a JSON answer. */

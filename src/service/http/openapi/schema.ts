@@ -5,10 +5,8 @@ export interface Schema {
   readonly description?: string;
   readonly const?: string | number | boolean;
   readonly enum?: readonly string[];
-  /** ECMA 262 regular expression. */
-  readonly pattern?: string;
-  /** Characters. */
-  readonly minLength?: number;
+  readonly pattern?: string; // ECMA 262 regular expression
+  readonly minLength?: number; // characters
   readonly maxLength?: number;
   readonly format?: "uri" | "date-time" | "int32" | "int64" | "byte" | "binary" | "uuid";
   readonly minimum?: number;
@@ -16,8 +14,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  /** Absent: permits any member. */
-  readonly additionalProperties?: boolean | Schema;
+  readonly additionalProperties?: boolean | Schema; // absent: permits any member
   readonly anyOf?: readonly Schema[];
   readonly examples?: readonly unknown[];
 }

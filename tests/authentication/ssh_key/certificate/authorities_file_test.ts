@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import {
+  authorityInLine,
+  parseAuthorities,
+} from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
 import { certificate, certificateLine } from "./certificates.ts";
 
 const KEY = certificateLine("ca_ed25519");
@@ -81,4 +84,14 @@ Deno.test("parseAuthorities() says of an authority that stands twice that the fi
   const { authorities, diagnostics } = await parseAuthorities(`domain=a ${KEY}\n${KEY}\n`, "ssh_ca.pub");
   assert.deepEqual([...authorities.values()].map(({ domain }) => domain), ["a"]);
   assert.deepEqual(diagnostics.map(({ line }) => line), [2]);
+});
+
+Deno.test("authorityInLine() finds an authority in a line of a user's keys, if it is marked and no longer than a line may be", () => {
+  const line = (comment: string) => `cert-authority ${KEY} ${comment}`;
+  assert.equal(
+    authorityInLine(line("ann"))?.publicKey.fingerprint,
+    certificate("by_ed25519").authority.fingerprint,
+  );
+  assert.equal(authorityInLine(KEY), undefined);
+  assert.equal(authorityInLine(line("a".repeat(20_000))), undefined);
 });

@@ -120,3 +120,19 @@ Deno.test("judgeCertificate() refuses what was revoked", async () => {
   assert.deepEqual(judge("by_ed25519"), { kind: "refused", reason: "it was revoked" });
   assert.deepEqual(judge("domain"), { kind: "valid", principals: ["ann"] });
 });
+
+Deno.test("judgeCertificate() refuses a certificate whose source addresses cannot be read, in use or not", async () => {
+  const { authorities } = await parseAuthorities(CA, "ca");
+  const criticalOptions = new Map([["source-address", "192.0.2.0/24,nowhere"]]);
+  for (const clientAddress of ["192.0.2.1", undefined]) {
+    assert.deepEqual(
+      judgeCertificate({ ...certificate("from_here"), criticalOptions }, {
+        authorities,
+        revoked: undefined,
+        now: IN_TIME,
+        clientAddress,
+      }),
+      { kind: "refused", reason: "its source addresses cannot be read" },
+    );
+  }
+});

@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { readUserCertificate } from "../../../../src/authentication/ssh_key/certificate/user_certificate.ts";
 import { decodePublicKey, isSshKeyType } from "../../../../src/authentication/ssh_key/public_key.ts";
 import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
-import { publicKeyWords } from "../user_keys.ts";
+import { publicKeyWords, wireString } from "../user_keys.ts";
 import { certificate, certificateLine } from "./certificates.ts";
+import { testAuthority } from "./signed_certificate.ts";
 
 for (const authority of ["ed25519", "rsa3072", "ecdsa256", "ecdsa384", "ecdsa521"]) {
   Deno.test(`readUserCertificate() verifies what an authority with ${authority} signed`, () => {
@@ -64,12 +65,37 @@ Deno.test("readUserCertificate() takes RSA signatures with SHA-2 alone", () => {
   assert.throws(() => certificate("rsa_by_sha1"), /weak algorithm/);
 });
 
+const AUTHORITY = testAuthority();
+/** Names of 256 principals. */
+const MANY = Array.from({ length: 256 }, (_, i) => `p${i}`);
+const OPTION = Buffer.concat([wireString("force-command"), wireString(wireString("true"))]);
+/** A certificate with these critical options. */
+const withOptions = (...options: readonly Buffer[]) =>
+  AUTHORITY.certify(
+    ["ann"],
+    1,
+    undefined,
+    (body) => Buffer.concat([body.subarray(0, -12), wireString(Buffer.concat(options)), Buffer.alloc(8)]),
+  );
+
+Deno.test("readUserCertificate() takes up to 256 principals, and each option once", () => {
+  assert.deepEqual(readUserCertificate(AUTHORITY.certify(MANY)).principals, MANY);
+  assert.deepEqual([...readUserCertificate(withOptions(OPTION)).criticalOptions], [[
+    "force-command",
+    "true",
+  ]]);
+});
+
 const BAD: [what: string, line: string, message: RegExp][] = [
   ["a plain key", certificateLine("ca_ed25519"), /expected an OpenSSH certificate/],
   ["nothing", "", /expected an OpenSSH certificate/],
   ["a private key", "-----BEGIN OPENSSH PRIVATE KEY-----", /expected an OpenSSH certificate/],
   ["a certificate for a host", certificateLine("for_host"), /not one for a user/],
   ["one without principals", certificateLine("no_principals"), /names no principals/],
+  ["one with an empty principal", AUTHORITY.certify(["ann", ""]), /a principal without a name/],
+  ["one with 257 principals", AUTHORITY.certify([...MANY, "ann"]), /too many principals/],
+  ["one with an option twice", withOptions(OPTION, OPTION), /an option twice/],
+  ["more lines than one", `${AUTHORITY.certify(["ann"])} ann\nmore`, /one certificate on one line/],
   ["one of a weak RSA key", certificateLine("weak_key"), /RSA key of 1024 bits/],
   ["one of a DSA key", certificateLine("dsa_key"), /type of the certificate is not supported/],
   [

@@ -62,7 +62,7 @@ const BAD: [string, string, RegExp][] = [
 ];
 for (const [what, text, message] of BAD) {
   Deno.test(`readPrivateKey() refuses ${what}`, async () => {
-    await assert.rejects(readPrivateKey(text, "open sesame"), { name: "UnusablePrivateKey", message });
+    await assert.rejects(readPrivateKey(text, "open sesame"), { constructor: UnusablePrivateKey, message });
   });
 }
 

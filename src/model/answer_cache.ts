@@ -1,6 +1,6 @@
-import { BoundedMap } from "../../model/bounded_map.ts";
-import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { SingleFlight } from "../../model/single_flight.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { type Stopwatch, stopwatch } from "./clock.ts";
+import { SingleFlight } from "./single_flight.ts";
 
 /** Short-lived cache that merges concurrent lookups; failures are not cached. */
 export class AnswerCache<T> {

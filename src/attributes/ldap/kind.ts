@@ -1,0 +1,29 @@
+import { ldapFiles } from "../../outgoing/ldap/ldap_keys.ts";
+import { probedServers } from "../../outgoing/ldap/probed_servers.ts";
+import { attributeSourceKind } from "../attribute_source_kind.ts";
+import { KEYS, read } from "./keys.ts";
+
+/** Accounts, groups and limits in an LDAP server or Active Directory. */
+export const ldapSource = attributeSourceKind({
+  title: "LDAPAttributeSource: LDAP server (LDAP)",
+  keys: KEYS,
+  read,
+  files: ldapFiles,
+  remotes: probedServers,
+  isOptional: ({ optional }) => optional,
+  async inspect({ userFilter, userFilterOrigin, groupFilter, groupFilterOrigin, assignments }, around) {
+    const { inspectFilter } = await import("../../outgoing/ldap/ldap_directory.ts");
+    return {
+      diagnostics: [
+        ...inspectFilter(userFilter, userFilterOrigin),
+        ...inspectFilter(groupFilter, groupFilterOrigin),
+        ...await around.inspectExpressions(assignments),
+      ],
+    };
+  },
+  async create(config, { outgoing, clock, log, compile }) {
+    const { LdapSource } = await import("./ldap_source.ts");
+    const expressions = await compile(config.assignments, log.child({ source: config.name }));
+    return new LdapSource(config, { outgoing, clock, log, expressions });
+  },
+});

@@ -1,0 +1,160 @@
+import { isUserAccount } from "../../model/account_name.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
+import {
+  type AttributeSet,
+  type AttributeValues,
+  attributeValues,
+  NO_ATTRIBUTES,
+  type StandardAttribute,
+} from "../../model/attributes.ts";
+import { httpError } from "../../model/http_error.ts";
+import type { Identity } from "../../model/identity.ts";
+import { fillFilter, LdapDirectory } from "../../outgoing/ldap/ldap_directory.ts";
+import { firstValueInName, type LdapEntry, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
+import type { LdapParts, LdapServer } from "../../outgoing/ldap/ldap_server.ts";
+import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import type { AttributeSource } from "../attribute_source.ts";
+import type { Expressions } from "../attribute_source_kind.ts";
+import type { LdapSourceConfig } from "./keys.ts";
+
+const LIFETIME_MS = 10_000;
+const CACHE_SIZE = 1000;
+/** Groups of a user, nested ones included. */
+const MOST_GROUPS = 500;
+const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
+
+/** Request and server on which all searches for one user run. */
+interface Asked {
+  readonly server: LdapServer;
+  readonly asker: Asker;
+}
+
+/** Accounts, groups and further attributes of users in LDAP servers; unknown users have no attributes. */
+export class LdapSource implements AttributeSource {
+  readonly name: string;
+  readonly #config: LdapSourceConfig;
+  readonly #expressions: Expressions;
+  readonly #directory: LdapDirectory;
+  readonly #cache: AnswerCache<AttributeSet>;
+  readonly #groupsMap: ReadonlyMap<string, string>;
+
+  /** @throws {InvalidFile} For an invalid filter. */
+  constructor(
+    config: LdapSourceConfig,
+    { expressions, ...parts }: LdapParts & { readonly expressions: Expressions },
+  ) {
+    this.name = config.name;
+    this.#config = config;
+    this.#expressions = expressions;
+    this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
+    this.#cache = new AnswerCache({ lifetimeMs: LIFETIME_MS, size: CACHE_SIZE, elapsed: parts.elapsed });
+    this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [name.toLowerCase(), value]));
+  }
+
+  async attributesOf({ dn, uid }: Identity, signal: AbortSignal): Promise<AttributeSet> {
+    const user = this.#config.lookUpBy === "name" ? dn : uid;
+    if (user === undefined) return NO_ATTRIBUTES;
+    // Shared: one caller's abort must not cancel the others.
+    return await this.#cache.get(user, (signal) => this.#ask(user, signal), signal);
+  }
+
+  status(address: string): RemoteStatus | undefined {
+    return this.#directory.status(address);
+  }
+
+  close(): void {
+    this.#directory.close();
+  }
+
+  async #ask(user: string, signal: AbortSignal): Promise<AttributeSet> {
+    // The user is authenticated; their address does not matter.
+    const asker = { queueKey: user, known: true, credential: user, address: user, signal };
+    try {
+      return await this.#directory.ask(asker, (server) => this.#attributesOf(user, { server, asker }));
+    } catch (error) {
+      if (!(error instanceof RemoteUnavailable)) throw error;
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${error.reason}`, error);
+    }
+  }
+
+  async #attributesOf(user: string, asked: Asked): Promise<AttributeSet> {
+    const attributes = ["*", "memberOf"];
+    const found = this.#config.lookUpBy === "name"
+      ? await this.#directory.findName(user, attributes, asked)
+      : await this.#directory.findUser(user, attributes, asked);
+    if (found.kind !== "found") return NO_ATTRIBUTES;
+    const { entry } = found;
+    const variables = variablesOf(entry);
+    const assigned = this.#expressions.attributes(variables);
+    const uid = this.#config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
+    const groups = this.#config.assignments.groups === undefined
+      ? await this.#groupsOf(entry, asked)
+      : assigned.groups ?? [];
+    const role = assigned.role ?? (uid === undefined ? undefined : "user");
+    const standard = new Map<StandardAttribute, AttributeValues>();
+    if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
+    if (role !== undefined) standard.set("role", attributeValues("role", [role]));
+    if (groups.length > 0) standard.set("group", attributeValues("group", groups));
+    return { standard, extra: this.#expressions.others(variables) };
+  }
+
+  /** Returns the Unix groups, the one of the user's gidNumber first. */
+  async #groupsOf(entry: LdapEntry, asked: Asked): Promise<readonly string[]> {
+    const [primary] = valuesOf(entry, "gidNumber");
+    const found = await this.#searchGroups(entry, asked);
+    const named = [
+      ...found.map((group) => [...valuesOf(group, "cn"), ...valuesOf(group, "gidNumber"), group.dn]),
+      ...valuesOf(entry, "memberOf").map((dn) => [...firstValueInName(dn), dn]),
+    ];
+    const isPrimary = (names: readonly string[]) => primary !== undefined && names.includes(primary);
+    const ordered = [
+      ...named.filter(isPrimary),
+      ...(primary === undefined ? [] : [[primary]]),
+      ...named.filter((names) => !isPrimary(names)),
+    ];
+    return [...new Set(ordered.flatMap((names) => this.#unixGroup(names)))];
+  }
+
+  /** Returns the mapped group; without a map the group's first name that is no number. */
+  #unixGroup(names: readonly string[]): readonly string[] {
+    if (this.#groupsMap.size > 0) {
+      return names.flatMap((name) => this.#groupsMap.get(name.toLowerCase()) ?? []).slice(0, 1);
+    }
+    return names.filter((name) => isUserAccount(name) && !/^\d+$/.test(name)).slice(0, 1);
+  }
+
+  /** Searches groups by the filter, breadth first; bounded in number. */
+  async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
+    const { groupBase: base, groupFilter, nestedGroups } = this.#config;
+    if (base === undefined) return [];
+    const found = new Map<string, LdapEntry>();
+    const open = [{ dn: entry.dn, user: accountOf(entry) ?? "" }];
+    for (let next = open.shift(); next !== undefined && found.size < MOST_GROUPS; next = open.shift()) {
+      const filter = fillFilter(groupFilter, next);
+      const search = { base, scope: "sub", filter, attributes: GROUP_ATTRIBUTES, most: MOST_GROUPS } as const;
+      for (const group of await server.search(search, asker)) {
+        if (found.has(group.dn)) continue;
+        found.set(group.dn, group);
+        // No user is called like a group: only %dn% leads from group to group.
+        if (nestedGroups) open.push({ dn: group.dn, user: "" });
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+/** Returns the account: the only `uid`, or `sAMAccountName` of Active Directory. */
+function accountOf(entry: LdapEntry): string | undefined {
+  for (const name of ["uid", "sAMAccountName"]) {
+    const [account, other] = valuesOf(entry, name);
+    if (account !== undefined && other === undefined && isUserAccount(account)) return account;
+  }
+  return undefined;
+}
+
+/** Returns attributes as variables of expressions, and all of them as `attr`. */
+function variablesOf({ dn, attributes }: LdapEntry) {
+  const all = new Map<string, string | readonly string[]>([["dn", dn], ...attributes]);
+  return new Map<string, string | readonly string[] | typeof all>([...all, ["attr", all]]);
+}

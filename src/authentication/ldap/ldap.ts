@@ -1,0 +1,191 @@
+import { AnswerCache } from "../../model/answer_cache.ts";
+import { confusable } from "../../model/confusables.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Credentials } from "../../model/credentials.ts";
+import { sameName } from "../../model/distinguished_name.ts";
+import type { BindResult } from "../../outgoing/ldap/ldap_connection.ts";
+import { LdapDirectory } from "../../outgoing/ldap/ldap_directory.ts";
+import {
+  type LdapEntry,
+  lockOf,
+  nameOf,
+  passwordChange,
+  STATUS_ATTRIBUTES,
+} from "../../outgoing/ldap/ldap_entry.ts";
+import type { LdapParts } from "../../outgoing/ldap/ldap_server.ts";
+import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import { namesIn } from "../../model/name_template.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
+import { askerOf } from "../asker_of.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
+import { checkIdentity, NoIdentity } from "../check_identity.ts";
+import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { credentialFingerprint } from "../credential_fingerprint.ts";
+import type { LdapAuthenticatorConfig } from "./keys.ts";
+
+const GOOD_MS = 60_000; // cache time of good results
+const BAD_MS = 5_000; // of bad ones
+const STATUS_MS = 10_000;
+const STATUSES = 1000;
+
+/** Facts of a user for {@link AccountStatus}. */
+interface UserFacts {
+  readonly dn: string | undefined;
+  readonly credential: string | undefined;
+  readonly locked: boolean;
+}
+
+/** User names and passwords of an LDAP server: searches the only entry, then binds as it (RFC 4513, 5.1.3). */
+export class LdapAuthenticator implements Authenticator {
+  readonly name: string;
+  readonly challenges = ["Basic"] as const;
+  readonly derivedLifetime: number | undefined;
+  readonly #config: LdapAuthenticatorConfig;
+  readonly #clock: Clock;
+  readonly #directory: LdapDirectory;
+  readonly #attributes: readonly string[];
+  readonly #cache: CredentialCache<AuthenticationResult>;
+  readonly #statuses: AnswerCache<UserFacts | undefined>;
+  /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
+  readonly #nobody: string;
+
+  /** @throws {InvalidFile} For an invalid filter. */
+  constructor(config: LdapAuthenticatorConfig, parts: LdapParts) {
+    this.name = config.name;
+    this.derivedLifetime = config.derivedLifetime;
+    this.#config = config;
+    this.#clock = parts.clock;
+    this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
+    this.#attributes = [...namesIn(config.dnTemplate ?? ""), ...STATUS_ATTRIBUTES];
+    this.#cache = new CredentialCache(parts);
+    this.#statuses = new AnswerCache({ lifetimeMs: STATUS_MS, size: STATUSES, elapsed: parts.elapsed });
+    this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
+  }
+
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
+    const { authorization } = credentials;
+    if (authorization.kind !== "basic") return { kind: "skipped" };
+    const { user } = authorization;
+    const password = authorization.password.reveal();
+    // Servers take an empty password for an anonymous login (RFC 4513, 5.1.2).
+    if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+    // Servers ignore case, some blanks and characters: each spelling would be another user to the throttle.
+    const reason = confusable(user);
+    if (reason !== undefined) return { kind: "refused", reason: `the user name has ${reason}` };
+    return await this.#cache.get([user, password], async (signal, key) => {
+      const asker = askerOf(credentials, key, signal);
+      return await this.#logIn(user, password, asker);
+    }, signal);
+  }
+
+  async accountStatusOf(user: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
+    const facts = await this.#statuses.get(
+      JSON.stringify([user.login, user.login === undefined ? user.dn : undefined]),
+      (signal) => this.#factsOf(user, signal),
+      signal,
+    );
+    const counts = facts?.dn !== undefined && !facts.locked && sameName(facts.dn, user.dn) &&
+      (user.credential === undefined || user.credential === facts.credential);
+    return { kind: counts ? "known" : "gone" };
+  }
+
+  status(address?: string): RemoteStatus {
+    return this.#directory.status(address) ?? { remote: "", up: true };
+  }
+
+  close(): void {
+    this.#cache.close();
+    this.#directory.close();
+  }
+
+  async #logIn(user: string, password: string, asker: Asker): Promise<Answer<AuthenticationResult>> {
+    return await this.#directory.ask(asker, async (server) => {
+      const found = await this.#directory.findUser(user, this.#attributes, { server, asker });
+      const entry = found.kind === "found" ? found.entry : undefined;
+      const bound = await server.bind(entry?.dn ?? this.#nobody, password, asker);
+      if (entry === undefined) {
+        return refused(found.kind === "none" ? "no such user" : "userFilter finds several entries");
+      }
+      const reason = refusalOf(bound, entry, this.#clock());
+      return reason === undefined ? this.#accepted(user, entry) : refused(reason);
+    });
+  }
+
+  #accepted(user: string, entry: LdapEntry): Answer<AuthenticationResult> {
+    try {
+      const dn = checkIdentity(this.#nameOf(entry) ?? "");
+      const now = this.#clock();
+      const identity = {
+        dn,
+        method: "LDAP",
+        via: this.name,
+        login: user,
+        proved: Math.floor(now / 1000),
+        credential: credentialOf(user, entry),
+      };
+      return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
+    } catch (error) {
+      if (!(error instanceof NoIdentity)) throw error;
+      return refused(error.message);
+    }
+  }
+
+  #nameOf(entry: LdapEntry): string | undefined {
+    return nameOf(entry, this.#config.dnTemplate);
+  }
+
+  async #factsOf({ login, dn }: NamedUser, signal: AbortSignal): Promise<UserFacts | undefined> {
+    // Known users: their addresses do not matter.
+    const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
+    return await this.#directory.ask(asker, async (server) => {
+      const found = login === undefined
+        ? await this.#directory.findName(dn, this.#attributes, { server, asker })
+        : await this.#directory.findUser(login, this.#attributes, { server, asker });
+      if (found.kind !== "found") return undefined;
+      const { entry } = found;
+      return {
+        dn: this.#nameOf(entry),
+        credential: login === undefined ? undefined : credentialOf(login, entry),
+        locked: lockOf(entry, this.#clock()) !== undefined,
+      };
+    });
+  }
+}
+
+function refused(reason: string): Answer<AuthenticationResult> {
+  return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
+}
+
+/** Returns the fingerprint of the password, as far as the server shows when it was changed. */
+function credentialOf(login: string, entry: LdapEntry): string {
+  return credentialFingerprint(passwordChange(entry) ?? "", "password", login);
+}
+
+/** Errors of the password policy (draft-behera-ldap-password-policy, 6.2). */
+const POLICY_ERRORS = ["the password has expired", "the account is locked", "the password must be changed"];
+
+/** Sub-codes of result 49 of Active Directory. */
+const DATA_CODES: Readonly<Record<string, string>> = {
+  "525": "no such user",
+  "530": "logins are not permitted at this time",
+  "531": "logins are not permitted at this computer",
+  "532": "the password has expired",
+  "533": "the account is disabled",
+  "701": "the account has expired",
+  "773": "the password must be changed",
+  "775": "the account is locked",
+};
+
+/** Returns why a login is refused, for the log; `undefined` if it is accepted. */
+function refusalOf({ code, text, policy }: BindResult, entry: LdapEntry, now: number): string | undefined {
+  const byPolicy = policy === undefined ? undefined : POLICY_ERRORS[policy];
+  if (code === 0) {
+    const lock = lockOf(entry, now, true);
+    // A password that must be changed is good for nothing else; an expired one may have grace logins.
+    return policy === 2 ? byPolicy : lock && `the account is ${lock}`;
+  }
+  const [, data = ""] = /\bdata ([0-9a-f]{3,4})\b/i.exec(text) ?? [];
+  const lock = lockOf(entry, now);
+  const meaning = byPolicy ?? DATA_CODES[data] ?? (lock && `the account is ${lock}`) ?? "wrong password";
+  return `${meaning} (code ${code}${data === "" ? "" : `, data ${data}`})`;
+}

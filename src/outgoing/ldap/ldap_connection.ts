@@ -1,0 +1,142 @@
+import { Buffer } from "node:buffer";
+import {
+  BindRequest,
+  ExtendedRequest,
+  FilterParser,
+  type Message,
+  type MessageResponse,
+  PasswordPolicyControl,
+  SearchEntry,
+  SearchReference,
+  SearchRequest,
+} from "ldapts";
+import { connectionOver, type TlsConnection } from "../open_tls.ts";
+import { type LdapEntry, ldapEntry } from "./ldap_entry.ts";
+import { InvalidLdapMessage, messageLength, readResponse } from "./ldap_message.ts";
+
+/** Result code and text of an operation (RFC 4511, 4.1.9). */
+export interface LdapResult {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** Result of a bind; `policy`: error of the server's password policy (draft-behera-ldap-password-policy, 6.2). */
+export interface BindResult extends LdapResult {
+  readonly policy: number | undefined;
+}
+
+/** Search for entries. */
+export interface LdapSearch {
+  readonly base: string;
+  readonly scope: "base" | "sub";
+  readonly filter: string; // RFC 4515
+  readonly attributes: readonly string[];
+  readonly most: number; // entries
+}
+
+/** Bytes of an answer, that is of all messages to one request. */
+const MAX_ANSWER = 1024 * 1024;
+const START_TLS = "1.3.6.1.4.1.1466.20037";
+const TIME_LIMIT_S = 10;
+
+/** Connection to an LDAP server with one request at a time, within a bound on the bytes of its answer. */
+export class LdapConnection {
+  readonly #connection: TlsConnection;
+  #unread: Uint8Array[] = [];
+  #size = 0;
+  #id = 0;
+  #received = 0;
+
+  constructor(connection: TlsConnection) {
+    this.#connection = connection;
+  }
+
+  /** Reports whether the latest request got any answer. */
+  get answered(): boolean {
+    return this.#received > 0;
+  }
+
+  /** Binds by name and password (RFC 4513, 5.1.3). @throws {TypeError} For an empty password, which would be anonymous. */
+  async bind(dn: string, password: string): Promise<BindResult> {
+    if (dn === "" || password === "") throw new TypeError("a bind without name or password is anonymous");
+    const policy = new PasswordPolicyControl();
+    const request = new BindRequest({ messageId: ++this.#id, dn, password, controls: [policy] });
+    const { code, text } = await this.#ask(request);
+    return { code, text, policy: policy.value?.error };
+  }
+
+  /** Searches without following references and aliases. */
+  async search(
+    { base, scope, filter, attributes, most }: LdapSearch,
+  ): Promise<LdapResult & { readonly entries: readonly LdapEntry[] }> {
+    return await this.#ask(
+      new SearchRequest({
+        messageId: ++this.#id,
+        baseDN: base,
+        scope,
+        filter: FilterParser.parseString(filter),
+        attributes: [...attributes],
+        sizeLimit: most,
+        timeLimit: TIME_LIMIT_S,
+      }),
+    );
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** Asks for TLS on a plain connection (RFC 4511, 4.14). @throws {Error} If the server refuses. */
+  static async startTls(plain: Deno.Conn): Promise<void> {
+    const connection = new LdapConnection(connectionOver(plain));
+    const { code, text } = await connection.#ask(new ExtendedRequest({ messageId: 1, oid: START_TLS }));
+    if (code !== 0) throw new Error(`the server refuses StartTLS with code ${code} ${text.slice(0, 200)}`);
+    // Bytes before the handshake would be injected.
+    if (connection.#size > 0) throw new Error("the server sent more than an answer to StartTLS");
+  }
+
+  async #ask(request: Message): Promise<LdapResult & { readonly entries: readonly LdapEntry[] }> {
+    this.#received = 0;
+    await this.#connection.write(request.write());
+    const entries: LdapEntry[] = [];
+    for (;;) {
+      const response: MessageResponse = readResponse(await this.#message(), request);
+      // Such as a notice of disconnection (RFC 4511, 4.4.1).
+      if (response.messageId !== request.messageId) {
+        throw new InvalidLdapMessage("the message answers no request");
+      }
+      if (response instanceof SearchEntry) entries.push(ldapEntry(response));
+      else if (!(response instanceof SearchReference)) {
+        return { code: response.status, text: response.errorMessage, entries };
+      }
+    }
+  }
+
+  /** Returns the next complete message. @throws {InvalidLdapMessage} If the answer is too long. */
+  async #message(): Promise<Buffer> {
+    for (;;) {
+      const [first] = this.#unread;
+      const length = first && messageLength(first);
+      if (length !== undefined && length > MAX_ANSWER) {
+        throw new InvalidLdapMessage(`the answer is longer than ${MAX_ANSWER} bytes`);
+      }
+      if (length !== undefined && this.#size >= length) {
+        const all = Buffer.concat(this.#unread);
+        this.#unread = all.length > length ? [all.subarray(length)] : [];
+        this.#size -= length;
+        return all.subarray(0, length);
+      }
+      const bytes = await this.#connection.read();
+      if (bytes === undefined) throw new Error("the server closed the connection");
+      this.#received += bytes.length;
+      if (this.#received > MAX_ANSWER) {
+        throw new InvalidLdapMessage(`the answer is longer than ${MAX_ANSWER} bytes`);
+      }
+      this.#size += bytes.length;
+      // Joined only while the length is unknown, so that reading stays linear.
+      this.#unread = length === undefined
+        ? [Buffer.concat([...this.#unread, bytes])]
+        : [...this.#unread, bytes];
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import {
+  distinguishedName,
+  type Infer,
+  integer,
+  list,
+  optional,
+  path,
+  secretText,
+  text,
+} from "../../config/key.ts";
+import type { Place } from "../../config/kind.ts";
+import type { Origin } from "../../config/service_config.ts";
+import { templateDiagnostic } from "../../model/name_template.ts";
+
+/** Keys of both LDAP kinds. */
+export const LDAP_KEYS = {
+  addresses: list({
+    name: "address",
+    help: "LDAP servers, ldaps:// or ldap:// with StartTLS; the service tries them in this order",
+    added: true,
+  }),
+  bindDN: optional(text({
+    help: "Name with which the service searches. If not set, it searches anonymously",
+    added: true,
+  })),
+  bindPassword: optional(secretText({ help: "Password for bindDN", added: true })),
+  truststore: optional(path({
+    help: "PEM file with the trusted authorities of these servers, in place of the truststore",
+    added: true,
+  })),
+  userBase: distinguishedName({ help: "Entry below which the service searches users", added: true }),
+  userFilter: text({
+    help: "Search filter (RFC 4515) for one user; %user% is the user name",
+    default: "(&(objectClass=posixAccount)(uid=%user%))",
+    added: true,
+  }),
+  dnTemplate: optional(text({
+    help:
+      "Template for users' names with attributes of the entry, such as CN=%uid%,O=Site. If not set, the name of the entry",
+    added: true,
+  })),
+  timeoutMs: integer({
+    name: "timeout",
+    help: "Timeout for one answer of a server, connecting included",
+    default: 5000,
+    min: 100,
+    max: 60_000,
+    unit: "milliseconds",
+    added: true,
+  }),
+  testUser: optional(text({
+    help: "User name that check --online looks up. If not set, it only looks for the entry userBase",
+    added: true,
+  })),
+};
+
+/** Checked configuration of the connection and of the search for users. */
+export type LdapConfig = Omit<Infer<typeof LDAP_KEYS>, "bindDN" | "bindPassword"> & {
+  readonly login: { readonly dn: string; readonly password: string } | undefined; // of the service
+  readonly userFilterOrigin: Origin;
+};
+
+/** Checks the values of the common keys; `undefined` with diagnostics. */
+export function readLdap(
+  { bindDN, bindPassword: password, ...rest }: Infer<typeof LDAP_KEYS>,
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): LdapConfig | undefined {
+  const { addresses, dnTemplate, truststore, userFilter } = rest;
+  for (const address of addresses) {
+    const url = URL.parse(address);
+    if (url === null || !/^ldaps?:\/\/[^/@?#]+\/?$/i.test(address)) {
+      reader.error(`${prefix}address`, "expected addresses such as ldaps://ldap.example.org", address);
+      return undefined;
+    }
+  }
+  if (addresses.length === 0) reader.error(`${prefix}address`, "expected an address");
+  if (!userFilter.includes("%user%")) {
+    reader.error(`${prefix}userFilter`, "expected %user% in it", userFilter);
+  }
+  // The filter parser takes such escapes for characters, not for octets of UTF-8.
+  if (/\\[89a-f][0-9a-f]/i.test(userFilter)) {
+    reader.error(`${prefix}userFilter`, "expected the characters themselves in place of escapes", userFilter);
+  }
+  const diagnostic = dnTemplate && templateDiagnostic(dnTemplate, "uid");
+  if (diagnostic !== undefined && diagnostic !== "") {
+    reader.error(`${prefix}dnTemplate`, diagnostic, dnTemplate);
+  }
+  if (truststore !== undefined) reader.expectFile(`${prefix}truststore`, truststore);
+  if ((bindDN === undefined) !== (password === undefined)) {
+    const [given, missing] = bindDN === undefined ? ["bindPassword", "bindDN"] : ["bindDN", "bindPassword"];
+    reader.error(`${prefix}${given}`, `expected ${prefix}${missing} too`);
+  }
+  return {
+    ...rest,
+    userFilterOrigin: reader.origin(`${prefix}userFilter`),
+    login: bindDN === undefined || password === undefined ? undefined : { dn: bindDN, password },
+  };
+}
+
+/** Returns the files that the connection reads. */
+export function ldapFiles({ truststore }: LdapConfig): readonly string[] {
+  return truststore === undefined ? [] : [truststore];
+}

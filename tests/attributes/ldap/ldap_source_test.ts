@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import type { LdapSourceConfig } from "../../../src/attributes/ldap/keys.ts";
+import { LdapSource } from "../../../src/attributes/ldap/ldap_source.ts";
+import { Assignments } from "../../../src/authentication/assignments.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import type { AttributeSet } from "../../../src/model/attributes.ts";
+import { HttpError } from "../../../src/model/http_error.ts";
+import { assignments } from "../../authentication/remote_subject.ts";
+import { type Attributes, BASE, person, SERVICE, SLAPD, TestSlapd } from "../../fixtures/slapd.ts";
+import { tlsOutgoing } from "../../outgoing/tls_outgoing.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { attributeSet, identity, testAttributeSource } from "../conformance.ts";
+
+const authority = createAuthority({ subject: "CN=LDAP CA" });
+const NEVER = new AbortController().signal;
+const ALICE = identity("CN=alice,O=Demo", { uid: "alice" });
+
+const group = (
+  cn: string,
+  more: Attributes,
+): readonly [string, Attributes] => [`cn=${cn},ou=groups,${BASE}`, {
+  cn,
+  ...more,
+}];
+const names = (cn: string, ...members: readonly string[]) =>
+  group(cn, { objectClass: "groupOfNames", member: members.map((member) => `${member},${BASE}`) });
+
+const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
+  authority.issue({ subject: "CN=localhost", names: ["localhost"] }),
+  [
+    person("alice", "x", { employeeType: "admin", roomNumber: "5m", description: ["/work/a", "/work/b"] }),
+    person("bob", "x", { gidNumber: "77" }),
+    group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
+    group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
+    group("with blank", { objectClass: "posixGroup", gidNumber: "5002", memberUid: "alice" }),
+    names("outer", "cn=inner,ou=groups", "cn=outer,ou=groups"),
+  ],
+);
+// By a request: the overlay that keeps memberOf takes no part in what is loaded.
+await slapd?.change(`dn: cn=inner,ou=groups,${BASE}
+changetype: add
+objectClass: groupOfNames
+cn: inner
+member: uid=alice,ou=people,${BASE}
+`);
+Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
+const ignore = slapd === undefined;
+
+const ORIGIN = { file: "container.properties", line: 1, key: "LDAP" };
+
+function create(more: Partial<LdapSourceConfig> = {}): LdapSource {
+  const config: LdapSourceConfig = {
+    kind: "LDAPAttributeSource",
+    name: "LDAP",
+    addresses: [slapd?.ldaps ?? ""],
+    login: SERVICE,
+    truststore: undefined,
+    userBase: `ou=people,${BASE}`,
+    userFilter: "(uid=%user%)",
+    userFilterOrigin: ORIGIN,
+    dnTemplate: "CN=%uid%,O=Demo",
+    timeoutMs: 5000,
+    testUser: undefined,
+    lookUpBy: "name",
+    groupBase: undefined,
+    groupFilter: "(&(objectClass=posixGroup)(memberUid=%user%))",
+    groupFilterOrigin: ORIGIN,
+    nestedGroups: false,
+    groupsMap: [],
+    optional: false,
+    assignments: assignments({}),
+    ...more,
+  };
+  const expressions = new Assignments(config.assignments, SILENT);
+  const outgoing = tlsOutgoing([authority.certificate]);
+  return new LdapSource(config, { outgoing, clock: Date.now, log: SILENT, expressions });
+}
+
+const subject = (more: Partial<LdapSourceConfig> = {}) => {
+  const source = create(more);
+  return Promise.resolve({ source, [Symbol.asyncDispose]: () => Promise.resolve(source.close()) });
+};
+
+if (!ignore) {
+  for (const lookUpBy of ["name", "account"] as const) {
+    testAttributeSource({
+      name: `LdapSource by ${lookUpBy}`,
+      create: () => subject({ lookUpBy }),
+      configuredName: "LDAP",
+      known: ALICE,
+      knownOtherwise: identity("cn=ALICE, o=demo", { uid: "alice" }),
+      attributes: attributeSet({ role: ["user"], xlogin: ["alice"], group: ["inner"] }),
+      unknown: identity("CN=alice,O=Elsewhere", lookUpBy === "account" ? {} : { uid: "alice" }),
+      createBroken: () => subject({ addresses: ["ldaps://localhost:1"] }),
+    });
+  }
+}
+
+const test = (name: string, run: () => Promise<void>) =>
+  Deno.test(`LdapSource ${name} (slapd)`, { ignore }, run);
+
+async function found(more: Partial<LdapSourceConfig>, who = ALICE): Promise<AttributeSet> {
+  const source = create(more);
+  try {
+    return await source.attributesOf(who, NEVER);
+  } finally {
+    source.close();
+  }
+}
+const groups = async (more: Partial<LdapSourceConfig>, who = ALICE) =>
+  (await found({ groupBase: `ou=groups,${BASE}`, ...more }, who)).standard.get("group")?.allowed ?? [];
+
+test("gives posixGroups and memberOf, without names that can be no Unix groups", async () => {
+  assert.deepEqual(await groups({}), ["hpc", "inner"]);
+});
+
+test("maps groups by cn, number and name, the one of gidNumber first", async () => {
+  const groupsMap = [
+    { name: "HPC", value: "cluster" },
+    { name: "5000", value: "staff" },
+    { name: `cn=inner,ou=groups,${BASE}`, value: "members" },
+  ];
+  assert.deepEqual(await groups({ groupsMap }), ["staff", "cluster", "members"]);
+  assert.deepEqual(await groups({ groupsMap }, identity("CN=bob,O=Demo")), ["cluster"]);
+});
+
+test("follows groups of groups, also in circles", async () => {
+  const nested = { groupFilter: "(&(objectClass=groupOfNames)(member=%dn%))", nestedGroups: true };
+  assert.deepEqual(await groups(nested), ["inner", "outer"]);
+  assert.deepEqual(await groups({ ...nested, nestedGroups: false }), ["inner"]);
+});
+
+test("assigns account, role, limits and paths by expressions", async () => {
+  const other = (name: string, text: string) => ({ name, value: { text, origin: ORIGIN } });
+  const { standard, extra } = await found({
+    assignments: {
+      ...assignments({ uid: "'u-' + uid", role: "employeeType", groups: "['hpc']" }),
+      others: [
+        other("uftpd.HPC.rateLimit", "roomNumber"),
+        other("uftpd.HPC.includes", "attr['description']"),
+      ],
+    },
+  });
+  assert.deepEqual(standard, attributeSet({ role: ["admin"], xlogin: ["u-alice"], group: ["hpc"] }).standard);
+  assert.deepEqual(
+    extra,
+    new Map([["uftpd.HPC.rateLimit", ["5m"]], ["uftpd.HPC.includes", ["/work/a", "/work/b"]]]),
+  );
+});
+
+test("refuses a user whose entry lacks what a limit is made of", async () => {
+  const others = [{ name: "uftpd.HPC.includes", value: { text: "description", origin: ORIGIN } }];
+  await assert.rejects(
+    found({ assignments: { ...assignments({}), others } }, identity("CN=bob,O=Demo")),
+    (error) => error instanceof HttpError && error.code === "ERR_USER_ATTRIBUTE",
+  );
+});
+
+test("knows users by the names of their entries, below its base only", async () => {
+  const dn = `uid=alice,ou=people,${BASE}`;
+  const account = async (dn: string, userBase = `ou=people,${BASE}`) =>
+    (await found({ dnTemplate: undefined, userBase }, identity(dn))).standard.get("xlogin")?.preferred[0];
+  assert.equal(await account(dn), "alice");
+  assert.equal(await account("uid=alice,o=Elsewhere"), undefined);
+  assert.equal(await account(dn, `ou=groups,${BASE}`), undefined);
+  assert.equal(await account(`uid=x\\,ou=people,${BASE}`), undefined);
+});
+
+test("asks once for several callers, and remembers the answer", async () => {
+  const source = create();
+  const all = await Promise.all(Array.from({ length: 20 }, () => source.attributesOf(ALICE, NEVER)));
+  assert.equal(new Set(all).size, 1, "one answer for all");
+  assert.equal(await source.attributesOf(ALICE, NEVER), all[0]);
+  source.close();
+});

@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { Assignments } from "../../src/authentication/assignments.ts";
+import type { Variables } from "../../src/authentication/expression/value.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { signedInAside } from "../../src/pages/signed_in_aside.ts";
+import { markup } from "../../src/pages/markup.ts";
+import { call, USER } from "../resource/sample_call.ts";
+import { assignments } from "./remote_subject.ts";
+
+const nameOf = (claims: Readonly<Record<string, string>>, displayName?: string) => {
+  const variables: Variables = new Map(Object.entries(claims));
+  return new Assignments(assignments({ displayName }), SILENT).attributes(variables).displayName;
+};
+
+Deno.test("a display name is that of the expression, else name, preferred_username, or an e-mail address that is verified", () => {
+  const all = {
+    name: "Ann Example",
+    preferred_username: "ann",
+    email: "a@b.example",
+    email_verified: "true",
+  };
+  assert.equal(nameOf(all), "Ann Example");
+  const { name: _, ...nameless } = all;
+  assert.equal(nameOf(nameless), "ann");
+  const { preferred_username: _name, ...mail } = nameless;
+  assert.equal(nameOf(mail), "a@b.example");
+  assert.equal(nameOf({ ...mail, email_verified: "false" }), undefined);
+  assert.equal(nameOf({}), undefined);
+  assert.equal(nameOf(all, 'preferred_username+" of HPC"'), "ann of HPC");
+  for (const bad of ["", "x".repeat(101), "a\u202eb", "a\nb"]) {
+    assert.equal(nameOf({ name: bad }), undefined, bad);
+  }
+});
+
+Deno.test("signedInAside() shows the display name beside the account, never in its place", () => {
+  const identity = {
+    dn: "CN=4e190850,O=https://idp.example",
+    method: "OAUTH",
+    via: "OIDC",
+    displayName: "root",
+  };
+  const shown = (uid?: string) =>
+    markup`${
+      signedInAside({ ...call(), caller: { kind: "authenticated", identity }, user: { ...USER, uid } })
+    }`
+      .toString();
+  assert.equal(shown("ann"), "Signed in as <strong><bdi>root</bdi></strong> (<bdi>ann</bdi>)");
+  assert.match(shown(), /<bdi>root<\/bdi><\/strong> \(<bdi>CN=4e190850,O=https:\/\/idp\.example<\/bdi>\)/);
+});

@@ -1,0 +1,21 @@
+import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/keys.ts";
+import { BASE, SERVICE } from "../../fixtures/slapd.ts";
+
+/** Configuration of an authenticator as read from properties with the defaults. */
+export function ldapConfig(more: Partial<LdapAuthenticatorConfig> = {}): LdapAuthenticatorConfig {
+  return {
+    kind: "LDAPAuthenticator",
+    name: "SUBJECT",
+    addresses: [],
+    login: SERVICE,
+    truststore: undefined,
+    userBase: `ou=people,${BASE}`,
+    userFilter: "(&(objectClass=posixAccount)(uid=%user%))",
+    userFilterOrigin: { file: "container.properties", line: 3, key: "LDAP.userFilter" },
+    dnTemplate: "CN=%uid%,O=Demo",
+    timeoutMs: 5000,
+    testUser: undefined,
+    derivedLifetime: undefined,
+    ...more,
+  };
+}

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/keys.ts";
+import { LdapAuthenticator } from "../../../src/authentication/ldap/ldap.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import { person, SLAPD, TestSlapd } from "../../fixtures/slapd.ts";
+import { tlsOutgoing } from "../../outgoing/tls_outgoing.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { basic, bearer } from "../sample_credentials.ts";
+import { ldapConfig } from "./ldap_config.ts";
+
+const authority = createAuthority({ subject: "CN=LDAP CA" });
+const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });
+const NEVER = new AbortController().signal;
+const ALICE = ["alice", "wonder lånd"] as const;
+
+function* people() {
+  yield person(...ALICE, { mail: ["alice@demo.org", "a@demo.org"], shadowExpire: "99999" });
+  yield person("bob", "builder");
+  yield person("carol", "singer", { cn: "carol(1)*\\, of O=Demo" });
+  yield person("expired", "old-one", { shadowExpire: "10" });
+  yield person("policy-locked", "locked-1");
+  yield person("must-change", "change-1", { pwdReset: "TRUE" });
+  yield person("twin", "same", { mail: "twin@demo.org" });
+  yield person("twin2", "same", { mail: "twin@demo.org" });
+  for (let i = 0; i < 10_000; i++) yield person(`user${i}`, `password ${i}`);
+}
+
+const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(credential, people());
+Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
+const address = slapd?.ldaps ?? "";
+const ignore = slapd === undefined;
+
+const create = (more: Partial<LdapAuthenticatorConfig> = {}, clock = Date.now) =>
+  new LdapAuthenticator(ldapConfig({ addresses: [address], ...more }), {
+    outgoing: tlsOutgoing([authority.certificate]),
+    clock,
+    log: SILENT,
+  });
+
+/** The result for a password, in one word or with its reason. */
+async function result(subject: LdapAuthenticator, user: string, password: string): Promise<string> {
+  const found = await subject.authenticate(basic(user, password), NEVER);
+  return found.kind === "accepted" ? found.identity.dn : found.kind === "refused" ? found.reason : found.kind;
+}
+
+if (!ignore) {
+  testAuthenticator({
+    name: "LdapAuthenticator",
+    create,
+    method: "LDAP",
+    good: basic(...ALICE),
+    bad: {
+      "a wrong password": basic("bob", "guess-4711"),
+      "an unknown user": basic("nobody", "anything"),
+      "an empty password": basic("alice", ""),
+      "an empty name": basic("", "wonder lånd"),
+      "a name that matches everybody": basic("*", "wonder lånd"),
+      "another filter": basic("alice)(uid=*", "wonder lånd"),
+      "a name with blanks around it": basic(" alice", "wonder lånd"),
+    },
+    foreign: { "a token": bearer("token") },
+    broken: () => create({ addresses: ["ldaps://localhost:1"] }),
+  });
+}
+
+const test = (name: string, run: () => Promise<void>) =>
+  Deno.test(`LdapAuthenticator ${name} (slapd)`, { ignore }, run);
+
+test("names users by the template, or by their entries", async () => {
+  const [byTemplate, byEntry] = [create(), create({ dnTemplate: undefined })];
+  assert.equal(await result(byTemplate, ...ALICE), "CN=alice,O=Demo");
+  assert.equal(await result(byEntry, ...ALICE), "uid=alice,ou=people,dc=demo,dc=org");
+  byTemplate.close();
+  byEntry.close();
+});
+
+test("escapes attributes in names", async () => {
+  const subject = create({ dnTemplate: "CN=%cn%,O=Demo" });
+  assert.equal(await result(subject, "carol", "singer"), "CN=carol(1)*\\\\\\, of O\\=Demo,O=Demo");
+  subject.close();
+});
+
+test("refuses a template whose attribute has several values", async () => {
+  const subject = create({ dnTemplate: "CN=%mail%" });
+  assert.equal(await result(subject, ...ALICE), "the identity is an empty name");
+  subject.close();
+});
+
+test("finds each of 10,000 users", async () => {
+  const subject = create();
+  for (const i of [0, 4_711, 9_999]) {
+    assert.equal(await result(subject, `user${i}`, `password ${i}`), `CN=user${i},O=Demo`);
+  }
+  subject.close();
+});
+
+test("refuses a name that several entries have", async () => {
+  const subject = create({ userFilter: "(mail=%user%)" });
+  assert.equal(await result(subject, "twin@demo.org", "same"), "userFilter finds several entries");
+  subject.close();
+});
+
+test("speaks TLS by StartTLS on ldap://", async () => {
+  const subject = create({ addresses: [slapd?.ldap ?? ""] });
+  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  assert.match(await result(subject, "alice", "wrong"), /^wrong password \(code 49\)$/);
+  subject.close();
+});
+
+test("says in the log why the server refuses a login", async () => {
+  const subject = create();
+  assert.equal(await result(subject, "expired", "old-one"), "the account is expired (shadowExpire)");
+  assert.equal(await result(subject, "must-change", "change-1"), "the password must be changed");
+  for (let i = 0; i < 3; i++) {
+    assert.match(await result(subject, "policy-locked", `guess ${i}`), /^wrong password \(code 49\)$/);
+  }
+  assert.equal(await result(subject, "policy-locked", "locked-1"), "the account is locked (code 49)");
+  subject.close();
+});
+
+test("knows accounts until they are locked, expire or go", async () => {
+  const subject = create();
+  const status = async (uid: string, more: object = {}) =>
+    (await subject.accountStatusOf({ dn: `CN=${uid},O=Demo`, login: uid, ...more }, NEVER)).kind;
+  assert.equal(await status("bob"), "known");
+  assert.equal(await status("nobody"), "gone");
+  assert.equal(await status("expired"), "gone");
+  assert.equal((await subject.accountStatusOf({ dn: "CN=alice,O=Demo", login: "bob" }, NEVER)).kind, "gone");
+  for (const [dn, kind] of [["CN=Bob, O=demo", "known"], ["CN=bob,O=Other", "gone"], ["no name", "gone"]]) {
+    assert.equal((await subject.accountStatusOf({ dn: dn ?? "" }, NEVER)).kind, kind, dn);
+  }
+  subject.close();
+});
+
+test("ends what a login gave when the password changes or the account is locked", async () => {
+  const first = create();
+  const login = await first.authenticate(basic("user1", "password 1"), NEVER);
+  assert(login.kind === "accepted");
+  const { dn, credential } = login.identity;
+  const status = async () => {
+    const subject = create(); // without what another one remembers
+    const { kind } = await subject.accountStatusOf({ dn, login: "user1", credential }, NEVER);
+    subject.close();
+    return kind;
+  };
+  assert.equal(await status(), "known");
+  await slapd?.change(`dn: uid=user1,ou=people,dc=demo,dc=org
+changetype: modify
+replace: userPassword
+userPassword: another
+`);
+  const again = create();
+  const changed = await again.authenticate(basic("user1", "another"), NEVER);
+  assert(changed.kind === "accepted" || changed.kind === "refused");
+  assert.equal(await status(), "gone");
+  await slapd?.change(`dn: uid=user2,ou=people,dc=demo,dc=org
+changetype: modify
+add: pwdAccountLockedTime
+pwdAccountLockedTime: 000001010000Z
+`);
+  assert.equal((await again.accountStatusOf({ dn: "CN=user2,O=Demo", login: "user2" }, NEVER)).kind, "gone");
+  assert.match(await result(again, "user2", "password 2"), /^the account is locked/);
+  first.close();
+  again.close();
+});
+
+test("asks the next server if one is down, and never a second one about a wrong password", async () => {
+  const subject = create({ addresses: ["ldaps://localhost:1", address] });
+  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  assert.equal(subject.status("ldaps://localhost:1").up, false);
+  assert.equal(subject.status(address).up, true);
+  assert.equal(subject.status().up, true);
+  subject.close();
+  const other = create({ addresses: [address, "ldaps://localhost:1"] });
+  assert.match(await result(other, "alice", "wrong"), /^wrong password/);
+  assert.equal(other.status("ldaps://localhost:1").since, undefined, "nobody asked it");
+  other.close();
+});
+
+test("trusts only the authorities of its truststore", async () => {
+  const stranger = createAuthority({ subject: "CN=Another CA" });
+  const file = await Deno.makeTempFile({ suffix: ".pem" });
+  await Deno.writeTextFile(file, stranger.certificate);
+  const subject = create({ truststore: file });
+  await assert.rejects(result(subject, ...ALICE), /no trusted authority signed/);
+  await Deno.writeTextFile(file, authority.certificate);
+  const other = create({ truststore: file });
+  assert.equal(await result(other, ...ALICE), "CN=alice,O=Demo");
+  subject.close();
+  other.close();
+  await Deno.remove(file);
+});
+
+test("refuses a server whose certificate is for another host", async () => {
+  const subject = create({ addresses: [address.replace("localhost", "127.0.0.1")] });
+  await assert.rejects(result(subject, ...ALICE), /for another host/);
+  subject.close();
+});
+
+test("is out of order if the service itself may not log in", async () => {
+  const subject = create({ login: { dn: "cn=authserver,dc=demo,dc=org", password: "wrong" } });
+  await assert.rejects(result(subject, ...ALICE), (error) => {
+    assert(error instanceof RemoteUnavailable);
+    assert.match(error.reason, /login of this service as bindDN with code 49/);
+    return true;
+  });
+  subject.close();
+});
+
+test("gives up a server that does not answer, and takes the next one", async () => {
+  assert(slapd !== undefined);
+  await using other = await TestSlapd.start(credential, [person(...ALICE)]);
+  const alone = create({ timeoutMs: 300 });
+  const both = create({ addresses: [address, other.ldaps], timeoutMs: 300 });
+  slapd.signal("SIGSTOP");
+  try {
+    await assert.rejects(result(alone, ...ALICE), RemoteUnavailable);
+    assert.equal(await result(both, ...ALICE), "CN=alice,O=Demo");
+  } finally {
+    slapd.signal("SIGCONT");
+  }
+  alone.close();
+  both.close();
+});
+
+test("goes on after the server was restarted, over new connections", async () => {
+  assert(slapd !== undefined);
+  const subject = create();
+  assert.equal(await result(subject, ...ALICE), "CN=alice,O=Demo");
+  await slapd.stop();
+  await slapd.run();
+  assert.equal(await result(subject, "bob", "builder"), "CN=bob,O=Demo");
+  subject.close();
+});
+
+test("keeps its connections, and asks once for the same credentials", async () => {
+  const outgoing = tlsOutgoing([authority.certificate]);
+  const subject = new LdapAuthenticator(ldapConfig({ addresses: [address] }), {
+    outgoing,
+    clock: Date.now,
+    log: SILENT,
+  });
+  for (let i = 20; i < 40; i++) assert.match(await result(subject, `user${i}`, `password ${i}`), /^CN=/);
+  await Promise.all(Array.from({ length: 5 }, () => result(subject, ...ALICE)));
+  assert.equal(outgoing.opened, 2);
+  subject.close();
+});

@@ -1,0 +1,99 @@
+/** Clients that get tokens, use them, and take them back. */
+import { ALICE } from "../system/running_service.ts";
+import type { Instance } from "../system/several_instances.ts";
+import type { Draw } from "./faults.ts";
+import { checkToken, type TokenPast } from "./history.ts";
+import type { Surroundings } from "./campaign.ts";
+
+const TOKENS = "/rest/auth/tokens";
+
+/** A user's tokens, and what was done with them. */
+export class TokenClient {
+  readonly #tokens: TokenPast[] = [];
+  /** Tokens that are being issued while all are taken back may or may not be among them. */
+  #issuing = 0;
+  #revokedAll = 0;
+
+  constructor(readonly surroundings: Surroundings) {}
+
+  get count(): number {
+    return this.#tokens.length;
+  }
+
+  /** Does one thing. */
+  async step(draw: Draw): Promise<void> {
+    const { instance: at, instances } = this.surroundings;
+    const number = draw(instances);
+    const what = draw(20);
+    const token = this.#tokens[this.#tokens.length - 1 - draw(8)];
+    if (token === undefined || what < 4) await this.#issue(at(number));
+    else if (what < 16) await this.#use(number, token);
+    else if (what < 19) await this.#revoke(number, token);
+    else await this.#revokeAll(number);
+  }
+
+  /** Shows each token to each instance, once all of them know everything. */
+  async finish(): Promise<readonly string[]> {
+    const { instances } = this.surroundings;
+    for (const token of this.#tokens) {
+      for (let number = 0; number < instances; number++) await this.#use(number, token, true);
+    }
+    return this.#tokens.flatMap((token) => checkToken(token));
+  }
+
+  async #issue(instance: Instance): Promise<void> {
+    this.#issuing++;
+    const before = this.#revokedAll;
+    const reply = await this.surroundings.ask(instance, "/rest/auth/token", {
+      as: ALICE,
+      headers: { Accept: "text/plain" },
+    });
+    this.#issuing--;
+    if (reply?.status !== 200) return;
+    const text = reply.text.trim();
+    const claims: unknown = JSON.parse(
+      atob((text.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")),
+    );
+    const id = typeof claims === "object" && claims !== null && "jti" in claims ? String(claims.jti) : "";
+    this.#tokens.push({ text, id, isUnclear: before !== this.#revokedAll, uses: [] });
+  }
+
+  async #use(number: number, token: TokenPast, isLast = false): Promise<void> {
+    const { instance, ask, now, quiet } = this.surroundings;
+    const began = now();
+    const headers = { Authorization: `Bearer ${token.text}`, Accept: "application/json" };
+    const reply = await ask(instance(number), "/rest/auth", { headers });
+    const { revocation } = token;
+    const mustKnow = revocation?.acknowledged !== undefined && revocation.acknowledged < began &&
+      (isLast || revocation.at === number ||
+        quiet.between(revocation.acknowledged, began) && began - revocation.acknowledged > NEWS_MS);
+    token.uses.push({ at: number, outcome: reply?.status ?? "cut", mustKnow, isLast });
+  }
+
+  async #revoke(number: number, token: TokenPast): Promise<void> {
+    const { instance, ask, now } = this.surroundings;
+    token.revocation ??= { at: number };
+    const reply = await ask(instance(number), `${TOKENS}/${token.id}`, { as: ALICE, method: "DELETE" });
+    if (reply?.status === 200 && token.revocation.acknowledged === undefined) {
+      token.revocation = { at: number, acknowledged: now() };
+    }
+  }
+
+  async #revokeAll(number: number): Promise<void> {
+    const { instance, ask, now } = this.surroundings;
+    this.#revokedAll++;
+    const concerned = [...this.#tokens];
+    for (const token of concerned) token.revocation ??= { at: number };
+    const reply = await ask(instance(number), TOKENS, { as: ALICE, method: "DELETE" });
+    this.#revokedAll++;
+    if (reply?.status !== 200) return;
+    for (const token of concerned) {
+      if (token.revocation?.acknowledged === undefined) {
+        token.revocation = { at: number, acknowledged: now() };
+      }
+    }
+  }
+}
+
+/** How soon others know while nothing fails, in milliseconds. */
+const NEWS_MS = 1000;

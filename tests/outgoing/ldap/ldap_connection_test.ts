@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { LdapConnection } from "../../../src/outgoing/ldap/ldap_connection.ts";
+import { InvalidLdapMessage } from "../../../src/outgoing/ldap/ldap_message.ts";
+import { sequence, tagged } from "../../pki/der.ts";
+import { answering, entry, message, policy, result, text } from "./ldap_wire.ts";
+
+const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
+const DONE = message(1, result(0, { tag: 0x65 }));
+
+Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {
+  const connection = new LdapConnection(answering(message(1, result(49, { said: "data 775" }), policy(1))));
+  assert.deepEqual(await connection.bind("cn=x", "secret"), { code: 49, text: "data 775", policy: 1 });
+});
+
+Deno.test("LdapConnection.bind() never sends an empty password or name, which would be anonymous", async () => {
+  const wire = answering();
+  const connection = new LdapConnection(wire);
+  await assert.rejects(connection.bind("cn=x", ""), TypeError);
+  await assert.rejects(connection.bind("", "secret"), TypeError);
+  assert.equal(wire.written.length, 0);
+});
+
+Deno.test("LdapConnection.search() reads entries in whatever pieces they come, and leaves references out", async () => {
+  const reference = message(1, tagged(0x73, text("ldap://other.example/dc=x")));
+  const all = Buffer.concat([
+    message(1, entry("uid=a,dc=x", { uid: ["a"], cn: ["A", "ä"] })),
+    reference,
+    DONE,
+  ]);
+  for (const length of [1, 2, 7, all.length]) {
+    const pieces = Array.from(
+      { length: Math.ceil(all.length / length) },
+      (_, i) => all.subarray(i * length, (i + 1) * length),
+    );
+    const { code, entries } = await new LdapConnection(answering(...pieces)).search(SEARCH);
+    assert.equal(code, 0);
+    assert.deepEqual(entries, [{
+      dn: "uid=a,dc=x",
+      attributes: new Map([["uid", ["a"]], ["cn", ["A", "ä"]]]),
+    }]);
+  }
+});
+
+Deno.test("LdapConnection leaves out values that are no text", async () => {
+  const photo = tagged(
+    0x64,
+    text("uid=a"),
+    sequence(sequence(text("photo"), tagged(0x31, tagged(4, Buffer.of(0xff))))),
+  );
+  const { entries } = await new LdapConnection(answering(message(1, photo), DONE)).search(SEARCH);
+  assert.deepEqual(entries, [{ dn: "uid=a", attributes: new Map([["photo", []]]) }]);
+});
+
+const LONG = "x".repeat(70_000);
+const BROKEN: readonly (readonly [what: string, parts: readonly Uint8Array[], error: RegExp])[] = [
+  ["is cut off", [DONE.subarray(0, 5)], /closed the connection/],
+  ["answers another request", [message(9, result(0))], /answers no request/],
+  ["is a notice of disconnection", [
+    message(0, tagged(0x78, tagged(0x0a, Buffer.of(52)), text(""), text(""))),
+  ], /answers no request/],
+  ["is a request", [message(1, tagged(0x60))], /no response/],
+  ["announces more than is taken", [Buffer.of(0x30, 0x84, 0x7f, 0xff, 0xff, 0xff)], /longer than/],
+  ["is more than is taken", Array.from({ length: 16 }, () => message(1, entry(LONG, {}))), /longer than/],
+  ["has no end of its length", [Buffer.of(0x30, 0x80)], /length/],
+  // ldapts 9.2.0 never comes back from these two.
+  ["has a set that ends later than its message", [
+    message(1, tagged(0x64, text("a"), sequence(sequence(tagged(4, Buffer.of(4, 0, 0x31, 0x7f, 4, 0x7f)))))),
+  ], /well-formed/],
+  ["has an element that ends later than its result", [
+    message(1, tagged(0x61, tagged(0x0a, Buffer.of(0)), text(""), text(""), Buffer.of(0x87, 0x7f))),
+  ], /well-formed/],
+];
+for (const [what, parts, error] of BROKEN) {
+  Deno.test(`LdapConnection gives up an answer that ${what}`, async () => {
+    const connection = new LdapConnection(answering(...parts));
+    await assert.rejects(connection.search(SEARCH), (found) => {
+      assert(found instanceof Error);
+      assert.match(found.message, error);
+      return found instanceof InvalidLdapMessage || /closed/.test(found.message);
+    });
+  });
+}

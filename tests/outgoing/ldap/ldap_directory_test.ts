@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { AndFilter, EqualityFilter, FilterParser } from "ldapts";
+import { escapeFilterValue, fillFilter, inspectFilter } from "../../../src/outgoing/ldap/ldap_directory.ts";
+
+/** The value that a server is asked for, of a filter with this user name. */
+function asked(user: string): unknown {
+  const filter = FilterParser.parseString(fillFilter("(&(objectClass=person)(uid=%user%))", { user }));
+  const [, equality] = filter instanceof AndFilter ? filter.filters : [];
+  return equality instanceof EqualityFilter ? equality.value : equality;
+}
+
+Deno.test("fillFilter() asks for each character of Unicode as it is, and for nothing else", () => {
+  for (let point = 0; point <= 0x10ffff; point++) {
+    if (point >= 0xd800 && point < 0xe000) continue;
+    const character = String.fromCodePoint(point);
+    // A round trip of the escaping for all, one through the parser for those that could mean something to it.
+    const plain = escapeFilterValue(character).replace(
+      /\\([0-9a-f]{2})/g,
+      (_, hex) => String.fromCharCode(parseInt(hex, 16)),
+    );
+    assert.equal(plain, character);
+    if (point < 0x3000) assert.equal(asked(`a${character}b`), `a${character}b`, point.toString(16));
+  }
+});
+
+Deno.test("fillFilter() leaves no name a way out of its place", () => {
+  for (const user of ["*", "a)(uid=*", "a*b", "\\2a", "%user%", "%dn%", "(|(a=b))", "\0", "a\\"]) {
+    assert.equal(asked(user), user);
+  }
+});
+
+Deno.test("inspectFilter() says where a filter is wrong", () => {
+  const origin = { file: "container.properties", line: 7, key: "LDAP.userFilter" };
+  assert.deepEqual(inspectFilter("(uid=%user%)", origin), []);
+  const [diagnostic] = inspectFilter("(&(uid=%user%)", origin);
+  assert.deepEqual({ ...diagnostic, expected: "" }, {
+    severity: "error",
+    ...origin,
+    found: "(&(uid=%user%)",
+    expected: "",
+  });
+  assert.match(diagnostic?.expected ?? "", /^expected a search filter \(RFC 4515\)/);
+});

@@ -1,0 +1,53 @@
+/** Messages of an LDAP server (RFC 4511, 4), written whole. */
+import { Buffer } from "node:buffer";
+import type { TlsConnection } from "../../../src/outgoing/open_tls.ts";
+import { boolean, integer, octetString, sequence, tagged } from "../../pki/der.ts";
+
+export const text = (value: string): Buffer => octetString(Buffer.from(value));
+
+/** A message with its number. */
+export const message = (id: number, ...parts: readonly Uint8Array[]): Buffer =>
+  sequence(integer(Buffer.of(id)), ...parts);
+
+/** The end of an operation; by default of a bind. */
+export const result = (code: number, { tag = 0x61, said = "" } = {}): Buffer =>
+  tagged(tag, tagged(0x0a, Buffer.of(code)), text(""), text(said));
+
+/** One entry of a search. */
+export const entry = (dn: string, attributes: Readonly<Record<string, readonly string[]>>): Buffer =>
+  tagged(
+    0x64,
+    text(dn),
+    sequence(
+      ...Object.entries(attributes).map(([name, values]) =>
+        sequence(text(name), tagged(0x31, ...values.map(text)))
+      ),
+    ),
+  );
+
+/** Controls with one of the password policy. */
+export const policy = (error: number): Buffer =>
+  tagged(
+    0xa0,
+    sequence(
+      text("1.3.6.1.4.1.42.2.27.8.5.1"),
+      boolean(false),
+      octetString(sequence(tagged(0x81, Buffer.of(error)))),
+    ),
+  );
+
+/** A connection whose other end sends these bytes, whatever it is asked. */
+export function answering(
+  ...parts: readonly (Uint8Array | undefined)[]
+): TlsConnection & { written: Uint8Array[] } {
+  const left = [...parts];
+  return {
+    written: [],
+    read: () => Promise.resolve(left.shift()),
+    write(bytes) {
+      this.written.push(bytes);
+      return Promise.resolve();
+    },
+    close() {},
+  };
+}

@@ -1,0 +1,198 @@
+/** A site whose users, accounts and groups are in a real OpenLDAP, from its properties to an opened session. */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
+import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
+import { corePermissions } from "../../src/workers/permissions.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
+import { answerWeb } from "../../src/service/mount.ts";
+import { createService } from "../../src/service/service.ts";
+import { BASE, person, SERVICE, SLAPD, TestSlapd } from "../fixtures/slapd.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { createSite, passwordLine } from "../system/running_service.ts";
+
+const METHOD = "container.security.rest.authentication.";
+const SOURCE = "container.security.attributes.";
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const ignore = SLAPD === undefined;
+const slapd = ignore ? undefined : await TestSlapd.start(
+  authority.issue({ subject: "CN=localhost", names: ["localhost"] }),
+  [
+    person("alice", "wonder-4711", { roomNumber: "1k" }),
+    [`cn=hpc,ou=groups,${BASE}`, {
+      objectClass: "posixGroup",
+      gidNumber: "5001",
+      cn: "hpc",
+      memberUid: "alice",
+    }],
+  ],
+);
+Deno.test.afterAll(async () => await slapd?.[Symbol.asyncDispose]());
+
+/** A service that asks the directory. */
+async function ldapSite(more: Readonly<Record<string, string>> = {}) {
+  const common = (prefix: string) => ({
+    [`${prefix}LDAP.address`]: slapd?.ldaps ?? "",
+    [`${prefix}LDAP.bindDN`]: SERVICE.dn,
+    [`${prefix}LDAP.bindPasswordFile`]: "{folder}/conf/ldap-password",
+    [`${prefix}LDAP.userBase`]: `ou=people,${BASE}`,
+    [`${prefix}LDAP.dnTemplate`]: "CN=%uid%,O=Demo",
+    [`${prefix}LDAP.testUser`]: "alice",
+  });
+  const site = await createSite({
+    authority,
+    passwords: passwordLine(["dave", "right-1"], "CN=Dave,O=Demo"),
+    files: { "conf/ldap-password": `${SERVICE.password}\n` },
+    properties: {
+      [`${METHOD}order`]: "LDAP PASSWORD",
+      [`${SOURCE}order`]: "LDAP",
+      ...common(METHOD),
+      ...common(SOURCE),
+      [`${SOURCE}LDAP.groupBase`]: `ou=groups,${BASE}`,
+      [`${SOURCE}LDAP.attributeAssign.uftpd.HPC.rateLimit`]: "roomNumber",
+      ...more,
+    },
+  });
+  const { snapshot, config, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
+  const found = diagnostics.map(formatDiagnostic);
+  return {
+    site,
+    snapshot,
+    config,
+    found,
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+  };
+}
+
+/** Runs a service and asks it with user name and password. */
+async function served<T>(
+  { snapshot, found }: Awaited<ReturnType<typeof ldapSite>>,
+  run: (ask: (user: string, password: string, path?: string) => Promise<Response>) => Promise<T>,
+): Promise<T> {
+  assert(snapshot !== undefined, found.join("\n"));
+  const service = await createService({ ...snapshot, generation: 1, upSince: 0, port: 0 }, { log: SILENT });
+  try {
+    return await run((user, password, path = "/rest/auth") => {
+      const headers = { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+      const isSession = path !== "/rest/auth";
+      const request = new Request(`https://localhost${path}`, {
+        method: isSession ? "POST" : "GET",
+        headers: isSession ? { ...headers, "Content-Type": "application/json" } : headers,
+        body: isSession ? JSON.stringify({ serverPath: "/data/" }) : undefined,
+      });
+      return answerWeb(service, request, { address: "192.0.2.7" });
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+const test = (name: string, run: () => Promise<void>) => Deno.test(`${name} (slapd)`, { ignore }, run);
+
+test("a site with users in LDAP opens sessions with account, group and limit of their entries", async () => {
+  await using site = await ldapSite();
+  await served(site, async (ask) => {
+    const { client, server, HPC } = await (await ask("alice", "wonder-4711")).json();
+    assert.deepEqual([client.dn, client.xlogin.UID, client.role.selected], [
+      "CN=alice,O=Demo",
+      "alice",
+      "user",
+    ]);
+    assert.deepEqual([HPC.uid, HPC.availableGroups], ["alice", ["hpc"]]);
+    assert.equal(server.externalConnections[`LDAP ${slapd?.ldaps}`], "OK");
+    const session = await ask("alice", "wonder-4711", "/rest/auth/HPC");
+    assert.equal(session.status, 200);
+    assert.equal((await session.json()).success, true);
+    const { values } = site.site.daemon("HPC").requests.findLast(({ values }) => values?.has("user")) ?? {};
+    assert.deepEqual(["user", "group", "rateLimit"].map((name) => values?.get(name)), [
+      "alice",
+      "hpc",
+      "1024",
+    ]);
+  });
+});
+
+test("check and check --online look at filters and servers, login and test user", async () => {
+  await using site = await ldapSite({
+    [`${METHOD}LDAP.testUser`]: "nobody",
+    [`${SOURCE}LDAP.userFilter`]: "(uid=%user%",
+  });
+  assert(site.config !== undefined && site.snapshot !== undefined, site.found.join());
+  const diagnostics = (await inspectDataFiles(site.config)).map(formatDiagnostic);
+  assert.equal(diagnostics.length, 1);
+  assert.match(diagnostics[0] ?? "", /LDAP\.userFilter = \(uid=%user%: expected a search filter/);
+  await using good = await ldapSite({ [`${METHOD}LDAP.testUser`]: "nobody" });
+  assert(good.snapshot !== undefined);
+  const findings = await checkOnline(good.snapshot, { log: SILENT, clock: Date.now });
+  const said = (system: string) => findings.find((finding) => finding.system === system);
+  assert.equal(said("method LDAP")?.ok, false);
+  assert.match(
+    said("method LDAP")?.found ?? "",
+    /binds as cn=authserver.*userFilter finds no entry for nobody$/,
+  );
+  assert.equal(said("attribute source LDAP")?.ok, true, said("attribute source LDAP")?.found);
+  assert.match(
+    said("attribute source LDAP")?.found ?? "",
+    /finds alice as uid=alice,ou=people,dc=demo,dc=org$/,
+  );
+});
+
+test("the core may reach the servers and read the truststore, and nothing more", async () => {
+  await using site = await ldapSite({
+    [`${METHOD}LDAP.address`]: "ldaps://one.example ldap://two.example:3890",
+    [`${METHOD}LDAP.truststore`]: "{folder}/conf/ca.pem",
+  });
+  assert(site.config !== undefined, site.found.join());
+  const { net, read } = await corePermissions(site.config, () => Promise.resolve([]));
+  assert(net !== false && read !== false);
+  assert.deepEqual(net.filter((host) => host.includes("example")), ["one.example:636", "two.example:3890"]);
+  assert(read.includes(`${site.site.folder}/conf/ca.pem`));
+});
+
+const WRONG: readonly (readonly [key: string, value: string, expected: RegExp])[] = [
+  ["address", "http://ldap.example", /expected addresses such as ldaps:/],
+  ["address", "ldaps://ldap.example/dc=x", /expected addresses such as ldaps:/],
+  ["userFilter", "(uid=alice)", /expected %user% in it/],
+  ["userFilter", "(|(uid=%user%)(o=\\\\c3\\\\a4))", /expected the characters themselves/],
+  ["dnTemplate", "CN=x", /expected a claim such as %uid%/],
+  ["bindPassword", "both", /expected either \S+bindPassword or/],
+];
+for (const [key, value, expected] of WRONG) {
+  Deno.test(`LDAP.${key}=${value} is reported with what is expected`, async () => {
+    await using site = await ldapSite({ [`${METHOD}LDAP.${key}`]: value });
+    assert.equal(site.config, undefined);
+    assert.match(site.found.filter((line) => line.includes(`${METHOD}LDAP.`)).join("\n"), expected);
+    assert(!site.found.join().includes(SERVICE.password));
+  });
+}
+
+test("a wrong password counts whether or not the LDAP server is up, and an unknown user like a known one", async () => {
+  await using site = await ldapSite({ [`${SOURCE}order`]: "FILE" });
+  /** Statuses of wrong passwords until the throttle steps in. */
+  const guesses = (user: string) =>
+    served(site, async (ask) => {
+      const statuses: number[] = [];
+      while (statuses.at(-1) !== 429 && statuses.length < 40) {
+        const { status, body } = await ask(user, `wrong ${statuses.length}`);
+        await body?.cancel();
+        statuses.push(status);
+      }
+      return statuses;
+    });
+  const known = await guesses("alice");
+  assert.equal(known.at(-1), 429);
+  assert(known.slice(0, -1).every((status) => status === 401));
+  assert.deepEqual(await guesses("nobody"), known);
+  await slapd?.stop();
+  try {
+    assert.deepEqual(
+      await guesses("dave"),
+      known,
+      "the password file refuses, whatever becomes of the other",
+    );
+  } finally {
+    await slapd?.run();
+  }
+});

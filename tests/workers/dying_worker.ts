@@ -1,0 +1,11 @@
+/** Lets a worker die of a real defect; prints as JSON what was told of it. */
+import { inTime } from "../fixtures/deadline.ts";
+import { open } from "./opened_worker.ts";
+
+const { worker, died } = open();
+const ready = worker.ready().then(() => "ready", (error) => `${error.name}: ${error.message}`);
+worker.tell({ kind: "break" });
+const reason = await died();
+const notReady = await ready;
+await inTime(worker.closed(3600_000), "the end of one that is dead");
+console.log(JSON.stringify({ died: reason, notReady, closed: true }));

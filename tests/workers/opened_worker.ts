@@ -1,0 +1,37 @@
+import { type Patience, WorkerThread } from "../../src/workers/worker_thread.ts";
+import type { FromWorker } from "../../src/workers/worker_message.ts";
+import { inTime } from "../fixtures/deadline.ts";
+import type { Told } from "./pinged_worker.ts";
+
+const MODULE = new URL("./pinged_worker.ts", import.meta.url);
+const PERMISSIONS = {
+  net: false,
+  read: false,
+  write: false,
+  env: false,
+  run: false,
+  ffi: false,
+  sys: false,
+  import: false,
+} as const;
+
+/** A worker that is asked for signs of life each millisecond, and what becomes of it. */
+export function open(patience?: Patience) {
+  const said: FromWorker["kind"][] = [];
+  const told: FromWorker[] = [];
+  const death = Promise.withResolvers<string>();
+  const deaths: string[] = [];
+  const worker = new WorkerThread<Told>(MODULE, "pinged", PERMISSIONS, {
+    said: (message) => {
+      said.push(message.kind);
+      told.push(message);
+    },
+    died: (reason) => {
+      deaths.push(reason);
+      death.resolve(reason);
+    },
+    pingMs: 1,
+    patience,
+  });
+  return { worker, said, told, deaths, died: () => inTime(death.promise, "its death") };
+}
