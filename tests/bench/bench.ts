@@ -1,21 +1,25 @@
 /**
- * `deno task bench [--only NAME[,NAME]] [--json FILE]`: measures what we promise about speed, prints a table and takes the
- * figures over into `docs/performance.md`; with `--json` they go to that file instead. What takes long is measured only
- * if it is named, or with `AUTHSERVER_LONG_TESTS`. Needs `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met.
+ * `deno task bench [--only NAME[,NAME]] [--json FILE] [--compare FILE]`: measures what we promise about speed and prints one
+ * table, with the machine, ratios to bare programs, and MISSED where a promise is not met. The figures go into
+ * `docs/performance.md`, or with `--json` into that file instead. `--compare` names what became worse by more than a tenth
+ * since the run whose JSON is given. Long measurements run only if they are named, or with `AUTHSERVER_LONG_TESTS`. Needs
+ * `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met, or a figure became worse.
  */
 import { parseArgs } from "node:util";
 import { isMet, table } from "./figure.ts";
 import { ALL } from "./measurements/all.ts";
 import { type Taken, writePage } from "./performance_page.ts";
+import { slower } from "./slower.ts";
 import { CLIENTS, ProgramMissing, requirePrograms } from "./required_programs.ts";
 
 Deno.exit(await bench());
 
 async function bench(): Promise<number> {
-  const { values: { only, json } } = parseArgs({
+  const { values: { only, json, compare } } = parseArgs({
     args: [...Deno.args],
-    options: { only: { type: "string" }, json: { type: "string" } },
+    options: { only: { type: "string" }, json: { type: "string" }, compare: { type: "string" } },
   });
+  const before = compare === undefined ? {} : JSON.parse(await Deno.readTextFile(compare));
   const everything = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
   const names = only?.split(",") ?? ALL.filter(({ long }) => everything || !long).map(({ name }) => name);
   const wanted = ALL.filter(({ name }) => names.includes(name));
@@ -36,6 +40,7 @@ async function bench(): Promise<number> {
     return 2;
   }
   const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "unknown";
+  const cores = navigator.hardwareConcurrency;
   const taken: Record<string, Taken> = {};
   for (const { name, summary, note, run } of wanted.filter(({ lacks = [] }) => lacks.length === 0)) {
     console.error(`${name}: ${summary} …`);
@@ -45,12 +50,21 @@ async function bench(): Promise<number> {
       on: new Date().toISOString().slice(0, 10),
       deno: Deno.version.deno,
       processor: processor.trim(),
-      cores: navigator.hardwareConcurrency,
+      cores,
       figures: await run(),
     };
   }
+  console.log(
+    `${cores} cores of ${processor.trim()}, Deno ${Deno.version.deno}, load ${Deno.loadavg()[0]?.toFixed(1)}`,
+  );
   console.log(table(Object.entries(taken).map(([name, { figures }]) => [name, figures])));
   if (json === undefined) await writePage(taken, ALL);
   else await Deno.writeTextFile(json, JSON.stringify(taken, undefined, 2));
-  return Object.values(taken).every(({ figures }) => figures.every(isMet)) ? 0 : 1;
+  const worse = slower(before, taken);
+  if (compare !== undefined) {
+    console.log(
+      worse.length === 0 ? `Nothing is slower by more than 10 % than in ${compare}` : worse.join("\n"),
+    );
+  }
+  return worse.length === 0 && Object.values(taken).every(({ figures }) => figures.every(isMet)) ? 0 : 1;
 }

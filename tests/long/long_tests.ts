@@ -57,6 +57,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     parallel: false,
   },
   campaign: { table: "instances", tests: ["campaign/campaign_test.ts"], parallel: false, joins: true },
+  speed: { tests: ["bench/speed_long.ts"], parallel: false },
   listings: { tests: ["system/sharing/listings_long.ts"], parallel: false },
   builds: {
     tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],

@@ -9,6 +9,8 @@ import { ldapLogins } from "./ldap_logins.ts";
 import { reload } from "./reload.ts";
 import { hostileMemory } from "./hostile_memory.ts";
 import { hostileHeads } from "./hostile_heads.ts";
+import { logCost } from "./log_cost.ts";
+import { reloadTime } from "./reload_time.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
 import { shareUpload } from "./share_upload.ts";
@@ -23,6 +25,7 @@ import { zipStream } from "./zip_stream.ts";
 export const ALL: readonly Measurement[] = [
   password,
   token,
+  logCost,
   freshTokens,
   accessTokens,
   ldapLogins,
@@ -40,6 +43,7 @@ export const ALL: readonly Measurement[] = [
   unpacking,
   soak,
   reload,
+  reloadTime,
   daemons,
   users,
   shares,

@@ -18,13 +18,22 @@ export const footprint: Measurement = {
   async run() {
     const port = freePort();
     await using site = await createSite({ properties: { "container.port": String(port) } });
-    const programs = [await fromSource(), await makeExecutable(site.folder)];
+    const programs = [await fromSource(), await makeExecutable(site.folder)].map((program) => ({
+      ...program,
+      command: [...program.command, "serve"],
+    }));
+    const bare = new Subject(bareProgram(site, port), site, port);
     const subjects = programs.map((program) => new Subject(program, site, port));
-    for (const subject of subjects) await subject.prepare();
+    for (const subject of [bare, ...subjects]) await subject.prepare();
     // In turn, so that whatever else the machine does meets all alike.
-    for (let i = 0; i < STARTS; i++) for (const subject of subjects) await subject.start();
-    const figures: Figure[] = [];
-    for (const subject of subjects) figures.push(...await subject.figures());
+    for (let i = 0; i < STARTS; i++) for (const subject of [bare, ...subjects]) await subject.start();
+    const bareMs = median(bare.starts);
+    const figures: Figure[] = [{
+      what: "from start to the first answer, bare with a worker",
+      value: bareMs,
+      unit: "ms",
+    }];
+    for (const subject of subjects) figures.push(...await subject.figures(bareMs));
     return figures;
   },
 };
@@ -34,7 +43,7 @@ class Subject {
   readonly #program: Program;
   readonly #site: Site;
   readonly #get: (agent?: Agent) => Promise<number>;
-  readonly #starts: number[] = [];
+  readonly starts: number[] = [];
 
   constructor(program: Program, site: Site, port: number) {
     this.#program = program;
@@ -52,12 +61,14 @@ class Subject {
   async start(): Promise<void> {
     const began = performance.now();
     const service = await this.#serve();
-    this.#starts.push(performance.now() - began);
+    this.starts.push(performance.now() - began);
     await stop(service);
   }
 
-  async figures(): Promise<Figure[]> {
+  /** @param bareMs Start of the bare program. */
+  async figures(bareMs: number): Promise<Figure[]> {
     const { name } = this.#program;
+    const isExecutable = name.endsWith("executable");
     const service = await this.#serve();
     try {
       await new Promise((resolve) => setTimeout(resolve, REST_MS));
@@ -72,12 +83,29 @@ class Subject {
       }
       const [before = NaN, last = NaN] = loaded.slice(-2);
       return [
-        { what: `from start to the first answer, ${name}`, value: median(this.#starts), unit: "ms" },
-        { what: `memory, idle, ${name}`, value: idle, unit: "MiB" },
+        {
+          what: `from start to the first answer, ${name}`,
+          value: median(this.starts),
+          unit: "ms",
+          target: { atMost: 250 },
+        },
+        {
+          what: `the same, of the bare one's, ${name}`,
+          value: median(this.starts) / bareMs,
+          unit: "×",
+          target: { atMost: 9 },
+        },
+        {
+          what: `memory, idle, ${name}`,
+          value: idle,
+          unit: "MiB",
+          ...isExecutable && { target: { atMost: 100 } },
+        },
         ...MARKS.map((mark, i) => ({
           what: `memory, after ${mark.toLocaleString("en")} requests, ${name}`,
           value: loaded[i] ?? NaN,
           unit: "MiB",
+          ...isExecutable && mark === MARKS.at(-1) && { target: { atMost: 150 } },
         })),
         {
           what: `growth by the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
@@ -116,7 +144,7 @@ class Subject {
     const [program = "", ...words] = this.#program.command;
     const { folder } = this.#site;
     const service = new Deno.Command(program, {
-      args: [...words, "serve"],
+      args: words,
       cwd: folder,
       env: { HOME: folder, DENO_DIR: `${folder}/deno`, XDG_CACHE_HOME: `${folder}/cache` },
       stdout: "null",
@@ -133,6 +161,14 @@ class Subject {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   }
+}
+
+/** Deno that serves the same address from a worker, and does nothing else. */
+function bareProgram({ folder }: Site, port: number): Program {
+  const script = new URL("../bare_worker_server.ts", import.meta.url).pathname;
+  const [certificate, key] = [`${folder}/conf/auth-cert.pem`, `${folder}/conf/auth-key.pem`];
+  const flags = ["run", "--quiet", "--no-check", "--no-config", "--allow-net", "--allow-read"];
+  return { name: "bare", command: [Deno.execPath(), ...flags, script, certificate, key, String(port)] };
 }
 
 async function stop(service: Deno.ChildProcess): Promise<void> {
