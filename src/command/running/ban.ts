@@ -27,7 +27,6 @@ const list = defineCommand({
     "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
     "bans[].failures": "Number of failed logins",
     "bans[].until": "End, in the form 2026-01-05T09:15:00.123Z",
-    "bans[].pending?": "Whether the database does not have the ban yet; only with a database",
     "total": "Number of bans; can exceed the number of listed bans",
   },
 }, async (given, io) => {
