@@ -492,7 +492,10 @@ const PROCESS: readonly Breakage[] = [
     ],
     broken: "shares are kept in memory",
     file: "src/store/sqlite_database.ts",
-    change: instead("new DatabaseSync(file,", 'new DatabaseSync(":memory:",'),
+    change: instead(
+      "this.#database = new DatabaseSync(file,",
+      'this.#database = new DatabaseSync(":memory:",',
+    ),
     tests: ["tests/faults/process_test.ts", "tests/sharing/store/killed_writer_test.ts"],
   },
   {

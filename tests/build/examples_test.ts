@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { runTool } from "../../bin/build/run_tool.ts";
 import { leavesOf } from "../../src/command/command_spec.ts";
 import { readArguments } from "../../src/command/arguments.ts";
-import { COMMANDS, runCommand } from "../../src/command/run_command.ts";
+import { allCommands, runCommand } from "../../src/command/run_command.ts";
 import { parseProperties } from "../../src/config/properties.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -29,6 +29,8 @@ function member(value: unknown, ...path: readonly (string | number)[]): unknown 
     return Object.entries(inner).find(([key]) => key === String(name))?.[1];
   }, value);
 }
+
+const COMMANDS = await allCommands();
 
 /** Checks that the program takes these arguments. */
 function assertArguments(args: unknown): void {
