@@ -129,7 +129,7 @@ fuzz({
     try {
       readMapEntry(text);
     } catch (error) {
-      assert(error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.name), String(error));
+      assert(error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.constructor.name), String(error));
     }
   },
   growth: {
