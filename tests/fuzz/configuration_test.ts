@@ -129,7 +129,10 @@ fuzz({
     try {
       readMapEntry(text);
     } catch (error) {
-      assert(error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.constructor.name), String(error));
+      assert(
+        error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.constructor.name),
+        String(error),
+      );
     }
   },
   growth: {

@@ -96,7 +96,7 @@ const refused: [string, unknown, RegExp][] = [
   [
     "a streamCount beyond 32 bits",
     { serverPath: "", streamCount: 4294967296 },
-    /^streamCount: expected a whole number/,
+    /^streamCount: expected a number from 1/,
   ],
   ["a number as compress", { serverPath: "", compress: 1 }, /^compress: expected true or false/],
   ["an object as persistent", { serverPath: "", persistent: {} }, /^persistent: expected true or false/],

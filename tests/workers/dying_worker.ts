@@ -3,7 +3,7 @@ import { inTime } from "../fixtures/deadline.ts";
 import { open } from "./opened_worker.ts";
 
 const { worker, died } = open();
-const ready = worker.ready().then(() => "ready", (error) => `${error.name}: ${error.message}`);
+const ready = worker.ready().then(() => "ready", (error) => `${error.constructor.name}: ${error.message}`);
 worker.tell({ kind: "break" });
 const reason = await died();
 const notReady = await ready;
