@@ -118,7 +118,10 @@ const OF_CERTIFICATES: readonly Rule[] = [
     (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
   ],
   [
-    /(\S+): no trusted authority signed this revocation list/,
+    firstOf((expected) => {
+      const [before = "", rest] = expected.split(": no trusted authority signed this revocation list");
+      return rest === undefined ? [] : [lastWord(before)];
+    }, /./),
     (_diagnostic, file) =>
       `trust the authority of ${file}, or remove the list; see: openssl crl -noout -issuer -in ${file}`,
   ],
