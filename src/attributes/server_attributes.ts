@@ -105,6 +105,7 @@ function serverAttribute(
   suffix: ServerSuffix,
   log: Logger,
 ): string | undefined {
+  if (extra.size === 0) return undefined; // most users have none, and each request asks for six of each server
   const [name, other] = SERVER_PREFIXES.map((prefix) => `${prefix}.${server}.${suffix}`)
     .filter((candidate) => extra.has(candidate));
   if (name === undefined) return undefined;
