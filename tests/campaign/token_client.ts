@@ -13,6 +13,8 @@ export class TokenClient {
   /** Tokens that are being issued while all are taken back may or may not be among them. */
   #issuing = 0;
   #revokedAll = 0;
+  /** Until then, a revocation of all without an answer may still be under way at its instance. */
+  #unansweredUntil = -Infinity;
 
   constructor(readonly surroundings: Surroundings) {}
 
@@ -44,6 +46,7 @@ export class TokenClient {
   async #issue(instance: Instance): Promise<void> {
     this.#issuing++;
     const before = this.#revokedAll;
+    const isUnanswered = this.surroundings.now() < this.#unansweredUntil;
     const reply = await this.surroundings.ask(instance, "/rest/auth/token", {
       as: ALICE,
       headers: { Accept: "text/plain" },
@@ -55,7 +58,7 @@ export class TokenClient {
       atob((text.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")),
     );
     const id = typeof claims === "object" && claims !== null && "jti" in claims ? String(claims.jti) : "";
-    this.#tokens.push({ text, id, isUnclear: before !== this.#revokedAll, uses: [] });
+    this.#tokens.push({ text, id, isUnclear: isUnanswered || before !== this.#revokedAll, uses: [] });
   }
 
   async #use(number: number, token: TokenPast, isLast = false): Promise<void> {
@@ -86,7 +89,10 @@ export class TokenClient {
     for (const token of concerned) token.revocation ??= { at: number };
     const reply = await ask(instance(number), TOKENS, { as: ALICE, method: "DELETE" });
     this.#revokedAll++;
-    if (reply?.status !== 200) return;
+    if (reply?.status !== 200) {
+      this.#unansweredUntil = now() + UNANSWERED_MS;
+      return;
+    }
     for (const token of concerned) {
       if (token.revocation?.acknowledged === undefined) {
         token.revocation = { at: number, acknowledged: now() };
@@ -94,6 +100,9 @@ export class TokenClient {
     }
   }
 }
+
+/** How long an instance may go on with a request whose client has left, in milliseconds. */
+const UNANSWERED_MS = 15_000;
 
 /** How soon others know while nothing fails, in milliseconds. */
 const NEWS_MS = 1000;
