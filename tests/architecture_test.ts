@@ -77,9 +77,10 @@ Deno.test("imports between folders go down", async () => {
     if (!specifier.startsWith(".")) return false;
     const target = relative(SRC, join(SRC, dirname(from), specifier));
     const [here = "", there = ""] = [from.split("/")[0], target.split("/")[0]];
-    // The project file is data, name and version; so is the configuration to start from, with the scripts of its folder.
+    // The project file is data, name and version; so is the configuration to start from, with the scripts of its folder,
+    // and what commands print of the manual.
     const isData = target === "../deno.json" || target.startsWith("../conf/") ||
-      /^\.\.\/bin\/[\w-]+\.sh$/.test(target);
+      /^\.\.\/(?:bin\/[\w-]+\.sh|docs\/(?:completions\/.*|configuration\.schema\.json))$/.test(target);
     return here !== there && !isData && floorOf(there) <= floorOf(here);
   });
   assert.deepEqual(wrong, []);
@@ -225,7 +226,6 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
-  "command/completion/fish.ts": "one of several shells",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",

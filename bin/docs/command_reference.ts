@@ -1,8 +1,8 @@
-import { type CommandSpec, leavesOf } from "../../src/command/command_spec.ts";
+import { type DocumentedCommand, leavesOf } from "./documented_command.ts";
 
 /** `docs/commands.md`: what every command prints with `--json`. */
-export function commandReference(commands: readonly CommandSpec[]): string {
-  return `${HEAD}\n${commands.flatMap(leavesOf).map(section).join("\n")}`;
+export function commandReference(commands: readonly DocumentedCommand[]): string {
+  return `${HEAD}\n${commands.flatMap((command) => leavesOf(command)).map(section).join("\n")}`;
 }
 
 const HEAD = `# Commands and their JSON
@@ -22,7 +22,7 @@ What the commands do and which options they have is in \`authserver COMMAND --he
 In the tables \`[]\` is each element of a list, \`*\` any name; what is marked with ? is not always there.
 `;
 
-function section({ name, summary, json }: CommandSpec): string {
+function section({ name, summary, json }: DocumentedCommand): string {
   const rows = Object.entries(json).map(([path, meaning]) => `| \`${path}\` | ${cell(meaning)} |`);
   return `## ${name}\n\n${summary}.\n\n| Member | Meaning |\n| --- | --- |\n${rows.join("\n")}\n`;
 }

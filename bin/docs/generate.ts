@@ -1,12 +1,14 @@
 /** `deno task docs [--check]`: writes the generated pages of the manual, or says which of them are out of date. */
 import { dirname } from "node:path";
-import { sections } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
 import { commandPages } from "./manual_pages.ts";
 import { allCommands } from "../../src/command/run_command.ts";
 import { commandReference } from "./command_reference.ts";
+import { configurationSchema } from "./configuration_schema.ts";
+import { documented } from "./documented_command.ts";
 import { metricsTable } from "./metrics_table.ts";
+import { sections } from "./sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { ERRORS } from "../../src/model/errors.ts";
@@ -19,7 +21,8 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["docs/configuration.md", configurationReference(await sections(KINDS))],
-    ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => spec))],
+    ["docs/configuration.schema.json", `${JSON.stringify(await configurationSchema(KINDS), undefined, 2)}\n`],
+    ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => documented(spec)))],
     ["docs/errors.md", errorTable(ERRORS)],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),

@@ -1,4 +1,5 @@
-import { type CommandSpec, operandWord, type OptionSpec } from "../../src/command/command_spec.ts";
+import { operandWord, type OptionSpec } from "../../src/command/command_spec.ts";
+import type { DocumentedCommand } from "./documented_command.ts";
 
 /** Manual page in man(7) format. */
 interface ManualPage {
@@ -13,11 +14,11 @@ interface Program {
 }
 
 /** Returns the page of the program and a page per command. */
-export function manualPages(commands: readonly CommandSpec[], program: Program): readonly ManualPage[] {
+export function manualPages(commands: readonly DocumentedCommand[], program: Program): readonly ManualPage[] {
   return [overview(commands, program), ...commands.map((spec) => page(spec, program))];
 }
 
-function overview(commands: readonly CommandSpec[], program: Program): ManualPage {
+function overview(commands: readonly DocumentedCommand[], program: Program): ManualPage {
   const list = commands.map(({ name, summary }) =>
     `.TP\n.BR authserver\\-${roff(name)} (1)\n${sentence(summary)}\n`
   );
@@ -40,7 +41,7 @@ ${files()}${environment()}`,
   };
 }
 
-function page(spec: CommandSpec, program: Program): ManualPage {
+function page(spec: DocumentedCommand, program: Program): ManualPage {
   const name = `authserver-${spec.name}`;
   const inner = spec.commands;
   const described = inner.length === 0
@@ -63,7 +64,7 @@ ${paragraphs}${described}${examplesOf(spec)}${EXIT_STATUS}.SH SEE ALSO
   };
 }
 
-function body(spec: CommandSpec): string {
+function body(spec: DocumentedCommand): string {
   const operands = Object.entries(spec.operands).map(([name, help]) =>
     `.TP\n.I ${roff(operandWord(name).replace(/[<>]/g, ""))}\n${sentence(help)}\n`
   );
@@ -71,7 +72,7 @@ function body(spec: CommandSpec): string {
     jsonOf(spec);
 }
 
-function jsonOf({ json }: CommandSpec): string {
+function jsonOf({ json }: DocumentedCommand): string {
   const members = Object.entries(json).map(([path, meaning]) =>
     `.TP\n.B ${roff(path)}\n${sentence(meaning)}\n`
   );
@@ -89,14 +90,14 @@ function option([name, spec]: [string, OptionSpec]): string {
 }
 
 /** Keeps line ends within a paragraph. */
-function paragraphsOf({ details = [] }: CommandSpec): string {
+function paragraphsOf({ details = [] }: DocumentedCommand): string {
   return details.map((paragraph) => {
     const lines = paragraph.split("\n").map(text);
     return `.PP\n${lines.join("\n.br\n")}\n`;
   }).join("");
 }
 
-function examplesOf(spec: CommandSpec): string {
+function examplesOf(spec: DocumentedCommand): string {
   const all = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.entries(examples));
   const lines = all.map(([line, does]) => `.TP\n.B ${roff(line)}\n${sentence(does)}\n`);
   return lines.length === 0 ? "" : `.SH EXAMPLES\n${lines.join("")}`;
@@ -116,7 +117,7 @@ function files(): string {
     .join("");
 }
 
-function synopsis({ name, operands, options }: CommandSpec): string {
+function synopsis({ name, operands, options }: DocumentedCommand): string {
   const flags = Object.keys(options).length > 0 ? "\n.RI [ options ]" : "";
   const words = Object.keys(operands).map((operand) =>
     `\n.I ${roff(operandWord(operand).replace(/[<>]/g, ""))}`

@@ -6,7 +6,6 @@ import {
   COMMON_OPTIONS,
   type CommonOption,
   HELP_OPTION,
-  type JsonMembers,
   operandWord,
   type OptionSpec,
 } from "./command_spec.ts";
@@ -59,7 +58,7 @@ export function tell(
   io.stdout(given.flag("json") ? `${JSON.stringify(value, undefined, 2)}\n` : text);
 }
 
-type Described = Pick<CommandSpec, "name" | "summary" | "details" | "examples">;
+type Described = Pick<CommandSpec, "name" | "summary" | "details">;
 
 /** Creates a command from its table and its action, which prints with {@link tell}. */
 export function defineCommand<Option extends string, Operand extends string>(
@@ -67,9 +66,8 @@ export function defineCommand<Option extends string, Operand extends string>(
     readonly operands: Readonly<Record<Operand, string>>;
     /** In addition to {@link COMMON_OPTIONS}; may refine them. */
     readonly options: Readonly<Record<Option, OptionSpec>>;
-    readonly json: JsonMembers;
   },
-  act: (given: Given<Option | CommonOption, Operand>, io: CommandIo) => Promise<number>,
+  act: (given: Given<Option | CommonOption, Operand>, io: CommandIo) => number | Promise<number>,
 ): Command {
   const spec = { ...described, options: { ...options, ...COMMON_OPTIONS, ...options }, commands: [] };
   return commandOf(spec, async (args, io, usage) => {
@@ -92,7 +90,7 @@ export function defineCommands(
 ): Command {
   const { name } = described;
   const specs = commands.map((command) => command.spec);
-  const spec = { ...described, operands: {}, options: { help: HELP_OPTION }, json: {}, commands: specs };
+  const spec = { ...described, operands: {}, options: { help: HELP_OPTION }, commands: specs };
   return commandOf(spec, (args, io, usage) =>
     explain(spec, io, async () => {
       const [word, ...rest] = args;

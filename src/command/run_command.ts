@@ -21,7 +21,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["backup", async () => (await import("./files/backup.ts")).backup],
   ["restore", async () => (await import("./files/restore.ts")).restore],
   ["reservations", async () => (await import("./files/reservations.ts")).reservations],
-  ["completion", async () => (await import("./completion/completion.ts")).completion(allCommands)],
+  ["completion", async () => (await import("./completion.ts")).completion],
   ["version", async () => (await import("./version.ts")).version],
 ]);
 

@@ -11,13 +11,6 @@ export const version = defineCommand({
   summary: "Print the version of this service and of its runtime",
   operands: {},
   options: {},
-  json: {
-    "version": "Version of the service",
-    "deno": "Version of the runtime",
-    "v8": "Version of its JavaScript engine",
-    "target": "Target platform of the program",
-    "configuration?": "Main configuration file that commands read",
-  },
 }, async (given, io) => {
   const { target } = Deno.build;
   const configuration = await mainFile(given);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { allCommands } from "../../src/command/run_command.ts";
-import { type CommandSpec, leavesOf } from "../../src/command/command_spec.ts";
+import { documented, type DocumentedCommand, leavesOf } from "../../bin/docs/documented_command.ts";
 import { jsonDifferences } from "./json_differences.ts";
 import { ALICE, ALICE_DN, type Setting } from "../system/running_service.ts";
 
@@ -138,14 +138,14 @@ async function tryOne({ args, input, says, lacks }: Trial, pass: Pass, run: RunC
 }
 
 /** The command that words call. */
-function specOf(args: readonly string[]): CommandSpec {
+function specOf(args: readonly string[]): DocumentedCommand {
   const spec = leaves().find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
   assert(spec, `no command is called by ${args.join(" ")}`);
   return spec;
 }
 
-function leaves(): readonly CommandSpec[] {
-  return COMMANDS.flatMap(({ spec }) => leavesOf(spec));
+function leaves(): readonly DocumentedCommand[] {
+  return COMMANDS.flatMap(({ spec }) => leavesOf(documented(spec)));
 }
 
 /** Commands that nothing above runs. */

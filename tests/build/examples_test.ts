@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { runTool } from "../../bin/build/run_tool.ts";
-import { leavesOf } from "../../src/command/command_spec.ts";
+import { leavesOf } from "../../bin/docs/documented_command.ts";
 import { readArguments } from "../../src/command/arguments.ts";
 import { allCommands, runCommand } from "../../src/command/run_command.ts";
 import { parseProperties } from "../../src/config/properties.ts";

@@ -1,4 +1,4 @@
-import type { JsonMembers } from "../../src/command/command_spec.ts";
+import type { JsonMembers } from "../../bin/docs/command_output.ts";
 
 /**
  * How a value differs from what is documented of it: members that the documentation does not have, and members that it

@@ -13,7 +13,6 @@ const greet = defineCommand(
       words: { help: "What to say", value: "TEXT", default: "Hello" },
       after: { help: "What to add", value: "TEXT" },
     },
-    json: { "said": "What was said" },
     details: ["Nobody minds."],
   },
   (given, io) => {
@@ -31,7 +30,7 @@ const group = defineCommands({
   summary: "Talk",
   commands: [
     defineCommand(
-      { name: "talk on", summary: "Go on", operands: {}, options: {}, json: {} },
+      { name: "talk on", summary: "Go on", operands: {}, options: {} },
       () => Promise.resolve(0),
     ),
   ],

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { runCommand } from "../../src/command/run_command.ts";
-import { configurationSchema } from "../../src/config/json_schema.ts";
+import { configurationSchema } from "../../bin/docs/configuration_schema.ts";
 import { parseProperties } from "../../src/config/properties.ts";
 import { writtenKeys } from "../../src/config/section.ts";
-import { sections } from "../../src/config/sections.ts";
+import { sections } from "../../bin/docs/sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { MINIMAL } from "./load_fixture.ts";

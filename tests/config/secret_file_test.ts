@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { KeyReader } from "../../src/config/key_reader.ts";
 import { loadProperties } from "../../src/config/load_properties.ts";
 import { fileKey, type Section, writtenKeys } from "../../src/config/section.ts";
-import { sections } from "../../src/config/sections.ts";
+import { sections } from "../../bin/docs/sections.ts";
 import { type Diagnostic, formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { assertRemedies } from "../fixtures/remedies.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Key } from "../../src/config/key.ts";
-import { sections } from "../../src/config/sections.ts";
+import { sections } from "../../bin/docs/sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 
 const SECTIONS = await sections(KINDS);

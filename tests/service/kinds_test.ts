@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { configurationReference } from "../../bin/docs/configuration_reference.ts";
 import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
-import { sections } from "../../src/config/sections.ts";
+import { sections } from "../../bin/docs/sections.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { corePermissions } from "../../src/workers/permissions.ts";

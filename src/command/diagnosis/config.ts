@@ -1,4 +1,3 @@
-import { configurationSchema } from "../../config/json_schema.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
@@ -26,12 +25,6 @@ const show = defineCommand({
   options: {
     all: { help: "Also show unset keys without a default" },
   },
-  json: {
-    "[].key": "The key",
-    "[].section": "Title of the section in the reference",
-    "[].value": "Value as text, *** for a secret; null if not set and without default",
-    "[].source": "File and line, or default",
-  },
 }, async (given, io) => {
   const { effective, diagnostics } = await loadConfiguration(await configFile(given), {
     kinds: KINDS,
@@ -52,18 +45,12 @@ const schema = defineCommand({
   ],
   operands: {},
   options: {},
-  json: {
-    "$schema": "Dialect of the schema",
-    "title": "Its title",
-    "description": "Its purpose",
-    "type": "object",
-    "properties.*": "Schema of a key with a fixed name",
-    "patternProperties.*": "Schema of keys with names or numbers that you choose; pattern of the whole key",
-    "additionalProperties": "false: other keys of this service are unknown",
-  },
 }, async (given, io) => {
-  const value = await configurationSchema(KINDS);
-  tell(given, io, { value, text: `${JSON.stringify(value, undefined, 2)}\n` });
+  // Imported on use: no other command needs it.
+  const { default: text } = await import("../../../docs/configuration.schema.json", {
+    with: { type: "text" },
+  });
+  tell(given, io, { value: JSON.parse(text), text });
   return 0;
 });
 
@@ -71,11 +58,6 @@ const schema = defineCommand({
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",
-  examples: {
-    "authserver config show": "Shows each value and its source: file and line, or default",
-    "authserver config show --json": "Prints the same as JSON, without secrets",
-    "authserver config schema": "Prints the JSON Schema of all keys",
-  },
   commands: [show, schema],
 });
 

@@ -18,50 +18,6 @@ import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
 
-/** Members of `Explanation`. */
-const EXPLANATION_MEMBERS = {
-  "authenticators[]": "Authenticators in the order of evaluation; empty if authentication was skipped",
-  "authenticators[].authenticator?": "Name of the authenticator",
-  "authenticators[].outcome?": "accepted, refused, skipped (other kind of credentials), failed or not asked",
-  "authenticators[].reason?": "Reason of a refusal or failure",
-  "token[].authenticator?": "Authenticator that checks the access token",
-  "token[].what?": "Check: issuer, key, a required claim, or name",
-  "token[].found?": "What the token has",
-  "token[].expected?": "What the configuration requires",
-  "token[].ok?": "Whether it is met",
-  "caller.dn?": "Distinguished name of the user",
-  "caller.method?": "Authenticator that accepted the user; ASSUMED if authentication was skipped",
-  "caller.*?": "Further results of authentication: login, uid, role, groups, token",
-  "sources[].source?": "Attribute source, in the order of evaluation",
-  "sources[].entry.file?": "File with the entry for this user",
-  "sources[].entry.line?": "Counted from 1",
-  "sources[].entry.key?": "Name or pattern, as written",
-  "sources[].attributes.*[]?": "Values by attribute, the default first",
-  "sources[].failure?": "Reason why the source gave no answer",
-  "sources[].elsewhere?": "true: applies to servers where the account from authentication is not proven",
-  "user.*?": "Combined attributes: role, uid, group, and further available values",
-  "mayAsk?": "Whether the role may open sessions",
-  "servers[].server?": "Logical server; the other members describe a session there",
-  "servers[].refusal?": "Reason to refuse a session",
-  "servers[].requires?": "Requirements for logins; missing if every login is sufficient",
-  "servers[].uid?": "Unix account",
-  "servers[].gid?": "Unix group",
-  "servers[].availableGroups[]?": "Groups that the user may request",
-  "servers[].rateLimit?": "Bytes per second; missing if there is no limit",
-  "servers[].reservationLimit?": "Limit that reservations cause",
-  "servers[].includes?": "Patterns of allowed paths; all others are forbidden",
-  "servers[].excludes?": "Patterns of forbidden paths",
-  "servers[].reservations[]?": "Reservations that name the account",
-  "bans[].user?":
-    "Bans and throttling of the user by the running service; bans is missing if the service does not answer",
-  "bans[].address?": "IP address; for IPv6 a /64",
-  "bans[].names[]?": "Distinguished names of the user; only for bans by an operator",
-  "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
-  "bans[].failures": "Number of failed logins",
-  "bans[].until": "Time of the end, in milliseconds since 1970",
-  "refusal?": "First reason to refuse a session; missing if a session is possible",
-} as const;
-
 /** Milliseconds to wait for the bans of the running service. */
 const BANS_MS = 5000;
 
@@ -74,15 +30,6 @@ export const whoamiTestCommand = defineCommand({
     "Without --key, --certificate, --password or --token, the command skips authentication: the user is then a distinguished name, or a user name from a password or keys file.",
     "Exit status 0: a session is possible on the server (--server) or on at least one server; 1: no session is possible.",
   ],
-  examples: {
-    "authserver whoami-test 'CN=Ann Example, O=Site'":
-      "Shows account, groups and limits of a user on each server",
-    "authserver whoami-test ann": "Does the same for a user name",
-    "authserver whoami-test ann --password --server HPC":
-      "Tests a login with a password, and explains a failure",
-    "authserver whoami-test --token - <token.txt":
-      "Shows each check of an access token, and what each server would say",
-  },
   operands: { "user?": "User name or distinguished name; not needed with --token" },
   options: {
     ...SERVICE_OPTIONS,
@@ -93,7 +40,6 @@ export const whoamiTestCommand = defineCommand({
     from: { value: "ADDRESS", default: "127.0.0.1", help: "Client address of the user" },
     server: { value: "NAME", help: "Server for the exit status" },
   },
-  json: EXPLANATION_MEMBERS,
 }, async (given, io) => {
   const user = given.operand("user?");
   const token = given.text("token");

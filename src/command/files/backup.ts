@@ -20,14 +20,8 @@ export const backup = defineCommand({
     "Copies all files that the configuration names, and a consistent copy of each SQLite database. With PostgreSQL, prints the command that dumps the database. The folder has mode 700, its files 600: they contain keys and secrets. manifest.json lists them with owners, modes and digests, and the version.",
     "Run it as root or as the account of the service. authserver restore puts everything back.",
   ],
-  examples: { "authserver backup /var/backups/authserver-$(date +%F)": "Makes today's backup" },
   operands: { folder: "New folder for the copy" },
   options: {},
-  json: {
-    "folder": "Folder of the copy",
-    "files[]": "Paths of the copied files",
-    "dump?": "Command that adds the PostgreSQL database to the copy",
-  },
 }, async (given, io) => {
   const folder = resolve(given.operand("folder"));
   const main = resolve(await configFile(given));

@@ -32,7 +32,6 @@ const migrate = defineCommand({
     },
     stdin: { help: "Read the password from standard input instead of a prompt" },
   },
-  json: { "from": "Previous version of the tables; 0 is no tables", "to": "Current version" },
 }, async (given, io) => {
   const { config, database } = await chosen(given);
   const options = await optionsOf(config, database);
@@ -57,12 +56,6 @@ const importAll = defineCommand({
   operands: {},
   options: {
     directory: { value: "FOLDER", help: "Folder to copy from. If not given, persistence.directory" },
-  },
-  json: {
-    "shares.added": "Shares that were copied",
-    "shares.present": "Shares that existed already",
-    "records.added": "Copied tokens, certificates and other records",
-    "records.present": "Those that existed already",
   },
 }, async (given, io) => {
   const { file, config, database } = await chosen(given);
@@ -93,11 +86,6 @@ const importAll = defineCommand({
 export const database: Command = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
-  examples: {
-    "authserver database migrate --user authserver_owner":
-      "Creates the tables, or migrates them to this version",
-    "sudo -u authserver authserver database import": "Takes over what was kept in SQLite",
-  },
   commands: [migrate, importAll],
 });
 

@@ -2,15 +2,6 @@ import { counted } from "../../model/counted.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Imported } from "../../sharing/administration.ts";
 
-/** Output of a share import with `--json`. */
-export const IMPORTED = {
-  "added": "Number of imported shares",
-  "present[]": "Ids of shares that existed already",
-  "ended": "Number of skipped expired shares",
-  "refused": "Number of rejected shares",
-  "diagnostics[]?": "Reasons for the rejections, one per line",
-} as const;
-
 /** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;

@@ -22,10 +22,6 @@ export const init = defineCommand({
     "With --try: writes a working configuration for the loopback interface with a user and certificates valid for 30 days, then runs the service until you stop it. The folder must not contain a configuration.",
     "Existing files stay unchanged.",
   ],
-  examples: {
-    "authserver init --try": "Sets up and starts a trial service in an empty folder",
-    "authserver init --system": "Writes the files of a systemd installation, as root",
-  },
   operands: {},
   options: {
     system: { help: "Write to the system directories, as root" },
@@ -37,15 +33,6 @@ export const init = defineCommand({
     "scripts-prefix": PREFIX_OPTION,
     try: { help: "Create temporary certificates and a user, and start the service" },
     port: { value: "PORT", help: "Port to listen on, with --try (default: 9000)" },
-  },
-  json: {
-    "files[].path": "A file",
-    "files[].written": "Whether the file was written; false: it exists and stays unchanged",
-    "next[]?": "Next steps; missing with --try",
-    "user?": "With --try: the created user",
-    "password?": "Their password",
-    "url?": "URL of the running service, which prints the output of authserver serve --json",
-    "authority?": "File with the certificate of the authority",
   },
 }, async (given, io) => {
   if (given.flag("try")) return await tryOut(given, io);

@@ -29,30 +29,8 @@ export const migrate = defineCommand({
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
     "The command runs authserver check at the end and returns its exit status.",
   ],
-  examples: {
-    "authserver migrate /opt/unicore-authserver": "Migrates an installation from the archive",
-    "authserver migrate /etc/unicore/authserver":
-      "Migrates an installed package, as an account that may read its files",
-  },
   operands: { folder: "Folder of the Java service, or of its configuration" },
   options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
-  json: {
-    "from": "Folder that was copied",
-    "files": "Number of files in it",
-    "beside[]": "Files outside the old conf/ that were copied as well",
-    "left[]": "Files that were not copied, with the reason",
-    "changes[].file?": "File whose copy differs",
-    "changes[].line?": "Counted from 1",
-    "changes[].before?": "The line as it was",
-    "changes[].after?": "The line in the copy",
-    "byHand[].topic?": "Topic of a manual step",
-    "byHand[].what[]?": "Findings and steps, one per line",
-    "shares.from?": "Table of the shares; missing if there are none",
-    "shares.imported.*?": "What authserver share import --json prints",
-    "shares.left[]": "Why they were not imported, and what to type, a line each",
-    "scripts[]?": "Written scripts and script settings",
-    "check.*": "Output of authserver check --json",
-  },
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.
   const { findJavaInstallation, readFiles, readFilesBeside } = await import(

@@ -33,7 +33,6 @@ const STDIN = { help: "Read the password from the first line of standard input i
 const MD5 = { help: "Write the old format (MD5), for services that support no other" };
 const FORCE = { help: "Accept a short or common password" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
-const CHANGED = { "file": "Changed password file", "user": "As given" };
 const USER = { user: "User name" };
 
 /** Bytes of UTF-8 that fit the request header of every client. */
@@ -52,7 +51,6 @@ const add = defineCommand(
     summary: "Add a user to the password file; creates the file if necessary",
     operands: USER,
     options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
-    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -82,7 +80,6 @@ const change = defineCommand(
       md5: MD5,
       force: FORCE,
     },
-    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -103,7 +100,6 @@ const verify = defineCommand(
     summary: "Check a password as the service does; exit status 1 if it is wrong",
     operands: USER,
     options: { file: FILE, stdin: STDIN },
-    json: { "user": "As given", "dn": "Distinguished name of the user" },
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -131,7 +127,6 @@ const remove = defineCommand(
     summary: "Remove a user from the password file",
     operands: USER,
     options: { file: FILE },
-    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -151,12 +146,6 @@ const list = defineCommand(
     summary: "List the users of the password file with hash type and distinguished name",
     operands: {},
     options: { file: FILE },
-    json: {
-      "file": "The password file",
-      "users[].user": "User name",
-      "users[].hash?": "Hash type: scrypt or md5; missing if the user is disabled",
-      "users[].dn?": "Distinguished name; missing if the user is disabled",
-    },
   },
   async (given, io) => {
     const file = await fileOf(given);
@@ -187,11 +176,6 @@ export const passwd: Command = defineCommands({
     "A new password needs at least 12 characters and must not be a common password. --force overrides these rules.",
     "The command stores new passwords with scrypt. The service reloads the changed file within two seconds.",
   ],
-  examples: {
-    'authserver passwd add ann --dn "CN=Ann Example, O=Example"': "Prompts for the password twice",
-    "authserver passwd change ann --stdin < new-password": "Reads the password from a file",
-    "authserver passwd verify ann": "Checks whether the password is correct",
-  },
   commands: [add, change, verify, remove, list],
 });
 

@@ -19,17 +19,6 @@ const OPTIONS = {
   server: { value: "NAME", help: "Logical server; required if several servers have reservations" },
 } as const;
 
-const MEMBERS = {
-  "name": "Name",
-  "from": "Start, in the form 2026-01-05T20:00:00.000Z",
-  "to": "End",
-  "uids[]": "Unix accounts that the reservation does not limit",
-  "rateLimit": "Limit for everyone else in bytes per second; 0 is no limit",
-  "limitText": "The same as written",
-} as const;
-
-const FILE = "Changed file";
-
 const NAME = { name: "Name of the reservation" };
 
 const list = defineCommand({
@@ -37,7 +26,6 @@ const list = defineCommand({
   summary: "List the reservations of a server, including past ones",
   operands: {},
   options: OPTIONS,
-  json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, async (given, io) => {
   const { reservations, diagnostics, context } = await withReservations(given, async (store, context) => ({
     ...await store.list(),
@@ -70,7 +58,6 @@ const add = defineCommand({
       default: "10m",
     },
   },
-  json: { "file": FILE, ...MEMBERS },
 }, async (given, io) => {
   const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
   if (from === undefined || to === undefined || uids === undefined) {
@@ -96,7 +83,6 @@ const remove = defineCommand({
   summary: "Remove the reservations with a name",
   operands: NAME,
   options: OPTIONS,
-  json: { "file": FILE, "name": "As given" },
 }, async (given, io) => {
   const name = given.operand("name");
   return await withReservations(given, async (store) => {
@@ -113,11 +99,6 @@ export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",
   details: ["Works with and without a running service."],
-  examples: {
-    "authserver reservations add course --from 9:00 --to 17:00 --uids ann":
-      "Only Ann transfers at full speed today",
-    "authserver reservations list": "Lists future, current and past reservations",
-  },
   commands: [list, add, remove],
 });
 

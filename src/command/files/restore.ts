@@ -16,17 +16,9 @@ export const restore = defineCommand({
     "Checks the backup first, then the places. Refuses backups of later versions, missing or changed files, places in use by a running service, and existing files unless --replace is given. A failure changes nothing.",
     "Run it as root, so that files get their owners. With PostgreSQL, it prints the command that restores the database.",
   ],
-  examples: { "authserver restore --replace /var/backups/authserver-2026-01-05": "Goes back to a backup" },
   operands: { folder: "Folder of the backup" },
   options: {
     replace: { help: "Keep existing files under other names, and put those of the backup in their place" },
-  },
-  json: {
-    "version": "Version of the service that made the backup",
-    "made": "Time of the backup",
-    "files[].path": "Restored file",
-    "files[].kept?": "Name of the file that was there before",
-    "load?": "Command that restores the PostgreSQL database",
   },
 }, async (given, io) => {
   const folder = resolve(given.operand("folder"));

@@ -1,7 +1,7 @@
 import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
-import { IMPORTED, importedReport } from "./imported_shares.ts";
+import { importedReport } from "./imported_shares.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
@@ -14,27 +14,6 @@ const SERVER = {
   value: "NAME",
   help: "Logical server; required if several servers have a share with this id",
 };
-/** Members of an entry that `share import` reads. */
-const MEMBERS = {
-  "server": "Logical server",
-  "id": "Id, the last part of the link",
-  "path": "Path on the server",
-  "isDirectory": "Whether the share is a directory",
-  "ownerID": "Distinguished name of the owner",
-  "uid": "Unix account that accesses the files",
-  "gid?": "Unix group",
-  "targetID": "Recipient: a distinguished name, or group: and a Unix group",
-  "access": "READ, WRITE, MODIFY or DROP (upload only)",
-  "oneTime": "Whether the share ends after its first use",
-  "usesLeft?": "Remaining uses; missing if not limited",
-  "expires": "Expiry in seconds since 1970; 0 is never",
-  "accessCount": "How often it was used",
-  "sources[]?": "Client addresses and ranges that may use the share; missing if not limited",
-  "note?": "Note for the recipient",
-  "password?": "Hash of the password of the link",
-  "maxFiles?": "Maximum number of uploaded files, with DROP",
-  "maxBytes?": "Maximum size of all uploads in bytes, with DROP",
-} as const;
 
 const ID = { id: "Id of the share, the last part of its link" };
 
@@ -52,7 +31,6 @@ const list = defineCommand({
     limit: { value: "NUMBER", help: "At most so many shares; without it all" },
     after: { value: "SERVER/ID", help: "Begin behind this share, such as the last one that was listed" },
   },
-  json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, (given, io) => {
   const part = { after: readPlace(given.text("after")), most: readLimit(given.text("limit")) };
   return withShareDatabase(given, async ({ administration, servers }) => {
@@ -74,17 +52,6 @@ const show = defineCommand({
   summary: "Show a share and its latest uses",
   operands: ID,
   options: { server: SERVER },
-  json: {
-    ...MEMBERS,
-    "uses[]": "Latest uses",
-    "uses[].at?": "Milliseconds since 1970",
-    "uses[].kind?": "How it was used",
-    "uses[].who?": "Distinguished name of the user",
-    "uses[].address?": "Their address",
-    "uses[].path?": "Path that was asked for",
-    "uses[].bytes?": "Bytes moved over HTTP",
-    "uses[].complete?": "Whether all bytes arrived",
-  },
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const { share, uses } = await administration.show(given.operand("id"), serverOf(given, servers));
@@ -97,7 +64,6 @@ const remove = defineCommand({
   summary: "End a share; running transfers continue",
   operands: ID,
   options: { server: SERVER },
-  json: MEMBERS,
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
@@ -118,7 +84,6 @@ const chown = defineCommand({
     uid: { value: "NAME", help: "Unix account of the new owner on the server" },
     gid: { value: "NAME", help: "Unix group. If not given, the primary group of the account" },
   },
-  json: MEMBERS,
 }, (given, io) => {
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];
   if (owner === undefined || uid === undefined) throw new WrongUsage("Expected --owner DN and --uid NAME");
@@ -148,7 +113,6 @@ const importShares = defineCommand({
     server: { ...SERVER, help: "Logical server of entries without a server" },
     partial: { help: "Import valid shares, and report the rest" },
   },
-  json: IMPORTED,
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const file = given.operand("file");
@@ -167,10 +131,6 @@ export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
   details: ["Run these commands as the account of the service."],
-  examples: {
-    "sudo -u authserver authserver share list": "Lists all shares of a service that systemd runs",
-    "authserver share import shares.csv": "Takes shares over from the Java service",
-  },
   commands: [list, show, remove, chown, importShares],
 });
 

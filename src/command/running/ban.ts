@@ -20,15 +20,6 @@ const list = defineCommand({
   summary: "List banned and throttled users and addresses",
   operands: {},
   options: SERVICE_OPTIONS,
-  json: {
-    "bans[].user?": "User name, account or distinguished name",
-    "bans[].address?": "IP address; for IPv6 a /64",
-    "bans[].names[]?": "Distinguished names of the user; only for bans by an operator",
-    "bans[].reason": "passwords, tokens (failed logins) or operator (ban)",
-    "bans[].failures": "Number of failed logins",
-    "bans[].until": "End, in the form 2026-01-05T09:15:00.123Z",
-    "total": "Number of bans; can exceed the number of listed bans",
-  },
 }, async (given, io) => {
   const answer = await requireRunning(given, { command: "ban list" });
   tell(given, io, { value: answer, text: banTable(answer) });
@@ -66,15 +57,6 @@ const add = defineCommand({
     ...SERVICE_OPTIONS,
     ...SUBJECT_OPTIONS,
     for: { value: "TIME", help: "Duration: a number and s, m, h or d", default: "1h" },
-  },
-  json: {
-    "user?": "As given",
-    "address?": "As given, in canonical form",
-    "until": "End, in the form 2026-01-05T09:15:00.123Z",
-    "names[]?": "Distinguished names of the user in other credentials",
-    "unaware[]?": "Instances (host:port) that do not know the ban yet",
-    "stored?": "Whether the database has the ban; missing without a database",
-    "reversed?": "Known user whose name has the same parts in reverse order; the given name is unknown",
   },
 }, async (given, io) => {
   const subject = subjectIn(given);
@@ -118,7 +100,6 @@ const remove = defineCommand({
   ],
   operands: {},
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
-  json: { "lifted": "Number of removed bans and failed-login counters" },
 }, async (given, io) => {
   const subject = subjectIn(given);
   const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
@@ -133,10 +114,6 @@ const remove = defineCommand({
 export const ban: Command = defineCommands({
   name: "ban",
   summary: "List, add and remove bans of users and addresses",
-  examples: {
-    "authserver ban add --address 192.0.2.7 --for 2h": "Bans an address for two hours",
-    "authserver ban remove --user ann": "Unlocks a user who mistyped too often",
-  },
   commands: [list, add, remove],
 });
 

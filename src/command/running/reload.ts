@@ -11,12 +11,8 @@ export const reload = defineCommand({
     "Exit status 0: the service uses the new configuration; 1: it keeps the previous one.",
     "Run it as the user of the service or as root.",
   ],
-  examples: {
-    "authserver check && authserver reload": "Reloads the configuration if it is valid",
-  },
   operands: {},
   options: SERVICE_OPTIONS,
-  json: { "generation": "Number of configurations used since the start, including the current one" },
 }, async (given, io) => {
   const outcome = await requireRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {

@@ -15,22 +15,6 @@ const list = defineCommand({
   summary: "List the active tokens of a user",
   operands: {},
   options: { ...SERVICE_OPTIONS, ...USER_OPTION },
-  json: {
-    "tokens[].id": "Id of the token, for token revoke",
-    "tokens[].name?": "Name of the token",
-    "tokens[].made": "Time of creation, in the form 2026-01-05T09:15:00.000Z",
-    "tokens[].ends": "Time of its end",
-    "tokens[].madeFrom?": "Client address of the request for the token",
-    "tokens[].madeBy?": "Administrator who requested the token",
-    "tokens[].lastUsed?": "Day of the last use, in UTC",
-    "tokens[].lastUsedFrom?": "First client address on that day",
-    "tokens[].renewable": "Whether the token is renewable",
-    "tokens[].limited": "Whether the token is for this service only",
-    "tokens[].path[]?": "Directories that the token is restricted to",
-    "tokens[].activity?": "Permitted actions: read, write or all",
-    "tokens[].server[]?": "Logical servers that the token is restricted to",
-    "tokens[].address?": "Client addresses that may use the token",
-  },
 }, async (given, io) => {
   const answer = await requireRunning(given, { command: "token list", user: userIn(given) });
   tell(given, io, { value: answer, text: tokenTable(answer) });
@@ -51,10 +35,6 @@ const revoke = defineCommand({
     ...USER_OPTION,
     id: { value: "ID", help: "Id of the token. If not given, all tokens of the user are revoked" },
   },
-  json: {
-    "ended": "Number of listed tokens that were revoked",
-    "names[]": "Distinguished names of the user",
-  },
 }, async (given, io) => {
   const [user, id] = [userIn(given), given.text("id")];
   const request = { command: "token revoke", user, id, operator: await operator() } as const;
@@ -73,10 +53,6 @@ const revoke = defineCommand({
 export const token: Command = defineCommands({
   name: "token",
   summary: "List and revoke the tokens of a user",
-  examples: {
-    "authserver token list --user ann": "Lists the tokens with the address of the last use",
-    "authserver token revoke --user ann": "Revokes all tokens, for example after a laptop was stolen",
-  },
   commands: [list, revoke],
 });
 

@@ -11,15 +11,6 @@ const show = defineCommand({
   details: ["Exit status 1: no daemon knows the account, or no daemon answered."],
   operands: { uid: "Name of the Unix account" },
   options: SERVICE_OPTIONS,
-  json: {
-    "[].server": "Logical server",
-    "[].state": "known, unknown (the account does not exist) or failed (no daemon answered)",
-    "[].home?": "Home directory",
-    "[].keys[].type?": "Type of an SSH key, for example ssh-ed25519",
-    "[].keys[].fingerprint?": "Fingerprint of the key, as ssh-keygen -l shows it",
-    "[].keys[].reason?": "Reason why the key is unusable",
-    "[].reason?": "Reason why no daemon answered",
-  },
 }, async (given, io) => {
   const uid = given.operand("uid");
   if (!isAccountName(uid)) throw new WrongUsage("Expected the name of a Unix account");
@@ -33,7 +24,6 @@ const show = defineCommand({
 export const user: Command = defineCommands({
   name: "user",
   summary: "Show information about a user",
-  examples: { "authserver user show ann": "Shows whether daemons know the account, and its keys" },
   commands: [show],
 });
 

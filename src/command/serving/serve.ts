@@ -15,11 +15,6 @@ export const serve = defineCommand({
     "SIGTERM and SIGINT stop the service: it drains for container.drainSeconds, then lets running requests finish for at most 20 seconds.",
     "SIGHUP and changes of configuration files reload the configuration.",
   ],
-  examples: {
-    "authserver": "Uses conf/container.properties, or else /etc/authserver/container.properties",
-    "authserver serve --config site/container.properties --name SITE-A":
-      "Runs one of several services on a machine",
-  },
   operands: {},
   options: {
     name: {
@@ -28,12 +23,6 @@ export const serve = defineCommand({
       help: "Name of this service in the process list and in messages",
     },
     json: { help: "Print log lines and messages as one JSON object per line" },
-  },
-  json: {
-    "time?": "Of a line of the log, as 2026-01-05T09:15:00.123Z",
-    "level?": "Of a line of the log: debug, info, warn or error",
-    "message": "What happened",
-    "*?": "Other fields of a log line",
   },
 }, async (given, io) => {
   const file = await configFile(given);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../../src/command/arguments.ts";
-import type { CommandSpec } from "../../../src/command/command_spec.ts";
+import { documented, type DocumentedCommand } from "../../../bin/docs/documented_command.ts";
 import { manualPages } from "../../../bin/docs/manual_page.ts";
 import { allCommands } from "../../../src/command/run_command.ts";
 
@@ -8,7 +8,7 @@ const COMMANDS = await allCommands();
 
 const PROGRAM = { date: "2026-01-05", version: "1.2.3" };
 
-const SPEC: CommandSpec = {
+const SPEC: DocumentedCommand = {
   name: "try",
   summary: "Try a thing",
   details: [".dots and 'quotes' and \\backslashes, and a-b, and ü\n'second line"],
@@ -18,11 +18,11 @@ const SPEC: CommandSpec = {
   commands: [],
 };
 
-const pageOf = (spec: CommandSpec) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
+const pageOf = (spec: DocumentedCommand) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
 
 Deno.test("manualPages() describe every command and option, and those within", () => {
   const pages = new Map(
-    manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM).map(({ file, text }) => [file, text]),
+    manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM).map(({ file, text }) => [file, text]),
   );
   assert.ok(pages.has("authserver.1"));
   for (const { spec } of COMMANDS) {
@@ -38,8 +38,9 @@ Deno.test("manualPages() describe every command and option, and those within", (
 });
 
 Deno.test("every command but version has examples, which can be typed as they stand", () => {
-  const specs = COMMANDS.flatMap(({ spec }) => [spec, ...spec.commands]);
-  for (const { spec } of COMMANDS.filter(({ spec }) => spec.name !== "version")) {
+  const all = COMMANDS.map(({ spec }) => documented(spec));
+  const specs = all.flatMap((spec) => [spec, ...spec.commands]);
+  for (const spec of all.filter(({ name }) => name !== "version")) {
     const lines = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.keys(examples));
     assert.ok(lines.length > 0, spec.name);
     for (const line of lines) {
@@ -73,7 +74,7 @@ Deno.test("manualPages() begin the purpose with a small letter behind the name, 
 });
 
 Deno.test("manualPages() keep to ASCII and to lines that terminals and mandoc like", () => {
-  for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+  for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM)) {
     assert.match(text.replaceAll("\n", ""), /^[\x20-\x7e]*$/, file);
     for (const line of text.split("\n")) assert.ok(line.length <= 80, `${file}: ${line}`);
   }
@@ -88,7 +89,7 @@ for (
     async fn() {
       const folder = await Deno.makeTempDir();
       try {
-        for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+        for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => documented(spec)), PROGRAM)) {
           await Deno.writeTextFile(`${folder}/${file}`, text);
           const { stdout, stderr } = await new Deno.Command(program, {
             args: [...args, `${folder}/${file}`],

@@ -1,8 +1,9 @@
-import { type CommandSpec, isFile, leaves } from "../command_spec.ts";
+import type { CommandSpec } from "../../src/command/command_spec.ts";
+import { isFile, withNested } from "./documented_command.ts";
 
 /** Returns the completion script for bash without dependencies. */
 export function bashCompletion(commands: readonly CommandSpec[]): string {
-  const cases = leaves(commands).map((spec) => {
+  const cases = withNested(commands).map((spec) => {
     const options = Object.entries(spec.options);
     const files = options.filter(([, option]) => isFile(option)).map(([name]) => `--${name}`);
     const values = options.filter(([, option]) => option.value !== undefined && !isFile(option))

@@ -1,4 +1,5 @@
-import { type CommandSpec, isFile, type OptionSpec } from "../command_spec.ts";
+import type { CommandSpec, OptionSpec } from "../../src/command/command_spec.ts";
+import { isFile } from "./documented_command.ts";
 
 /** Returns the completion script for zsh. */
 export function zshCompletion(commands: readonly CommandSpec[]): string {
