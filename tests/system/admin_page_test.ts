@@ -1,5 +1,6 @@
 /** What administrators see and do by page: as the operator at the command line. */
 import assert from "node:assert/strict";
+import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
@@ -56,10 +57,8 @@ async function command(...args: readonly string[]): Promise<string> {
   return io.out;
 }
 
-async function audited(task: string): Promise<Record<string, unknown>[]> {
-  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trim().split("\n");
-  return lines.map((line) => JSON.parse(line)).filter((line) => line.task === task);
-}
+const audited = (task: string) =>
+  auditLines(`${system.folder}/logs/audit.log`, { wanted: (line) => line["task"] === task });
 
 Deno.test("an administrator sees daemons, failed logins and reservations; a name that nobody has is not repeated", async () => {
   const boss = await signedIn(BOSS);
@@ -136,7 +135,7 @@ Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the 
   await system.service.reload();
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal(await command("ban", "list"), "Nobody is banned\n");
-  assert.equal((await audited("Lift")).at(-1)?.done, true);
+  assert.equal((await audited("Lift")).at(-1)?.["done"], true);
 });
 
 Deno.test("a ban of an IPv6 address is lifted by the button beside it", async () => {

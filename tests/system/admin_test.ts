@@ -1,5 +1,6 @@
 /** Actions of administrators (rest-api.md 1.14), by the public door. */
 import assert from "node:assert/strict";
+import { type AuditLine, auditLines } from "../fixtures/audit_lines.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { Question } from "./ask.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, ROLE_ONLY, runService } from "./running_service.ts";
@@ -41,12 +42,12 @@ async function act(name: string, body: unknown, question: Question = boss) {
 }
 
 /** The audit line of what was asked last. */
-async function audited({ request }: { readonly request: string }): Promise<Record<string, unknown>> {
-  for (;;) {
-    const lines = (await Deno.readTextFile(`${system.folder}/audit.log`)).trim().split("\n");
-    const found = lines.map((line) => JSON.parse(line)).find((line) => line.request === request);
-    if (found !== undefined) return found;
-  }
+async function audited({ request }: { readonly request: string }): Promise<AuditLine> {
+  const [line] = await auditLines(`${system.folder}/audit.log`, {
+    wanted: (line) => line["request"] === request,
+  });
+  assert(line);
+  return line;
 }
 
 async function newShare(): Promise<string> {

@@ -1,5 +1,6 @@
 /** Programs that log in by a browser (RFC 8628), with each way to sign in, by HTTP and by the script that the service serves. */
 import assert from "node:assert/strict";
+import { auditLines } from "../fixtures/audit_lines.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -204,15 +205,23 @@ Deno.test("programs hear the errors of RFC 6749 and 8628, and invalid requests b
   assert.equal((await poll("x")).json().error, "invalid_grant");
 });
 
+/** Reads the audit lines of these answers, in the order of the answers. */
+async function audited(replies: readonly { readonly headers: Readonly<Record<string, unknown>> }[]) {
+  const ids = replies.map(({ headers }) => headers["x-request-id"]);
+  const lines = await auditLines(`${system.folder}/logs/audit.log`, {
+    wanted: ({ request }) => ids.includes(request),
+    count: ids.length,
+  });
+  return ids.map((id) => lines.find(({ request }) => request === id) ?? {});
+}
+
 Deno.test("an approval is in the audit stream, with both addresses", async () => {
   const { user_code } = await begin();
-  await decide(await byPassword(), user_code);
-  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trim().split("\n");
-  const last = lines.map((line) => JSON.parse(line)).findLast(({ action }) =>
-    action === "POST /login/device/allow"
-  );
-  assert.deepEqual([last.event, last.decision, last.dn, last.client, last.address], [
+  const [line = {}] = await audited([await decide(await byPassword(), user_code)]);
+  const keys = ["event", "action", "decision", "dn", "client", "address"];
+  assert.deepEqual(keys.map((key) => line[key]), [
     "token",
+    "POST /login/device/allow",
     "granted",
     ALICE_DN,
     "127.0.0.1",
@@ -223,17 +232,16 @@ Deno.test("an approval is in the audit stream, with both addresses", async () =>
 Deno.test("a code that is wrong or used allows nothing, and the audit stream says refused", async () => {
   const { user_code = "" } = await begin();
   const browser = await byPassword();
-  assert.equal((await decide(browser, user_code)).status, 200);
+  const first = await decide(browser, user_code);
+  assert.equal(first.status, 200);
+  const replies = [first];
   const token = formToken(await browser.get("/login/device"));
   for (const code of [user_code, "BBBB-BBBB", ""]) {
-    const { status } = await browser.post("/login/device/allow", { token, user_code: code });
-    assert.equal(status, 404, code);
+    const reply = await browser.post("/login/device/allow", { token, user_code: code });
+    assert.equal(reply.status, 404, code);
+    replies.push(reply);
   }
-  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trim().split("\n");
-  const allowed = lines.map((line) => JSON.parse(line)).filter(({ action }) =>
-    action === "POST /login/device/allow"
-  );
-  assert.deepEqual(allowed.slice(-4).map(({ decision }) => decision), [
+  assert.deepEqual((await audited(replies)).map(({ decision }) => decision), [
     "granted",
     "refused",
     "refused",

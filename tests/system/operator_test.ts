@@ -2,6 +2,7 @@
 import { killWorker } from "./kill_worker.ts";
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { type AuditLine, auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -36,10 +37,8 @@ async function reload(system: SystemUnderTest): Promise<void> {
   await system.service.reload();
 }
 
-async function auditLines(system: SystemUnderTest): Promise<Record<string, unknown>[]> {
-  const text = await Deno.readTextFile(`${system.folder}/logs/audit.log`);
-  return text.trimEnd().split("\n").map((line) => JSON.parse(line));
-}
+const audited = (system: SystemUnderTest, count: number, wanted?: (line: AuditLine) => boolean) =>
+  auditLines(`${system.folder}/logs/audit.log`, { count, ...(wanted && { wanted }) });
 
 const openSession = (system: SystemUnderTest, as: readonly [string, string] = ALICE) =>
   system.ask("/rest/auth/HPC", { as, body: { serverPath: "/" } });
@@ -93,10 +92,7 @@ Deno.test("status names what is wrong, also while the configuration is broken", 
   assert.equal(status, 1);
   assert.match(out, /^last reload .*FAILED: .*container\.properties:\d+: container\.port = x/m);
   assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
-  assert.equal(
-    JSON.stringify((await auditLines(system)).at(-1)).includes('"event":"reload","decision":"refused"'),
-    true,
-  );
+  await audited(system, 1, ({ event, decision }) => event === "reload" && decision === "refused");
 });
 
 Deno.test("status says that a daemon is down, and why", async () => {
@@ -156,8 +152,8 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   assert.deepEqual([nobody.status, nobody.out], [1, ""]);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
-  const events = (await auditLines(system)).map(({ event, user, operator }) => [event, user, operator]);
-  assert.deepEqual(events.filter(([, user]) => user === "alice"), [
+  const events = await audited(system, 2, ({ user }) => user === "alice");
+  assert.deepEqual(events.map(({ event, user, operator }) => [event, user, operator]), [
     ["ban", "alice", "olga"],
     ["lift", "alice", "olga"],
   ]);
@@ -177,19 +173,18 @@ Deno.test("a failed login is told by its user name if it is one of ours, else by
   assert.equal(names[0], "alice");
   assert.match(names[1] ?? "", /^unknown-[0-9a-f]{8}$/);
   await system.logged(new RegExp(`audit session .*user=${names[1]} `));
-  const told = async () =>
-    (await auditLines(system)).filter(({ event }) => event === "session").map((
-      { user, reason },
-    ) => [user, reason]);
-  await until(async () => (await told()).length >= 2, { everyMs: 10 });
-  assert.deepEqual(await told(), names.map((name) => [name, "ERR_UNAUTHENTICATED"]));
+  const told = await audited(system, 2, ({ event }) => event === "session");
+  assert.deepEqual(
+    told.map(({ user, reason }) => [user, reason]),
+    names.map((name) => [name, "ERR_UNAUTHENTICATED"]),
+  );
   assert(!system.log.join().includes("my-pa55word"));
 });
 
 Deno.test("log and audit stream can be read by the service's group and by nobody else", async () => {
   await using system = await runService();
   await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
-  await until(async () => (await auditLines(system)).length !== 0, { everyMs: 10 });
+  await audited(system, 1);
   for (const name of ["authserver.log", "audit.log"]) {
     assert.equal(((await Deno.stat(`${system.folder}/logs/${name}`)).mode ?? 0) & 0o777, 0o640, name);
   }
@@ -253,7 +248,7 @@ Deno.test("user show tells what daemons say, without repeating keys", async () =
 Deno.test("each decision leaves one audit line, over changes of the core and of the file", async () => {
   await using system = await runService();
   await settled(system);
-  const before = (await auditLines(system)).length;
+  const before = (await audited(system, 0)).length;
   await openSession(system);
   await openSession(system, ["alice", "wrong"]);
   await Promise.all([openSession(system), reload(system)]);
@@ -377,8 +372,8 @@ Deno.test("a reload is over when the metrics page is where it is wanted", async 
   assert.doesNotMatch(system.log.join("\n"), /control socket/, "which stayed where it was");
 });
 
-const events = async (path: string) =>
-  (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line).event);
+const events = async (path: string, count: number) =>
+  (await auditLines(path, { count })).map(({ event }) => event);
 
 Deno.test("a reload moves log and audit stream to other files, and changes the level of every worker's log", async () => {
   await using system = await runService(BY_HAND);
@@ -397,8 +392,8 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   const log = await Deno.readTextFile(`${system.folder}/elsewhere/service.log`);
   assert.match(log, /settings changed keys="?container\.logging\.file container\.logging\.level/);
   // Beside the log file, since nothing else is said.
-  assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`), ["reload", "session"]);
-  assert.deepEqual(await events(`${system.folder}/logs/audit.log`), ["start"]);
+  assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`, 2), ["reload", "session"]);
+  assert.deepEqual(await events(`${system.folder}/logs/audit.log`, 1), ["start"]);
 
   await set(system, {
     "container.audit.file": `${system.folder}/decisions`,
@@ -407,8 +402,7 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   const lines = system.log.length;
   await openSession(system);
   // Lines of the core come in batches.
-  await until(async () => (await events(`${system.folder}/decisions`)).length >= 2, { everyMs: 10 });
-  assert.deepEqual(await events(`${system.folder}/decisions`), ["reload", "session"]);
+  assert.deepEqual(await events(`${system.folder}/decisions`, 2), ["reload", "session"]);
   assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
 });
 
@@ -423,7 +417,7 @@ Deno.test("audit lines that could not be written go where a reload says", async 
     if (system.log.some((line) => line.includes("audit lines not written"))) break;
   }
   await set(system, { "container.audit.file": `${system.folder}/decisions` });
-  assert.deepEqual(new Set(await events(`${system.folder}/decisions`)), new Set(["session", "reload"]));
+  assert.deepEqual(new Set(await events(`${system.folder}/decisions`, 2)), new Set(["session", "reload"]));
 });
 
 Deno.test("a reload moves the control socket, takes it away and brings it back", async () => {

@@ -1,5 +1,6 @@
 /** Browsers that people sign in with: what begins, what ends it, and what it is good for. */
 import assert from "node:assert/strict";
+import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE, ALICE_DN, PASSWORDS, runService, STRANGER } from "./running_service.ts";
@@ -88,17 +89,20 @@ Deno.test("a wrong password is told, counted and audited like any other, and rig
   assert(Number(late.headers["retry-after"]) > 0);
   assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 429, "by Basic as well");
   assert.equal(one.cookies.has(COOKIE), false);
-  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).split("\n");
-  const logins = lines.filter((line) => line.includes('"login"')).map((line) => JSON.parse(line));
-  const refused = logins.find(({ user }) => user === STRANGER[0]);
-  assert.deepEqual([refused.event, refused.decision, refused.action, refused.reason], [
+  const path = `${system.folder}/logs/audit.log`;
+  const [refused = {}] = await auditLines(path, {
+    wanted: ({ event, user }) => event === "login" && user === STRANGER[0],
+  });
+  assert.deepEqual([refused["event"], refused["decision"], refused["action"], refused["reason"]], [
     "login",
     "refused",
     "POST /login",
     "ERR_UNAUTHENTICATED",
   ]);
-  const granted = logins.find(({ dn }) => dn === ALICE_DN);
-  assert.deepEqual([granted.decision, granted.method], ["granted", "PASSWORD"]);
+  const [granted = {}] = await auditLines(path, {
+    wanted: ({ event, dn }) => event === "login" && dn === ALICE_DN,
+  });
+  assert.deepEqual([granted["decision"], granted["method"]], ["granted", "PASSWORD"]);
   await command("ban", "remove", "--user", STRANGER[0]);
   await command("ban", "remove", "--address", "127.0.0.1");
 });

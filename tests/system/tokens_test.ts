@@ -1,5 +1,6 @@
 /** Tokens that are listed and taken back: by their owner, by the operator, and for every instance. */
 import assert from "node:assert/strict";
+import { auditLines } from "../fixtures/audit_lines.ts";
 import { runCommand } from "../../src/command/run_command.ts";
 import { signToken } from "../authentication/sign_token.ts";
 import { createPrivateKey } from "node:crypto";
@@ -208,8 +209,10 @@ Deno.test("token list and token revoke work beside the running service, and leav
   for (const each of [second, third]) assert.equal(await shown(system, each), 401);
   assert.equal((await command("list", "--user", "alice")).out, "There is no token\n");
   await system.logged(/warn {2}operator revoked tokens user=alice ended=2 operator=/);
-  const audit = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trimEnd().split("\n")
-    .map((line) => JSON.parse(line)).filter(({ event }) => event === "revoke");
+  const audit = await auditLines(`${system.folder}/logs/audit.log`, {
+    wanted: ({ event }) => event === "revoke",
+    count: 2,
+  });
   assert.deepEqual(audit.map(({ user, token, ended, decision }) => [user, token, ended, decision]), [
     ["alice", idOf(first), 1, "granted"],
     ["alice", undefined, 2, "granted"],
