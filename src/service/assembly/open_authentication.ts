@@ -67,6 +67,7 @@ interface OpenAuthentication {
   readonly registry: TokenRegistry | undefined;
   readonly signIns: SignIns;
   readonly records: Records["open"];
+  readonly anyRecords: Records["openAnyway"];
 }
 
 /** Opens authentication. @throws If a configured file is invalid. */
@@ -117,6 +118,7 @@ export async function openAuthentication(
       log,
     }),
     records: records.open,
+    anyRecords: records.openAnyway,
   };
 }
 
