@@ -217,6 +217,7 @@ export type AuditConfig =
     | { readonly to: "file"; readonly path: string }
     | { readonly to: "console" }
     | { readonly to: "journal" }
+    | { readonly to: "syslog"; readonly address: string } // `tls://host:port`
   );
 
 /** Control socket. */

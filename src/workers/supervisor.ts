@@ -9,6 +9,7 @@ import type { Resolve } from "./permissions.ts";
 import { ReloadRecord } from "./reload_record.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { WorkerLifecycle } from "./worker_lifecycle.ts";
+import { syslogServer } from "../outgoing/syslog.ts";
 import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
@@ -46,7 +47,10 @@ export class Supervisor {
     { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
     this.#snapshot = snapshot;
-    this.reports = new WorkerReports(logFile, snapshot.config, () => this.#cores.tellAudit());
+    this.reports = new WorkerReports(logFile, snapshot.config, {
+      auditChanged: () => this.#cores.tellAudit(),
+      logServer: (address) => syslogServer({ address, hostName, snapshot: () => this.#snapshot }),
+    });
     this.reloads = new ReloadRecord(this.reports);
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
@@ -64,7 +68,7 @@ export class Supervisor {
   static async start(
     snapshot: Snapshot,
     {
-      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging.format),
+      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging),
       resolve = resolveHost,
       hostName = "localhost",
       metricsPage = () => Promise.resolve(""),

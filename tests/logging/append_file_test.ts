@@ -54,3 +54,28 @@ Deno.test("AppendFile begins a line of its own after a partial write", async () 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("AppendFile renames a file that has its full size, keeps as many as it may, and counts what was there before", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/a.log`;
+  await Deno.writeTextFile(path, "old\n");
+  const file = new AppendFile(path, { maxSize: 8, maxFiles: 2 });
+  const files = () =>
+    Object.fromEntries(
+      [...Deno.readDirSync(folder)].map(({ name }) => [name, Deno.readTextFileSync(`${folder}/${name}`)]),
+    );
+  try {
+    file.append("one\n");
+    file.append("two\n");
+    assert.deepEqual(files(), { "a.log": "two\n", "a.log.1": "old\none\n" });
+    for (const line of ["three and more\n", "four\n", "five and more\n", "six\n"]) file.append(line);
+    assert.deepEqual(files(), {
+      "a.log": "six\n",
+      "a.log.1": "four\nfive and more\n",
+      "a.log.2": "two\nthree and more\n",
+    });
+  } finally {
+    file.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
