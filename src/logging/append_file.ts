@@ -4,26 +4,25 @@ const LINE_END = 10;
 
 /** When a file is renamed to `.1`, which was renamed to `.2`, and so on. */
 export interface Rotation {
-  readonly maxSize: number; // bytes; 0: never
-  readonly maxFiles: number; // renamed files to keep
+  readonly maxSize?: number; // bytes; 0 or absent: never
+  readonly maxFiles?: number; // renamed files to keep; absent: 1
 }
 
-/** Returns the rotation among other settings; default: no rotation. */
-export function rotationOf({ maxSize = 0, maxFiles = 1 }: Partial<Rotation>): Rotation {
-  return { maxSize, maxFiles };
-}
-
-/** Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. */
+/**
+ * Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. Several writers
+ * may rotate one file.
+ */
 export class AppendFile {
   readonly path: string;
+  readonly #rotation: () => Rotation;
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
+  #size = 0;
   #checkedAt = -Infinity;
   #torn = false; // whether the last write ended within a line
-  #size = 0;
-  readonly #rotation: Rotation;
 
-  constructor(path: string, rotation = rotationOf({})) {
+  /** @param rotation Asked before each write. */
+  constructor(path: string, rotation: () => Rotation = () => ({})) {
     this.path = path;
     this.#rotation = rotation;
   }
@@ -34,11 +33,10 @@ export class AppendFile {
     try {
       const file = this.#open();
       for (let at = 0; at < bytes.length;) {
-        const written = file.writeSync(bytes.subarray(at));
-        at += written;
-        this.#size += written;
+        at += file.writeSync(bytes.subarray(at));
         this.#torn = bytes[at - 1] !== LINE_END;
       }
+      this.#size += bytes.length;
     } catch (error) {
       this.close();
       throw error;
@@ -52,47 +50,43 @@ export class AppendFile {
 
   #open(): Deno.FsFile {
     const now = performance.now();
-    const { maxSize } = this.#rotation;
-    if (this.#file !== undefined && maxSize > 0 && this.#size >= maxSize) this.#rotate();
-    if (this.#file !== undefined && now - this.#checkedAt < 1000) return this.#file;
+    const { maxSize = 0, maxFiles = 1 } = this.#rotation();
+    const isFull = maxSize > 0 && this.#size >= maxSize;
+    if (this.#file !== undefined && !isFull && now - this.#checkedAt < 1000) return this.#file;
     this.#checkedAt = now;
-    if (this.#file !== undefined && inodeOf(this.path) !== this.#inode) this.close();
+    if (this.#file !== undefined && isFull) this.#rotate(this.#file, maxFiles);
+    if (statOf(this.path)?.ino !== this.#inode) this.close();
     if (this.#file === undefined) {
       Deno.mkdirSync(dirname(this.path), { recursive: true });
-      const isNew = inodeOf(this.path) === null;
+      const isNew = statOf(this.path) === undefined;
       this.#file = Deno.openSync(this.path, { append: true, create: true, mode: 0o640 });
       if (isNew) Deno.chmodSync(this.path, 0o640); // regardless of umask, the group may read
-      const { ino, size } = this.#file.statSync();
-      this.#inode = ino;
-      this.#size = size;
     }
+    const { ino, size, isFile } = this.#file.statSync();
+    this.#inode = ino;
+    this.#size = isFile ? size : -Infinity; // devices and pipes are never renamed
     return this.#file;
   }
 
-  /** Renames the file and the earlier ones; the oldest goes. Goes on with the same file if it cannot. */
-  #rotate(): void {
-    this.close();
+  /** Renames the file and the earlier ones; the oldest goes. Keeps the file if it cannot: no line may be lost. */
+  #rotate(file: Deno.FsFile, maxFiles: number): void {
     try {
-      this.#rename();
-    } catch (error) {
-      if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-    }
-  }
-
-  #rename(): void {
-    for (let number = this.#rotation.maxFiles - 1; number > 0; number--) {
-      if (inodeOf(`${this.path}.${number}`) !== null) {
-        Deno.renameSync(`${this.path}.${number}`, `${this.path}.${number + 1}`);
+      if (!file.tryLockSync(true) || statOf(this.path)?.ino !== this.#inode) return; // another writer renames it
+      for (let number = maxFiles - 1; number > 0; number--) {
+        const older = `${this.path}.${number}`;
+        if (statOf(older) !== undefined) Deno.renameSync(older, `${this.path}.${number + 1}`);
       }
+      Deno.renameSync(this.path, `${this.path}.1`);
+    } catch {
+      this.close(); // opened again, also to release the lock
     }
-    if (inodeOf(this.path) !== null) Deno.renameSync(this.path, `${this.path}.1`);
   }
 }
 
-function inodeOf(path: string): number | null {
+function statOf(path: string): Deno.FileInfo | undefined {
   try {
-    return Deno.statSync(path).ino;
+    return Deno.statSync(path);
   } catch {
-    return null; // removed
+    return undefined; // removed
   }
 }

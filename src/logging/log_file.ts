@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import { AppendFile, type Rotation, rotationOf } from "./append_file.ts";
+import { AppendFile, type Rotation } from "./append_file.ts";
 import { asJsonLines } from "./line_forms.ts";
 import { createLogger, formatLine, type LineSink, type Logger } from "./logger.ts";
 import { Sink, type SinkState } from "./sink.ts";
@@ -8,7 +7,7 @@ import { Sink, type SinkState } from "./sink.ts";
 type LogFormat = "text" | "json";
 
 /** Form of log lines, and when files are renamed. */
-export interface LogOptions extends Partial<Rotation> {
+interface LogOptions extends Rotation {
   readonly format?: LogFormat;
 }
 
@@ -30,7 +29,7 @@ export class LogFile {
     this.#log = createLogger(this.write);
     this.#sinks = { file: new Sink("log", this.#log), console: new Sink("console", this.#log) };
     this.#options = options;
-    this.#file = path === undefined ? undefined : new AppendFile(path, rotationOf(options));
+    this.#file = this.#openFile(path);
   }
 
   readonly write: LineSink = (line) => this.writeLines(`${line}\n`);
@@ -57,13 +56,15 @@ export class LogFile {
 
   /** Switches file and options. @param path Absent: console only. */
   moveTo(path: string | undefined, options: LogOptions = {}): void {
-    const isSame = path === this.#file?.path &&
-      isDeepStrictEqual(rotationOf(options), rotationOf(this.#options));
     this.#options = options;
-    if (isSame) return;
+    if (path === this.#file?.path) return;
     this.#file?.close();
-    this.#file = path === undefined ? undefined : new AppendFile(path, rotationOf(options));
+    this.#file = this.#openFile(path);
     this.#sinks.file = new Sink("log", this.#log);
+  }
+
+  #openFile(path: string | undefined): AppendFile | undefined {
+    return path === undefined ? undefined : new AppendFile(path, () => this.#options);
   }
 
   #formatted(lines: string): string {

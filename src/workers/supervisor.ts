@@ -8,8 +8,8 @@ import { Edges } from "./edges.ts";
 import type { Resolve } from "./permissions.ts";
 import { ReloadRecord } from "./reload_record.ts";
 import { resolveHost } from "./resolve_host.ts";
+import { syslogServer } from "./syslog_server.ts";
 import { WorkerLifecycle } from "./worker_lifecycle.ts";
-import { syslogServer } from "../outgoing/syslog.ts";
 import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
@@ -49,7 +49,7 @@ export class Supervisor {
     this.#snapshot = snapshot;
     this.reports = new WorkerReports(logFile, snapshot.config, {
       auditChanged: () => this.#cores.tellAudit(),
-      logServer: (address) => syslogServer({ address, hostName, snapshot: () => this.#snapshot }),
+      logServer: (address, log) => syslogServer({ address, hostName, log, snapshot: () => this.#snapshot }),
     });
     this.reloads = new ReloadRecord(this.reports);
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };

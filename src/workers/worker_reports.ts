@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
-import { AppendFile, rotationOf } from "../logging/append_file.ts";
+import { AppendFile } from "../logging/append_file.ts";
 import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
 import { AuditLines } from "../logging/audit_lines.ts";
 import type { AuditSink } from "../logging/audit_sink.ts";
@@ -25,7 +25,7 @@ interface ReportsParts {
   /** Called when audit lines cannot be written any more, and when they can again. */
   readonly auditChanged?: () => void;
   /** Opens a log server. */
-  readonly logServer: (address: string) => AuditReceiver;
+  readonly logServer: (address: string, log: Logger) => AuditReceiver;
 }
 
 /** Receives workers' log lines, audit lines, counts and delays, and writes the files. */
@@ -62,13 +62,9 @@ export class WorkerReports {
 
   /** Changes the files; unwritten lines go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
-    const isSame = isDeepStrictEqual([audit, rotationOf(logging)], [
-      this.#auditConfig,
-      rotationOf(this.#logging),
-    ]);
     this.#logging = logging;
     this.#logFile.moveTo(logging.file, logging);
-    if (isSame) return;
+    if (isDeepStrictEqual(audit, this.#auditConfig)) return;
     const before = this.#audit;
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
@@ -141,7 +137,7 @@ export class WorkerReports {
     switch (this.#auditConfig.to) {
       case "file":
         return new AuditLines(
-          new AppendFile(this.#auditConfig.path, rotationOf(this.#logging)),
+          new AppendFile(this.#auditConfig.path, () => this.#logging),
           this.#auditSink,
         );
       case "console":
@@ -149,7 +145,7 @@ export class WorkerReports {
       case "journal":
         return new AuditStream(systemdJournal(), this.#auditSink);
       case "syslog":
-        return new AuditStream(this.#logServer(this.#auditConfig.address), this.#auditSink);
+        return new AuditStream(this.#logServer(this.#auditConfig.address, this.log), this.#auditSink);
     }
   }
 }
