@@ -68,7 +68,7 @@ fuzz({
 });
 fuzz({
   name: "LdapConnection.search(), by single bytes",
-  cost: 8,
+  cost: 5,
   input: hostileBytes(
     Buffer.concat([message(1, entry("uid=a", { uid: ["a"] })), message(1, result(0, { tag: 0x65 }))]),
   ),
