@@ -144,7 +144,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider sends an assertion that expired an hour ago"],
     broken: "the end of an assertion is not looked at",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -158,7 +158,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider sends an assertion for another audience"],
     broken: "an assertion for another audience is taken",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead('throw new InvalidResponse("the assertion is for another audience");', ""),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
