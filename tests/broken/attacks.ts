@@ -518,9 +518,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Crashing the core to reset failed logins"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/workers/core_state.ts",
+    file: "src/workers/cores.ts",
     change: instead("if (throttling !== undefined) this.#throttling.adopt(throttling);", ""),
-    tests: ["tests/workers/core_state_test.ts", "tests/system/worker_deaths_test.ts"],
+    tests: ["tests/workers/cores_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
@@ -993,7 +993,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Another user of the host"],
     broken: "everybody on the host may write to the control socket",
-    file: "src/workers/control/control_socket.ts",
+    file: "src/workers/control_socket.ts",
     change: instead("Deno.chmodSync(hidden, 0o600)", "Deno.chmodSync(hidden, 0o666)"),
     tests: ["tests/attack/odd_requests_test.ts"],
     only: "another user of the host",

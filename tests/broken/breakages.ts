@@ -453,9 +453,9 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/workers/watchdog.ts",
+    file: "src/workers/worker_thread.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/workers/watchdog_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/worker_thread_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],
