@@ -128,7 +128,7 @@ export const ERRORS = {
     status: 400,
     text: "The file that arrived does not have the digest of the request",
     meaning:
-      "`Repr-Digest` or `OC-Checksum` differs from the daemon's checksum of the uploaded file, which is deleted.",
+      "`Repr-Digest` or `OC-Checksum` differs from the daemon's checksum of what arrived. The old file stays, except where it was written in place.",
     remedy: "Send the file again.",
   },
   ERR_DRAINING: {

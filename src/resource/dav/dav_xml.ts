@@ -43,7 +43,7 @@ interface Open extends PropertyName {
 }
 
 /** @throws {InvalidXml | ERR_INVALID_REQUEST} */
-export function parseDav(text: string): DavElement {
+function parseDav(text: string): DavElement {
   const reader = new XmlReader(text);
   const top: Open = { namespace: "", name: "", namespaces: new Map([["", ""]]), children: [], text: "" };
   const open = [top];

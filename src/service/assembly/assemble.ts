@@ -29,8 +29,8 @@ import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
 import type { LoginUpdate, Publish } from "../state_update.ts";
 import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons, openServers, openSessions } from "./open_servers.ts";
-import { openDataSharing, openOwnFiles } from "./open_data_sharing.ts";
+import { openDaemons, openServers } from "./open_servers.ts";
+import { openFiles } from "./open_files.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
 import type { Cluster } from "./open_cluster.ts";
@@ -130,9 +130,8 @@ async function open(
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
-  const ofFiles = { servers, sessions: await openSessions(config, servers, keep), attributes, throttle };
-  const withClock = { ...who, ...here, clock: sharedClock, ...ofFiles };
-  const sharing = await openDataSharing(config, withClock);
+  const ofFiles = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
+  const { sharing, files } = await openFiles(config, ofFiles);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = { shown: (user: string) => claimedName(user, authenticators), certificate: own.facts };
   const admin = new AdminApi({ ...parts, ...shared, ...shown, sinks, publish });
@@ -151,14 +150,13 @@ async function open(
     servers,
     cluster,
     routes: await routesOf({
-      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
+      ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(options, about),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
       shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
-      files: await openOwnFiles(config, { ...withClock, sharing }),
       nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
