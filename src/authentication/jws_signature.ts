@@ -1,11 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
-import {
-  isRsaSignature,
-  type RsaHash,
-  type RsaPublicKey,
-  rsaPublicKey,
-} from "../model/trust/rsa_signature.ts";
+import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "../model/trust/signed_by.ts";
 
 /** RSASSA-PKCS1-v1_5 (RFC 7518, 3.3). */
 const RSA: ReadonlyMap<string, RsaHash> = new Map([["RS256", "sha256"], ["RS384", "sha384"], [

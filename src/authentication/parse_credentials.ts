@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Authorization, Credentials } from "../model/credentials.ts";
-import type { HeaderList } from "../model/header_list.ts";
+import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
 import { readBearer } from "./route_bearer.ts";
 

@@ -1,5 +1,5 @@
+import type { KindConfig } from "../config/service_config.ts";
 import { type KindList, kindOf } from "../config/kind.ts";
-import type { KindConfig } from "../config/kind_config.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { AuthenticatorKind, AuthenticatorParts } from "./authenticator_kind.ts";
 

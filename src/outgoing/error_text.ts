@@ -1,4 +1,4 @@
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import type { OutgoingResponse } from "./outgoing_http.ts";
 
 const MOST = 200; // characters

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
-import { commandAddress } from "../daemon/command_address.ts";
+import { commandAddress } from "../daemon/exchange.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
 import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";

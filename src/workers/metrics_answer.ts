@@ -1,6 +1,5 @@
 import { EXPOSITION_TYPE } from "../metrics/exposition.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 
 /** Answers `GET /metrics` in the edge with the supervisor's page. Nothing of the scraper's request crosses. */
 export class MetricsAnswer {

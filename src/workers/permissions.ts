@@ -1,6 +1,6 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { endpointOf, type OfKind, type Remote } from "../config/kind.ts";
-import { hostsOf } from "../model/host_list.ts";
+import { hostsOf } from "../model/address.ts";
 import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { nameServers } from "./name_servers.ts";

@@ -10,7 +10,7 @@ import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
-import { AnswerCache } from "../../model/answer_cache.ts";
+import { AnswerCache } from "../../model/single_flight.ts";
 import { InvalidAnswer, JSON_FORM, SOAP_FORM, type WireForm, type XuudbRecord } from "./wire_form.ts";
 
 /** Options of {@link XuudbSource}. */

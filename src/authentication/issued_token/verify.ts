@@ -18,7 +18,7 @@ import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_sta
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
-import { isValidAt } from "../../model/trust/validity.ts";
+import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";

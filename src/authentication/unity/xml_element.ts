@@ -1,4 +1,4 @@
-import { trimCharacters } from "../../model/trim.ts";
+import { trimCharacters } from "../../model/text.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { checkMarkup } from "./xml_markup.ts";
 

@@ -1,4 +1,4 @@
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import { dirname } from "node:path";
 import type { Logger } from "../../logging/logger.ts";
 import { CannotStart } from "../cannot_start.ts";

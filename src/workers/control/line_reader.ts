@@ -1,4 +1,4 @@
-import { writeAll } from "../../model/write_all.ts";
+import { writeAll } from "../../model/regular_file.ts";
 
 /** Error for a line that is too long, cut off, or not UTF-8. */
 export class InvalidLine extends Error {}
