@@ -564,7 +564,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "parseReply",
     "credentials",
   ],
-  ["parseServerAddress()", "resource/requested_server.ts", "parseServerAddress", "requests"],
+  ["parseServerAddress()", "resource/server_facts.ts", "parseServerAddress", "requests"],
   ["parseSessionRequest()", "resource/session_request.ts", "parseSessionRequest", "requests"],
   ["readShareDump()", "sharing/import/share_dump.ts", "readShareDump", "configuration"],
   ["parseShareFields()", "resource/share/share_fields.ts", "parseShareFields", "requests"],
@@ -690,9 +690,9 @@ const DATABASE: readonly Breakage[] = [
       "sessions a second at one UFTPD by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
-    file: "src/daemon/crowd.ts",
+    file: "src/daemon/queue.ts",
     change: instead("return ready && 2 * this.#instances() <= PLACES ? 2 : 1;", "return 2;"),
-    tests: ["tests/daemon/crowd_test.ts"],
+    tests: ["tests/daemon/queue_test.ts"],
   },
   {
     rows: [

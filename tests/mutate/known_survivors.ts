@@ -19,7 +19,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it groups in a circle never end: a hang, which no assertion reports",
   },
   {
-    file: "src/daemon/crowd.ts",
+    file: "src/daemon/queue.ts",
     at: "return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;",
     change: "tooMany <= 0 → (tooMany < 0)",
     equivalent: true,
@@ -175,7 +175,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; how many it lets wait was chosen, not promised",
   },
   {
-    file: "src/reservations/reservation_times.ts",
+    file: "src/reservations/reservation_file.ts",
     at: "if (error instanceof RangeError) return undefined; // such as the 30th of February",
     change: "error instanceof RangeError → true",
     equivalent: true,
@@ -324,7 +324,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the same is read of the file again; it takes longer",
   },
   {
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     at: "await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first",
     change:
       "await new Promise((resolve) => setTimeout(resolve, 0)) → void new Promise((resolve) => setTimeout(resolve, 0))",

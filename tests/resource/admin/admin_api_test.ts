@@ -3,7 +3,7 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import type { Authenticator } from "../../../src/authentication/authenticator.ts";
 import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { httpError } from "../../../src/model/http_error.ts";
-import { knownNames } from "../../../src/resource/admin/known_names.ts";
+import { knownNames } from "../../../src/resource/admin/admin_api.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
 function authenticator(known: (dn: string) => AccountStatus): Authenticator {

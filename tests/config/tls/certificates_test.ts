@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { pemBlocks } from "../../../src/config/tls/pem.ts";
+import { pemBlocks } from "../../../src/config/tls/certificates.ts";
 
 const block = (label: string, end = label) => `-----BEGIN ${label}-----\nAAAA\n-----END ${end}-----`;
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decodeText, encodeText } from "../../src/model/name_value_encoding.ts";
+import { decodeText, encodeText } from "../../src/model/name_attribute_types.ts";
 
 for (
   const [text, narrow, der] of [

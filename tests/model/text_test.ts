@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { printable, printableLines } from "../../src/model/printable.ts";
+import {
+  compare,
+  counted,
+  printable,
+  printableLines,
+  trimCharacters,
+  trimEndCharacters,
+} from "../../src/model/text.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
 /** Controls but the tab, format characters, private and unassigned ones, half surrogates, separators of lines. */
@@ -35,4 +42,28 @@ Deno.test("printable() keeps the meaning of JSON", () => {
 
 Deno.test("printableLines() keeps the ends of lines, and only those", () => {
   assert.equal(printableLines("a\n\x1bb\r\n"), "a\n\\u001bb\\u000d\n");
+});
+
+Deno.test("trimCharacters() takes away what regular expressions would, at both ends", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(" ", "\t", "a", "\u00e9") }), (text) => {
+      assert.equal(trimCharacters(text, " \t"), text.replace(/^[ \t]+/, "").replace(/[ \t]+$/, ""));
+      assert.equal(trimEndCharacters(text, " "), text.replace(/ +$/, ""));
+    }),
+  );
+});
+
+Deno.test("counted() speaks of one, and of several or none", () => {
+  assert.deepEqual([0, 1, 2].map((count) => counted(count, "token", "tokens")), [
+    "0 tokens",
+    "1 token",
+    "2 tokens",
+  ]);
+});
+
+Deno.test("compare() puts values in order", () => {
+  assert.deepEqual(["b", "a", "B", "", "a"].sort(compare), ["", "B", "a", "a", "b"]);
+  assert.deepEqual([3, -1, 10, 3].sort(compare), [-1, 3, 3, 10]);
+  assert.deepEqual([true, false, true].sort(compare), [false, true, true]);
+  assert.equal(compare("a", "a"), 0);
 });

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isShareId, newShareId } from "../../../src/sharing/share.ts";
 import { UnknownDatabase } from "../../../src/store/sqlite_database.ts";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, MADE, testShareStore, USE } from "./conformance.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { allShares } from "./all_shares.ts";
