@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { trimEndCharacters } from "../model/trim.ts";
+import { trimEndCharacters } from "../model/text.ts";
 import { type Infer, UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
@@ -37,7 +37,6 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   return { site, liveReload, drainSeconds };
 }
 
-/** Path prefixes in use, in lower case. */
 const OWN_PATHS = ["rest", "health"];
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */

@@ -11,10 +11,8 @@ import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import type { Increments } from "../metrics/counters.ts";
 import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { Answer, HttpResponse } from "../model/http_message.ts";
+import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Peer } from "../model/peer.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
@@ -247,7 +245,7 @@ export class HttpsEdge {
   }
 
   #lacksCertificate(socket: Socket): boolean {
-    return this.#tls?.clientCertificate === "require" && this.#peerOf(socket).certificate === undefined;
+    return this.#tls?.clientCertificate === "required" && this.#peerOf(socket).certificate === undefined;
   }
 
   /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */

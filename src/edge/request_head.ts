@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { readTarget, type RequestTarget } from "../model/request_target.ts";
+import { readTarget, type RequestTarget } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/; // `host[:port]` (RFC 9110, 7.2)

@@ -3,8 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
@@ -24,7 +23,7 @@ import { checkHeaderLengths } from "./http/header_limits.ts";
 import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
 import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Call } from "../resource/call.ts";
-import { requestedServer } from "../resource/requested_server.ts";
+import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
 export interface Service {

@@ -8,10 +8,15 @@ import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import { Sink, type SinkState } from "../logging/sink.ts";
-import { Counters } from "../metrics/counters.ts";
-import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import type { Report } from "./measurements.ts";
-import type { FromWorker } from "./worker_message.ts";
+import { Counters, DurationHistogram } from "../metrics/counters.ts";
+import type { FromWorker, Report } from "./worker_message.ts";
+
+/** Outcome of the last reload. */
+interface LastReload {
+  readonly at: number; // milliseconds since the epoch
+  readonly ok: boolean;
+  readonly diagnostics: readonly string[]; // as in the log
+}
 
 const WORKERS = ["supervisor", "edge", "core"];
 
@@ -37,6 +42,8 @@ export class WorkerReports {
   readonly lagMs = new Map<string, number>();
   /** Part of it that the worker's own work caused, at most. */
   readonly ownLagMs = new Map<string, number>();
+  /** The start counts as a success. */
+  lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
   #logging: LoggingConfig;
@@ -57,7 +64,11 @@ export class WorkerReports {
     this.#auditSink = new Sink("audit", this.log, auditChanged);
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
-    for (const worker of WORKERS) this.rejected(worker, 0); // to be seen to grow, a count must have been there
+    // A count must be there to be seen to grow.
+    for (const worker of WORKERS) this.rejected(worker, 0);
+    for (const result of ["ok", "failed"]) {
+      this.counters.count("authserver_config_reloads_total", { result }, 0);
+    }
   }
 
   /** Changes the files; unwritten lines go there too. */
@@ -100,6 +111,14 @@ export class WorkerReports {
   /** Counts and logs unhandled rejections. */
   rejected(worker: string, times = 1): void {
     this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
+  }
+
+  /** Remembers, counts and audits a reload. @param diagnostics Absent: it succeeded. */
+  reloaded(diagnostics?: readonly string[]): void {
+    const ok = diagnostics === undefined;
+    this.lastReload = { at: Date.now(), ok, diagnostics: diagnostics ?? [] };
+    this.counters.count("authserver_config_reloads_total", { result: ok ? "ok" : "failed" });
+    this.audit({ event: "reload", decision: ok ? "granted" : "refused", reason: diagnostics?.[0] });
   }
 
   /** Records an act of the operator or supervisor. */

@@ -144,7 +144,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider sends an assertion that expired an hour ago"],
     broken: "the end of an assertion is not looked at",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -158,7 +158,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider sends an assertion for another audience"],
     broken: "an assertion for another audience is taken",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead('throw new InvalidResponse("the assertion is for another audience");', ""),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -453,9 +453,9 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/workers/watchdog.ts",
+    file: "src/workers/worker_thread.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/workers/watchdog_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/worker_thread_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],
@@ -564,7 +564,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "parseReply",
     "credentials",
   ],
-  ["parseServerAddress()", "resource/requested_server.ts", "parseServerAddress", "requests"],
+  ["parseServerAddress()", "resource/server_facts.ts", "parseServerAddress", "requests"],
   ["parseSessionRequest()", "resource/session_request.ts", "parseSessionRequest", "requests"],
   ["readShareDump()", "sharing/import/share_dump.ts", "readShareDump", "configuration"],
   ["parseShareFields()", "resource/share/share_fields.ts", "parseShareFields", "requests"],
@@ -690,9 +690,9 @@ const DATABASE: readonly Breakage[] = [
       "sessions a second at one UFTPD by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
-    file: "src/daemon/crowd.ts",
+    file: "src/daemon/queue.ts",
     change: instead("return ready && 2 * this.#instances() <= PLACES ? 2 : 1;", "return 2;"),
-    tests: ["tests/daemon/crowd_test.ts"],
+    tests: ["tests/daemon/queue_test.ts"],
   },
   {
     rows: [

@@ -1,4 +1,4 @@
-import { invalidRequest } from "../../resource/invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { Schema } from "./openapi/schema.ts";
 
 /**

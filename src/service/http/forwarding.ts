@@ -2,7 +2,7 @@ import type { GatewayConfig } from "../../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../../model/address.ts";
 import type { HttpRequest } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
-import { trimEndCharacters } from "../../model/trim.ts";
+import { trimEndCharacters } from "../../model/text.ts";
 
 /** Client address and the service's address as the client knows it. */
 interface Origin {

@@ -1,5 +1,5 @@
 import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
-import type { HeaderList } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";

@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 
 /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { GatewayConfig } from "../../../src/config/service_config.ts";
 import { originOf } from "../../../src/service/http/forwarding.ts";
 import { peerAddress } from "../../../src/model/address.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 
 const OWN = "https://auth.example.org:9000";
 const GATEWAY: GatewayConfig = {

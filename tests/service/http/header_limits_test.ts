@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { checkHeaderLengths, HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 
 /** What callers may count on. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { checkOwnOrigin } from "../../../src/service/http/own_origin.ts";
 

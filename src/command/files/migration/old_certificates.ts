@@ -1,8 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { decodeProperties, parseProperties } from "../../../config/properties.ts";
-import { pemBlocks } from "../../../config/tls/pem.ts";
 import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
-import { UnusableStore } from "../../../config/tls/certificates.ts";
+import { pemBlocks, UnusableStore } from "../../../config/tls/certificates.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile } from "./java_installation.ts";
