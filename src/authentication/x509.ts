@@ -6,8 +6,7 @@ import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trus
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
-import { checkIdentity, NoIdentity } from "./check_identity.ts";
-import { isPersonalName } from "./personal_name.ts";
+import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
 /** Options of {@link x509}. */
 export interface X509Options {

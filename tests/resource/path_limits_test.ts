@@ -170,3 +170,11 @@ Deno.test("scopeWithin() permits nothing outside the token's paths, and writing 
     }
   }));
 });
+
+Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
+  assert.ok(patternsLieInside("../x", ""));
+  assert.ok(patternsLieInside("x:sub/../y", "data/"));
+  for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
+    assert.ok(!patternsLieInside(outside, "data/"), outside);
+  }
+});
