@@ -91,6 +91,14 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
   }));
 });
 
+Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
+  assert.ok(patternsLieInside("../x", ""));
+  assert.ok(patternsLieInside("x:sub/../y", "data/"));
+  for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
+    assert.ok(!patternsLieInside(outside, "data/"), outside);
+  }
+});
+
 const MIXED: readonly Capability[] = [
   { path: "/data/", access: "read" },
   { path: "/data/run7/", access: "all" },
@@ -169,12 +177,4 @@ Deno.test("scopeWithin() permits nothing outside the token's paths, and writing 
       assert.ok(isHttpError(error, "ERR_OUTSIDE_CAPABILITIES"), String(error));
     }
   }));
-});
-
-Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
-  assert.ok(patternsLieInside("../x", ""));
-  assert.ok(patternsLieInside("x:sub/../y", "data/"));
-  for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
-    assert.ok(!patternsLieInside(outside, "data/"), outside);
-  }
 });

@@ -1,5 +1,9 @@
-import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
-import type { StandardAttribute } from "../../model/attributes.ts";
+import {
+  type AttributeSet,
+  type AttributeValues,
+  attributeValues,
+  type StandardAttribute,
+} from "../../model/attributes.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";

@@ -1,10 +1,10 @@
 import type { OfKind } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { DatabaseConfig, LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
-import { describeFailure, failure, type Fault } from "../../daemon/exchange.ts";
 import { exchange } from "../../daemon/command_connection.ts";
 import { DAEMON_LIMITS } from "../../daemon/daemon_pool.ts";
 import { encodePing } from "../../daemon/encode_command.ts";
+import { describeFailure, failure, type Fault } from "../../daemon/exchange.ts";
 import { parsePing } from "../../daemon/parse_reply.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
