@@ -103,7 +103,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "where files have accounts they have modes",
   },
   {
-    file: "src/service/http/header_limits.ts",
+    file: "src/service/http/request_checks.ts",
     at: '["Host", 512],',
     change: "512 → 1024",
     equivalent: false,
