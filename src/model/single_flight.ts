@@ -1,4 +1,5 @@
-import { unlessAborted } from "./unless_aborted.ts";
+import { type Stopwatch, stopwatch, unlessAborted } from "./clock.ts";
+import { BoundedMap } from "./bounded_map.ts";
 
 interface Flight<T> {
   readonly answer: Promise<T>;
@@ -11,7 +12,6 @@ export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #closing: AbortSignal | undefined;
 
-  /** @param closing Aborts running and later calls. */
   constructor(closing?: AbortSignal) {
     this.#closing = closing;
     closing?.addEventListener("abort", () => {
@@ -45,5 +45,39 @@ export class SingleFlight<T> {
     };
     flight.answer.then(end, end);
     return flight;
+  }
+}
+
+/** Short-lived cache that merges concurrent lookups; failures are not cached. */
+export class AnswerCache<T> {
+  readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
+  readonly #asked = new SingleFlight<T>();
+  readonly #lifetimeMs: number;
+  readonly #elapsed: Stopwatch;
+
+  /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
+  constructor(
+    { lifetimeMs, size, elapsed = stopwatch }: {
+      readonly lifetimeMs: number;
+      readonly size: number;
+      readonly elapsed?: Stopwatch;
+    },
+  ) {
+    this.#answers = new BoundedMap(size);
+    this.#lifetimeMs = lifetimeMs;
+    this.#elapsed = elapsed;
+  }
+
+  /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
+  async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const kept = this.#answers.get(question);
+    if (kept !== undefined && this.#elapsed() < kept.until) return kept.answer;
+    return await this.#asked.join(question, async (signal) => {
+      const answer = await ask(signal);
+      if (this.#lifetimeMs > 0) {
+        this.#answers.set(question, { answer, until: this.#elapsed() + this.#lifetimeMs });
+      }
+      return answer;
+    }, signal);
   }
 }

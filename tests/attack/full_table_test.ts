@@ -55,8 +55,8 @@ Deno.test("tables full of failures give no further guesses at a user, and keep n
   clock.now += 60_000;
   assert(looked(basic("alice", "guess", "198.51.100.8")), "a wait ends");
   note("trials", {
-    trial: "failing to log in under more names and from more addresses than are remembered",
+    trial: "failed logins with more names and addresses than the tables hold",
     done: `${attempts} failures under ${ATTACKERS} names from as many addresses, at tables of ${CAPACITY}`,
-    outcome: `known users log in all the time; ${guesses} guesses at one user, as with few addresses`,
+    outcome: `known users can always log in; ${guesses} guesses at one user, as with few addresses`,
   });
 });
