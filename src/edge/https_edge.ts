@@ -14,13 +14,11 @@ import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_he
 import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
-import { AnswerText } from "./answer_text.ts";
+import { AnswerText, ResponseWriter } from "./response_writer.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
-import { ResponseWriter } from "./response_writer.ts";
-import { Discards } from "./drain_body.ts";
+import { bodyOf, Discards } from "./request_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
-import { bodyOf } from "./upload_stream.ts";
 import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";

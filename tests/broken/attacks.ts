@@ -25,9 +25,9 @@ export const ATTACKS: readonly Breakage[] = [
       "a large file of a share, downloaded beside",
     ],
     broken: "bodies are read whether anybody takes them or not",
-    file: "src/edge/upload_stream.ts",
+    file: "src/edge/request_body.ts",
     change: instead("if ((controller.desiredSize ?? 0) <= 0) gate.pauseBody();", ""),
-    tests: ["tests/edge/upload_stream_test.ts", "tests/edge/half_read_upload_test.ts"],
+    tests: ["tests/edge/request_body_test.ts", "tests/edge/half_read_upload_test.ts"],
   },
   {
     rows: ["Guessing and spraying passwords"],
@@ -63,8 +63,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords, typed as names, from logs or the shared database"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_login_throttle.ts",
-    change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
+    file: "src/service/assembly/assemble.ts",
+    change: instead("(user: string) => claimedName(user, authenticators);", "(user: string) => user;"),
     tests: ["tests/system/throttling_test.ts"],
   },
   {
@@ -173,7 +173,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Impersonation by `Host` or `X-Forwarded-*`"],
     broken: "headers of the gateway count from everybody",
-    file: "src/service/http/forwarding.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead(
       "!gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))",
       "false",
@@ -181,7 +181,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: [
       "tests/attack/spoofing_test.ts",
       "tests/system/gateway_test.ts",
-      "tests/service/http/forwarding_test.ts",
+      "tests/service/http/request_checks_test.ts",
     ],
   },
   {
@@ -469,9 +469,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["One address opens all connections"],
     broken: "one address may have every connection that is free",
-    file: "src/edge/connection_shares.ts",
+    file: "src/edge/connection_limiter.ts",
     change: instead("(group === undefined ? 0 : this.#open.get(group) ?? 0);", "0;"),
-    tests: ["tests/edge/connection_shares_test.ts"],
+    tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
     rows: ["Exhausting file descriptors", "no file descriptor left for a new connection"],
@@ -813,7 +813,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Cross-site request forgery, also from other ports of the host"],
     broken: "forms count whatever page has sent them",
-    file: "src/service/http/own_origin.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead('if (site === "same-origin") return;', "return;"),
     tests: ["tests/system/sign_in_test.ts"],
   },
@@ -910,7 +910,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Guessing a link's password"],
     broken: "guesses at the password of a link cost nothing",
-    file: "src/service/assembly/open_data_sharing.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead(
       "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
@@ -989,7 +989,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Hundreds of conditional headers, ranges or cookies on one connection"],
     broken: "`Range` may be as long as a head",
-    file: "src/service/http/header_limits.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead('["Range", 256]', '["Range", 65536]'),
     tests: ["tests/attack/odd_requests_test.ts"],
   },

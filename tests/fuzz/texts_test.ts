@@ -11,8 +11,7 @@ import { InvalidAdminRequest, parseAdminRequest } from "../../src/resource/admin
 import { parseUploadRange } from "../../src/resource/access/drop/upload_range.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
-import { checkQuery } from "../../src/service/http/check_query.ts";
-import { originOf } from "../../src/service/http/forwarding.ts";
+import { checkQuery, originOf } from "../../src/service/http/request_checks.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
 import { asItIs, distinct, FILE, JSON_FORMS, KIB, NAME_FORMS } from "./shapes.ts";

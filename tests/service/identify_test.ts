@@ -54,15 +54,12 @@ function service(authenticators: readonly Authenticator[], learned = () => {}) {
   return {
     throttle,
     show: (credentials: Credentials, signal = new AbortController().signal) =>
-      recognise(credentials, new HeaderList(), parts, {
-        facts: { clientAddress: credentials.clientAddress },
-        base: "https://a.example",
-        url: "https://a.example/rest/auth",
-        claimed() {},
-        known() {},
+      recognise(credentials, {
+        headers: new HeaderList(),
+        trace: { client: credentials.clientAddress, facts: {} },
         log: SILENT,
         signal,
-      }),
+      }, parts),
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
-import { configurationDigest } from "../../../src/service/assembly/configuration_digest.ts";
+import { configurationDigest } from "../../../src/service/assembly/open_cluster.ts";
 import { createSite } from "../../system/running_service.ts";
 
 /** Digest of a site's configuration with some lines more. */

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import fc from "fast-check";
-import { AnswerText, sendText } from "../../src/edge/answer_text.ts";
+import { AnswerText, sendText } from "../../src/edge/response_writer.ts";
 import { HeaderList, type HttpResponse } from "../../src/model/http_message.ts";
 
 const KEPT = ["Keep-Alive", "timeout=5"];
