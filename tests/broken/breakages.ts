@@ -456,11 +456,11 @@ const PROCESS: readonly Breakage[] = [
   },
   {
     rows: ["failing to log in under more names"],
-    broken: "a full table gives up who has to wait for who failed last",
+    broken: "a full table gives up who has to wait before who need not",
     file: "src/throttling/failure_table.ts",
     change: instead(
-      "const [oldest] = this.#watched.keys(); return oldest !== undefined && this.#watched.delete(oldest);",
-      "const [oldest] = [...this.#watched.keys(), ...this.#waiting.keys()]; return oldest !== undefined && this.forget(oldest);",
+      "this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys()",
+      "this.#waiting.size > 0 ? this.#waiting.keys() : this.#watched.keys()",
     ),
     tests: ["tests/attack/full_table_test.ts", "tests/throttling"],
   },
