@@ -330,10 +330,7 @@ const DAEMONS: readonly Breakage[] = [
     rows: ["a daemon refuses the account"],
     broken: "after a refusal the next daemon is asked",
     file: "src/daemon/daemon_pool.ts",
-    change: instead(
-      'throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);',
-      'return { next: httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`) };',
-    ),
+    change: instead('if (reply.kind === "refused") throw error;', ""),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
@@ -691,7 +688,7 @@ const DATABASE: readonly Breakage[] = [
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/queue.ts",
-    change: instead("return ready && 2 * this.#instances() <= PLACES ? 2 : 1;", "return 2;"),
+    change: instead("return ready && 2 * this.instances() <= PLACES ? 2 : 1;", "return 2;"),
     tests: ["tests/daemon/queue_test.ts"],
   },
   {
