@@ -1240,6 +1240,7 @@ export const ATTACKS: readonly Breakage[] = [
       "if (now === undefined) return undefined;",
     ),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],
@@ -1247,6 +1248,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/resource/access/running_uses.ts",
     change: instead("if (now.password !== before.password)", "if (false)"),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["File names with invisible or bidirectional characters"],
