@@ -1,13 +1,5 @@
 import type { DaemonInstanceConfig } from "../config/service_config.ts";
-import type { Logger } from "../logging/logger.ts";
-import {
-  type Clock,
-  realTime,
-  type Schedule,
-  type Stopwatch,
-  stopwatch,
-  unlessAborted,
-} from "../model/clock.ts";
+import { realTime, type Stopwatch, stopwatch, unlessAborted } from "../model/clock.ts";
 import { type HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
@@ -22,7 +14,7 @@ import type {
   UserInfo,
 } from "./daemon_group.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
-import type { Daemon, DaemonCommand } from "./daemon.ts";
+import type { Daemon, DaemonCommand, DaemonParts } from "./daemon.ts";
 import { Daemons } from "./daemons.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { hostsOf } from "../model/address.ts";
@@ -39,13 +31,9 @@ interface DaemonGroupConfig {
   readonly trust?: string; // name of its own anchors, if any
 }
 
-interface DaemonGroupParts {
+interface DaemonGroupParts
+  extends Pick<DaemonParts, "clock" | "log">, Partial<Pick<DaemonParts, "elapsed" | "random" | "schedule">> {
   readonly tls: () => TlsMaterial; // called per connection
-  readonly clock: Clock; // for certificate validity
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-  readonly random?: () => number; // from 0 to below 1, for spreading checks. Default: `Math.random`
-  readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
   readonly daemons?: Daemons; // daemons shared with other groups. Default: own ones
 }

@@ -10,10 +10,8 @@ interface Flight<T> {
 /** Deduplicates concurrent calls: callers of the same key share one result or failure. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
-  readonly #closing: AbortSignal | undefined;
 
-  constructor(closing?: AbortSignal) {
-    this.#closing = closing;
+  constructor(readonly closing?: AbortSignal) {
     closing?.addEventListener("abort", () => {
       for (const { abandoned } of this.#flights.values()) abandoned.abort(closing.reason);
     });
@@ -37,7 +35,7 @@ export class SingleFlight<T> {
 
   #start(question: string, ask: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const abandoned = new AbortController();
-    if (this.#closing?.aborted) abandoned.abort(this.#closing.reason);
+    if (this.closing?.aborted) abandoned.abort(this.closing.reason);
     const flight: Flight<T> = { abandoned, waiting: 0, answer: ask(abandoned.signal) };
     this.#flights.set(question, flight);
     const end = () => {
@@ -52,31 +50,26 @@ export class SingleFlight<T> {
 export class AnswerCache<T> {
   readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
   readonly #asked = new SingleFlight<T>();
-  readonly #lifetimeMs: number;
-  readonly #elapsed: Stopwatch;
 
   /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
   constructor(
-    { lifetimeMs, size, elapsed = stopwatch }: {
+    readonly options: {
       readonly lifetimeMs: number;
       readonly size: number;
       readonly elapsed?: Stopwatch;
     },
   ) {
-    this.#answers = new BoundedMap(size);
-    this.#lifetimeMs = lifetimeMs;
-    this.#elapsed = elapsed;
+    this.#answers = new BoundedMap(options.size);
   }
 
   /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
   async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { lifetimeMs, elapsed = stopwatch } = this.options;
     const kept = this.#answers.get(question);
-    if (kept !== undefined && this.#elapsed() < kept.until) return kept.answer;
+    if (kept !== undefined && elapsed() < kept.until) return kept.answer;
     return await this.#asked.join(question, async (signal) => {
       const answer = await ask(signal);
-      if (this.#lifetimeMs > 0) {
-        this.#answers.set(question, { answer, until: this.#elapsed() + this.#lifetimeMs });
-      }
+      if (lifetimeMs > 0) this.#answers.set(question, { answer, until: elapsed() + lifetimeMs });
       return answer;
     }, signal);
   }

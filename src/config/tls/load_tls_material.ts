@@ -15,13 +15,6 @@ import { readRegularFile } from "../../model/regular_file.ts";
 import { isJavaKeyStore, openKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.ts";
 
-interface LoadedTlsMaterial {
-  readonly material?: TlsMaterial; // absent after errors or without a credential
-  readonly diagnostics: readonly Diagnostic[];
-  readonly credentialFiles: readonly string[]; // watch these, absolute
-  readonly truststoreFiles: readonly string[]; // watch these files and searched folders
-}
-
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
   { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
@@ -31,7 +24,7 @@ export async function loadTlsMaterial(
     >
   >,
   now: number,
-): Promise<LoadedTlsMaterial> {
+) {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>
     store === undefined ? undefined : await loadTruststore(store, now);
@@ -48,7 +41,7 @@ export async function loadTlsMaterial(
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
   if (own?.credential === undefined || diagnostics.some(isError)) {
-    return { diagnostics, ...files };
+    return { material: undefined, diagnostics, ...files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
