@@ -37,12 +37,13 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   assert.equal(await write("new", 3, `${root}/d/file with blanks`), false);
   assert.equal(await write("again", 5, `${root}/d/file with blanks`), true); // in place
   assert.equal(await Deno.readTextFile(`${root}/d/file with blanks`), "again");
+  const names = () => Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
   await assert.rejects(write("cut", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]); // at once
   assert.equal(await Deno.readTextFile(path), "new");
   await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
   await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
-  const left = Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
-  assert.deepEqual(left, ["file with blanks", "sub", "ten.txt"]);
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
 });
 
 Deno.test("Files.remove() deletes a tree, and of links only themselves", async () => {

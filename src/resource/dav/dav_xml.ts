@@ -1,6 +1,6 @@
 import type { HttpRequest } from "../../model/http_message.ts";
 import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import { readText } from "../request_body.ts";
 
 /** Name of a property, in the namespace `DAV:` or another. */

@@ -18,9 +18,18 @@ import type { RecordStore } from "../../store/record_store.ts";
 import type { SharedMarks } from "../../store/shared_marks.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
+/** What every part is opened with. */
+interface Opening {
+  readonly config: ServiceConfig;
+  readonly sinks: Sinks;
+  readonly log: Logger;
+  readonly keep: <T extends { close(): void }>(part: T) => T;
+}
+
 interface FilesParts {
   readonly database: Database | undefined;
-  readonly marks: SharedMarks | undefined;
+  readonly cluster: { readonly marks: SharedMarks } | undefined;
+  readonly sharedClock: Clock;
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
@@ -28,36 +37,35 @@ interface FilesParts {
   readonly chain: AuthenticationChain;
   readonly anyRecords: () => RecordStore;
   readonly observer: RequestObserver;
-  readonly sinks: Sinks;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 type Common = Pick<SharingParts, "servers" | "sessions" | "watch" | "transferred" | "clock">;
 
 /** Opens what needs data sessions: data sharing, and the users' own files. */
 export async function openFiles(
-  config: ServiceConfig,
+  opening: Opening,
   parts: FilesParts,
 ): Promise<{ readonly sharing: OpenSharing | undefined; readonly files: DavParts | undefined }> {
-  const { servers, throttle, observer, clock } = parts;
+  const { servers, throttle, observer, sharedClock: clock } = parts;
   const common: Common = {
     servers,
-    sessions: await openSessions(config, parts),
+    sessions: await openSessions(opening, servers),
     watch: ({ caller, clientAddress, user }, end) =>
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     clock,
   };
-  const sharing = await openDataSharing(config, common, parts);
-  return { sharing, files: config.features.files ? await openOwnFiles(common, parts, sharing) : undefined };
+  const sharing = await openDataSharing(opening, common, parts);
+  return {
+    sharing,
+    files: opening.config.features.files ? await openOwnFiles(common, parts, sharing) : undefined,
+  };
 }
 
 /** Returns clients for data sessions: on all servers with the users' files, else on those with sharing. */
 async function openSessions(
-  { features, sharing: { servers: shared, clientAddresses } }: ServiceConfig,
-  { servers, keep }: FilesParts,
+  { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
+  servers: ReadonlyMap<string, ServerFacts>,
 ): Promise<SharingParts["sessions"]> {
   const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
   if (used.length === 0) return new Map();
@@ -69,9 +77,9 @@ async function openSessions(
 
 /** Opens data sharing if some server has it; creates a missing database. */
 async function openDataSharing(
-  { sharing, features }: ServiceConfig,
+  { config: { sharing, features }, sinks, log, keep }: Opening,
   common: Common,
-  { attributes, throttle, database, marks, accountStatus, chain, sinks, log, keep }: FilesParts,
+  { attributes, throttle, database, cluster, accountStatus, chain }: FilesParts,
 ): Promise<OpenSharing | undefined> {
   const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
   const place = database ?? directory;
@@ -81,7 +89,7 @@ async function openDataSharing(
   return keep(openSharing({
     ...common,
     place,
-    marks,
+    marks: cluster?.marks,
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,
@@ -100,7 +108,7 @@ async function openDataSharing(
 /** @param sharing Has the locks of paths, if there are shares. */
 async function openOwnFiles(
   common: Common,
-  { marks, anyRecords, clock }: FilesParts,
+  { cluster, anyRecords, sharedClock }: FilesParts,
   sharing: OpenSharing | undefined,
 ): Promise<DavParts> {
   const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
@@ -108,8 +116,8 @@ async function openOwnFiles(
   const { UnreadAnswers } = await import("../../resource/long_text.ts");
   return {
     ...common,
-    locks: new DavLocks(anyRecords, clock),
-    paths: sharing?.uploads.locks ?? new PathLocks(marks),
+    locks: new DavLocks(anyRecords, sharedClock),
+    paths: sharing?.uploads.locks ?? new PathLocks(cluster?.marks),
     unread: sharing?.unread ?? new UnreadAnswers(),
   };
 }

@@ -1,12 +1,12 @@
 import { SILENT } from "../../../src/logging/logger.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 import { HttpError } from "../../../src/model/http_error.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import type { TokenRestrictions } from "../../../src/model/token_restrictions.ts";
 import type { DavParts } from "../../../src/resource/dav/dav.ts";
 import { DavLocks } from "../../../src/resource/dav/dav_locks.ts";
 import { UnreadAnswers } from "../../../src/resource/long_text.ts";
-import { requestedServer } from "../../../src/resource/requested_server.ts";
+import { requestedServer } from "../../../src/resource/server_facts.ts";
 import { PathLocks } from "../../../src/resource/share/path_locks.ts";
 import { Acceptance } from "../../../src/service/http/acceptance.ts";
 import { davRoutes } from "../../../src/service/http/dav_routes.ts";
