@@ -339,3 +339,11 @@ Deno.test("exportedNames() and importedNames() read declarations and imports of 
     "/src/x.ts: F",
   ]);
 });
+
+Deno.test("data sessions are opened by files/ alone", async () => {
+  const opened: string[] = [];
+  for await (const path of sources()) {
+    if (/\b(?:sessions|client)\.open\(/.test(await Deno.readTextFile(path))) opened.push(relative(SRC, path));
+  }
+  assert.deepEqual(opened, ["files/files.ts"]);
+});
