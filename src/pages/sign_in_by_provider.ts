@@ -10,7 +10,7 @@ import { InvalidToken, readForeignToken } from "../authentication/signed_token.t
 import { readForm } from "../resource/form.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import type { Call } from "../resource/call.ts";
-import { throttleLogin } from "../throttling/throttle_login.ts";
+import { throttleLogin } from "../throttling/login_throttle.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";

@@ -1,6 +1,6 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
 import type { SeenMark } from "../model/replay_cache.ts";
-import type { ThrottlingNews } from "../throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../throttling/memory.ts";
 
 /**
  * State of a core that changed, as plain data. The supervisor merges all updates and hands the result to the next core; other

@@ -146,7 +146,7 @@ export class FailureTable<S> {
   /** Counts a failure. Returns the record unless it is shared. */
   fail(key: string, subject: S): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeWorker()) {
+    if (before === undefined && !this.#makeRoom()) {
       const { index, record } = this.#sharedOf(key) ?? { index: this.#indexOf(key), record: undefined };
       const maxMs = Math.min(this.#policy.maxMs, SHARED_MAX_MS);
       this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
@@ -158,7 +158,7 @@ export class FailureTable<S> {
   /** Sets the common count of a key, without shortening a running wait. Returns the record, if there is room. */
   learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeWorker()) return undefined;
+    if (before === undefined && !this.#makeRoom()) return undefined;
     const known = { until: before?.until ?? 0, failures: failures - 1 };
     return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
@@ -193,7 +193,7 @@ export class FailureTable<S> {
     // Later insertions are evicted later.
     for (const [key, record] of [...entries].reverse()) {
       const own = this.#recordOf(key);
-      if (this.#isForgotten(record) || (own === undefined && !this.#makeWorker())) continue;
+      if (this.#isForgotten(record) || (own === undefined && !this.#makeRoom())) continue;
       this.#put(key, own === undefined ? record : graver(own, record));
     }
   }
@@ -263,7 +263,7 @@ export class FailureTable<S> {
   }
 
   /** Reports whether there is room for a record, evicting one without a running wait. */
-  #makeWorker(): boolean {
+  #makeRoom(): boolean {
     if (this.size < this.#capacity) return true;
     if (this.#watched.size === 0) this.#releaseEndedWaits();
     const [oldest] = this.#watched.keys();

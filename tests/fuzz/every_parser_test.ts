@@ -11,16 +11,12 @@ const FUZZ = new URL("./", import.meta.url).pathname;
 
 /** Parsers that are not fuzzed by themselves, by file and name, with the reason. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ["authentication/expression/parser.ts: parse", "compileExpression()"],
-  ["authentication/password/password_line.ts: parsePasswordLine", "parsePasswordFile()"],
-  ["authentication/password/scrypt_hash.ts: parseScrypt", "parsePasswordFile()"],
-  ["authentication/ssh_key/key_options.ts: parseKeyOptions", "parseKeyLine()"],
-  ["authentication/ssh_key/source_addresses.ts: parseSourceAddresses", "parseKeyLine()"],
-  ["authentication/ssh_key/line_words.ts: splitWord", "parseKeyLine()"],
-  ["authentication/ssh_key/line_words.ts: splitOptions", "parseKeyLine()"],
+  ["authentication/password/password_table.ts: parsePasswordLine", "parsePasswordFile()"],
+  ["authentication/password/stored_hash.ts: parseScrypt", "parsePasswordFile()"],
+  ["authentication/ssh_key/authorized_keys.ts: parseSourceAddresses", "parseKeyLine()"],
   ["authentication/ssh_key/public_key.ts: decodeKeyBlob", "decodePublicKey()"],
   ["authentication/ssh_key/public_key.ts: decodeBase64", "decodePublicKey()"],
-  ["authentication/ssh_key/token.ts: readSshToken", "parseSignedToken()"],
+  ["authentication/ssh_key/key_trial.ts: readSshToken", "parseSignedToken()"],
   ["authentication/unity/xml_element.ts: parseXml", "readSamlResponse()"],
   [
     "command/diagnosis/ssh/private_key.ts: readPrivateKey",
@@ -51,7 +47,10 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
   ["outgoing/ldap/ldap_directory.ts: inspectFilter", "fillFilter(), told to the operator"],
   ["model/inspect_file.ts: inspectFile", "reads a file for others"],
-  ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
+  [
+    "authentication/password/password_table.ts: inspectPasswordFile",
+    "parsePasswordFile(), told to the operator",
+  ],
 ]);
 
 /** An exported function that is called like a parser and gets text or bytes first. */

@@ -3,6 +3,7 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import { type Validity, validityOf } from "../../model/trust/validity.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** Issuing server, from its certificate. */
 export interface Issuer {
@@ -66,5 +67,20 @@ function algorithmsOf(key: KeyObject): readonly string[] {
       return CURVES.get(namedCurve) ?? [];
     default:
       return [];
+  }
+}
+
+/** This server as an issuer, with its current certificate only. */
+export class OwnIssuer {
+  #last: { certificate: string; issuer: Issuer } | undefined;
+
+  constructor(readonly tls: () => TlsMaterial) {}
+
+  get current(): Issuer {
+    const { certificate } = this.tls();
+    if (this.#last?.certificate !== certificate) {
+      this.#last = { certificate, issuer: issuerOf(certificate) };
+    }
+    return this.#last.issuer;
   }
 }

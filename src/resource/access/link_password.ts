@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { seekerOf } from "../../authentication/asker_of.ts";
-import { matchesScrypt, parseScrypt } from "../../authentication/password/scrypt_hash.ts";
+import { matchesScrypt, parseScrypt } from "../../authentication/password/stored_hash.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { sameSecret } from "../../model/same_secret.ts";
 import type { Secret } from "../../model/secret.ts";

@@ -1,4 +1,4 @@
-import { parsePreferences } from "../../attributes/preferences.ts";
+import { parsePreferences } from "../../attributes/user_attributes.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { HttpError } from "../../model/http_error.ts";

@@ -11,7 +11,7 @@ import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { AccountReport } from "./account_report.ts";
 import {

@@ -1,5 +1,5 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
-import { createAttributes } from "../../attributes/registry.ts";
+import { createAttributes } from "../../attributes/attribute_chain.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";

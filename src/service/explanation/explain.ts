@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
@@ -15,10 +16,9 @@ import { addressGroup } from "../../model/address_group.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
-import type { Ban } from "../../throttling/ban.ts";
+import { type Ban, userKey } from "../../throttling/ban.ts";
 import { concerns } from "../../throttling/operator_bans.ts";
 import { attemptedBy } from "../../throttling/login_throttle.ts";
-import { userKey } from "../../throttling/user_key.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -26,7 +26,6 @@ import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
 import type { AuthenticatorStep, Explanation, ServerStep, SourceStep } from "./explanation.ts";
-import { isDeepStrictEqual } from "node:util";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { compileExpression } from "../../../authentication/expression/expression.ts";
-import { InvalidExpression } from "../../../authentication/expression/invalid_expression.ts";
+import { InvalidExpression } from "../../../authentication/expression/tokenizer.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
 import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
 import { pemBlocks } from "../../../config/tls/pem.ts";
