@@ -11,9 +11,8 @@ import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import { HttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
-import type { AttributesConfig } from "../config/service_config.ts";
+import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
 import { type KindList, kindOf } from "../config/kind.ts";
-import type { KindConfig } from "../config/kind_config.ts";
 
 /** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {

@@ -1,5 +1,5 @@
 import { flag, integer, type Table } from "../config/key.ts";
-import type { KindConfig } from "../config/kind_config.ts";
+import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayRecord } from "../model/replay_cache.ts";

@@ -1,6 +1,6 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { trimEndCharacters } from "../model/trim.ts";
+import { trimEndCharacters } from "../model/text.ts";
 import { type Infer, UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
@@ -37,7 +37,6 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   return { site, liveReload, drainSeconds };
 }
 
-/** Path prefixes in use, in lower case. */
 const OWN_PATHS = ["rest", "health"];
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
@@ -151,14 +150,17 @@ export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefi
 
 function auditOf(
   reader: KeyReader,
-  { file, journal, required }: Infer<typeof AUDIT.keys>,
+  { file, journal, syslog, required }: Infer<typeof AUDIT.keys>,
   logging: LoggingConfig | undefined,
 ): AuditConfig {
-  if (journal && file !== undefined) {
-    const expected = `expected either the journal or a file, there is ${AUDIT.prefix}file too`;
-    reader.error(`${AUDIT.prefix}journal`, expected, "true");
+  const chosen = Object.entries({ journal: journal || undefined, syslog, file }).filter(([, value]) => value);
+  const [first, second] = chosen;
+  if (first && second) {
+    const expected = `expected one destination, there is ${AUDIT.prefix}${second[0]} too`;
+    reader.error(`${AUDIT.prefix}${first[0]}`, expected, String(first[1]));
   }
   if (journal) return { to: "journal", required };
+  if (syslog !== undefined) return { to: "syslog", address: syslog, required };
   if (file === "-") return { to: "console", required };
   if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file), required };
   return logging?.file === undefined

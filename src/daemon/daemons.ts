@@ -1,4 +1,4 @@
-import { commandAddress } from "./command_address.ts";
+import { commandAddress } from "./exchange.ts";
 import type { CommandSocket } from "./command_connection.ts";
 import { Daemon, type DaemonKnowledge, type DaemonParts } from "./daemon.ts";
 
@@ -12,11 +12,7 @@ export class Daemons {
   readonly #learned: (address: string, knowledge: DaemonKnowledge) => void;
   readonly #clusterMembers: (() => number) | undefined;
 
-  /**
-   * @param options.known From a predecessor.
-   * @param options.learned Called on changes.
-   * @param options.clusterMembers Instances that send commands. Default: 1.
-   */
+  /** @param options.known From a predecessor. @param options.clusterMembers Instances that send commands. Default: 1. */
   constructor({ known = new Map(), learned = () => {}, clusterMembers }: {
     readonly known?: KnownDaemons;
     readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;

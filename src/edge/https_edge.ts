@@ -11,18 +11,14 @@ import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import type { Increments } from "../metrics/counters.ts";
 import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { Answer, HttpResponse } from "../model/http_message.ts";
+import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Peer } from "../model/peer.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
-import { AnswerText } from "./answer_text.ts";
+import { AnswerText, ResponseWriter } from "./response_writer.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
-import { ResponseWriter } from "./response_writer.ts";
-import { Discards } from "./drain_body.ts";
+import { bodyOf, Discards } from "./request_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
-import { bodyOf } from "./upload_stream.ts";
 import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
@@ -247,7 +243,7 @@ export class HttpsEdge {
   }
 
   #lacksCertificate(socket: Socket): boolean {
-    return this.#tls?.clientCertificate === "require" && this.#peerOf(socket).certificate === undefined;
+    return this.#tls?.clientCertificate === "required" && this.#peerOf(socket).certificate === undefined;
   }
 
   /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */

@@ -16,7 +16,6 @@ export interface SeenMark {
 export interface ReplayRecord {
   /** Records a mark. Returns whether it is new. @param perOwner Quota of this owner; default: that of all. */
   note(seen: SeenMark, perOwner?: number): boolean | Promise<boolean>;
-  /** Forgets a mark, so that it counts once more. */
   forget(mark: string): void | Promise<void>;
 }
 
@@ -24,15 +23,14 @@ export interface ReplayRecord {
 export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
 
 /**
- * Replay cache for single-use marks. When it is full, every mark counts as seen, so that nothing is forgotten before
- * its end. Each owner may hold a fixed share of the free places, so that the greediest are refused first.
+ * Replay cache of marks that are valid once. When it is full, every mark counts as seen. Each owner may hold a share
+ * of the free places, so that the greediest are refused first.
  */
 export class ReplayCache implements ReplayRecord {
   readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
   readonly #counts = new Map<string, number>();
   #lookAt = -Infinity;
 
-  /** @param noted Called for each new mark. */
   constructor(
     readonly limits: ReplayCacheLimits,
     readonly clock: Clock,
@@ -58,7 +56,6 @@ export class ReplayCache implements ReplayRecord {
     for (const one of seen) if (!this.#isKnown(one.mark, now)) this.#put(one);
   }
 
-  /** Returns the marks that have not ended. */
   seen(): SeenMark[] {
     const now = this.clock();
     return [...this.#marks].flatMap(([mark, { owner, endsAt }]) =>

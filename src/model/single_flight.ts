@@ -1,4 +1,4 @@
-import { unlessAborted } from "./unless_aborted.ts";
+import { unlessAborted } from "./clock.ts";
 
 interface Flight<T> {
   readonly answer: Promise<T>;
@@ -11,7 +11,6 @@ export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
   readonly #closing: AbortSignal | undefined;
 
-  /** @param closing Aborts running and later calls. */
   constructor(closing?: AbortSignal) {
     this.#closing = closing;
     closing?.addEventListener("abort", () => {

@@ -4,7 +4,7 @@ import { connect } from "node:tls";
 import { endpointOf } from "../config/kind.ts";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { unlessAborted } from "../model/clock.ts";
 import { type HttpsTrust, openTls, type TlsConnection, type TlsTarget, trustsNobody } from "./open_tls.ts";
 import type { TlsRemote } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";

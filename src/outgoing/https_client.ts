@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import type { Duplex } from "node:stream";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import {
   connectionOver,
   type HttpsTrust,

@@ -4,8 +4,8 @@ import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
-import { writeAll } from "../model/write_all.ts";
-import { describeValidity, validityOf } from "../model/trust/validity.ts";
+import { writeAll } from "../model/regular_file.ts";
+import { describeValidity, validityOf } from "../model/trust/certificate_facts.ts";
 import type { Logger } from "../logging/logger.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { goesThroughProxy, openTunnel } from "./proxy.ts";
@@ -42,7 +42,7 @@ export interface TlsTarget {
 }
 
 /** Trust and limits. */
-export interface TlsRules {
+interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;
   readonly log: Logger;

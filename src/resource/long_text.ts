@@ -1,5 +1,4 @@
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "./text_response.ts";
 
 /** Characters of an answer sent whole, with its length. */
@@ -47,17 +46,13 @@ export class UnreadAnswers {
   }
 }
 
-/** Text produced while it is sent. */
 interface LongText {
   readonly pieces: Iterable<string> | AsyncIterable<string>; // produced on demand
   readonly type: string;
   readonly bytes: number; // approximate memory held by the pieces until they are produced
 }
 
-/**
- * Returns an answer of any length, short ones whole, long ones on demand. @throws Errors of the first pieces, while the
- * status can still change.
- */
+/** Returns an answer, long ones on demand. @throws Errors of the first pieces, while the status can still change. */
 export async function longTextResponse(
   { pieces, type, bytes }: LongText,
   unread: UnreadAnswers,

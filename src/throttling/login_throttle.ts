@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { Credentials } from "../model/credentials.ts";

@@ -1,7 +1,7 @@
 import { type Ban, type BanSubject, type Failure, userKey } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import type { ThrottlingConfig } from "../config/service_config.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
 import { OperatorBans } from "./operator_bans.ts";
 

@@ -1,16 +1,13 @@
 /** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { CoreChannel } from "./core_channel.ts";
-import { Measurements } from "./measurements.ts";
-import { MetricsAnswer } from "./metrics_answer.ts";
-import { type WorkerLog, workerLog } from "./worker_log.ts";
+import { hear, Measurements, surviveRejections, tell, type WorkerLog, workerLog } from "./worker_scope.ts";
+import { MetricsAnswer } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
-import { surviveRejections } from "./survive_rejections.ts";
-import { hear, tell } from "./worker_scope.ts";
 
 const cores = new Map<number, CoreChannel>();
 /** Generation of the core in use; 0: none yet. */

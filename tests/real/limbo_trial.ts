@@ -4,8 +4,7 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { connect, createServer, type Server } from "node:tls";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
-import type { Peer } from "../../src/model/peer.ts";
+import { HeaderList, type Peer } from "../../src/model/http_message.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { openTls } from "../../src/outgoing/open_tls.ts";
 import { startLyingServer } from "../attack/lying_tls_server.ts";
@@ -125,7 +124,7 @@ async function clientIsKnown({ leaf, key = "", intermediates, trusted }: LimboCa
       tls: {
         ...ours,
         anchors: trusted,
-        clientCertificate: "want",
+        clientCertificate: "requested",
         minVersion: "TLSv1.2",
         maxVersion: "TLSv1.3",
       },

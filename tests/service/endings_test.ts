@@ -12,11 +12,10 @@ import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
 import { partsWith } from "../edge/edge_parts.ts";
-import { inTime } from "../fixtures/deadline.ts";
+import { inTime, until } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
 import { authenticatorProperties } from "../system/every_method.ts";
-import { until } from "../fixtures/deadline.ts";
 import { ask, type Question } from "../system/ask.ts";
 import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
 import { createSharingSite } from "../system/sharing/sharing_system.ts";
@@ -72,7 +71,7 @@ async function start() {
     ...material,
     anchors: material.clientAnchors ?? [],
     revocation: material.clientRevocation,
-    clientCertificate: "want",
+    clientCertificate: "requested",
     minVersion: "TLSv1.2",
     maxVersion: "TLSv1.3",
   });

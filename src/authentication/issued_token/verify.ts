@@ -10,14 +10,13 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
-import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
-import { isValidAt } from "../../model/trust/validity.ts";
+import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, OwnIssuer, trustedIssuerOf } from "./issuer.ts";
@@ -98,13 +97,12 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
-      namedBy: isOwn ? optionalText(token, "via") : ISSUED_TOKENS,
-      highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
+      ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,
-      preferences: optionalText(token, "preferences"),
+      preferences: claims.has("preferences") ? textClaim(token, "preferences") : undefined,
       renewableUntil: isOwn ? renewableUntil(token) : expires,
-      restrictions: restrictionsIn(token),
+      ...restrictionsIn(token),
     };
     checkAddress(facts, clientAddress);
     const identity = { method: "ETD", via: this.name };
@@ -125,6 +123,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     return shown.family;
   }
 
+  /** Logs once per token. */
   #tellOld({ digest }: SignedToken, dn: string): void {
     if (this.#told.get(digest)) return;
     this.#told.set(digest, true);
@@ -175,27 +174,32 @@ class IssuedTokenAuthenticator implements Authenticator {
 }
 
 /** Returns an issued token's facts; others could claim any account: ignored. @throws {InvalidToken} */
-function decidedOf(token: SignedToken): Omit<Identity, "dn" | "method" | "via"> {
-  const uid = optionalText(token, "uid");
+function decidedOf(
+  token: SignedToken,
+): Omit<Identity, "dn" | "method" | "via"> {
+  const { claims } = token;
+  const uid = claims.has("uid") ? textClaim(token, "uid") : undefined;
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");
   if (groups !== undefined && !groups.every(isUserAccount)) {
     throw new InvalidToken("claim groups names what is no user's group");
   }
+  const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {
+    ...(claims.has("login") && { login: textClaim(token, "login") }),
+    ...(claims.has("displayName") && { displayName: textClaim(token, "displayName") }),
     uid,
-    uidServers: uid === undefined ? undefined : listClaim(token, "uidServers"),
-    login: optionalText(token, "login"),
-    displayName: optionalText(token, "displayName"),
-    role: optionalText(token, "role"),
-    credential: optionalText(token, "cred"),
-    proved: numberClaim(token, "proved"),
-    acr: optionalText(token, "acr"),
-    authTime: numberClaim(token, "auth_time"),
+    uidServers,
+    ...(claims.has("role") && { role: textClaim(token, "role") }),
+    ...(claims.has("cred") && { credential: textClaim(token, "cred") }),
+    ...(claims.has("proved") && { proved: numberClaim(token, "proved") }),
+    ...(claims.has("acr") && { acr: textClaim(token, "acr") }),
+    ...(claims.has("auth_time") && { authTime: numberClaim(token, "auth_time") }),
     groups,
   };
 }
 
+/** @throws {InvalidToken} If the client's address is not allowed. */
 function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string): void {
   const address = restrictions?.address;
   if (address !== undefined && !addressInRange(clientAddress, address)) {
@@ -203,23 +207,27 @@ function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string)
   }
 }
 
-function restrictionsIn({ claims }: SignedToken): TokenRestrictions | undefined {
-  if (!claims.has("restrictions")) return undefined;
+function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
+  if (!claims.has("restrictions")) return {};
   const restrictions = restrictionsFromClaim(claims.get("restrictions"));
   if (restrictions === undefined) throw new InvalidToken("claim bounds cannot be read");
-  return restrictions;
+  return { restrictions };
 }
 
-function optionalText(token: SignedToken, name: string): string | undefined {
-  return token.claims.has(name) ? textClaim(token, name) : undefined;
+function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highestRole"> {
+  return {
+    ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
+    ...(token.claims.has("highestRole") && { highestRole: textClaim(token, "highestRole") }),
+  };
 }
 
-function numberClaim({ claims }: SignedToken, name: string): number | undefined {
+function numberClaim({ claims }: SignedToken, name: string): number {
   const value = claims.get(name);
-  if (value === undefined || typeof value === "number") return value;
-  throw new InvalidToken(`claim ${name} is not a number`);
+  if (typeof value !== "number") throw new InvalidToken(`claim ${name} is not a number`);
+  return value;
 }
 
+/** @throws {InvalidToken} If present but no list of texts. */
 function listClaim({ claims }: SignedToken, name: string): readonly string[] | undefined {
   const value = claims.get(name);
   if (value === undefined) return undefined;
@@ -229,6 +237,7 @@ function listClaim({ claims }: SignedToken, name: string): readonly string[] | u
   return texts;
 }
 
+/** Checks a name from another service. @throws {InvalidToken} */
 function checkedName(dn: string): string {
   try {
     return checkIdentity(dn);

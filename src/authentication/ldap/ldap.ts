@@ -19,7 +19,7 @@ import { askerOf } from "../asker_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { KindConfig } from "../../config/kind_config.ts";
+import type { KindConfig } from "../../config/service_config.ts";
 import type { LdapConfig } from "../../outgoing/ldap/ldap_keys.ts";
 
 /** Checked configuration of the authenticator. */

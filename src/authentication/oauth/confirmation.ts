@@ -4,7 +4,7 @@ import { CLOCK_TOLERANCE, InvalidToken, readForeignToken, SIGNATURE_ALGORITHMS }
 import { isJsonObject } from "../json_object.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
-import { sameSecret } from "../../model/same_secret.ts";
+import { sameSecret } from "../../model/secret.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 
 const MAX_LENGTH = 4096; // characters

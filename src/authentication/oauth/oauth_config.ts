@@ -14,8 +14,7 @@ import {
 } from "../../config/key.ts";
 import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
 import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
-import type { ConfigRead, Place } from "../../config/kind.ts";
-import { requireHttps } from "../../config/require_https.ts";
+import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { algorithmOf, type ClientLogin } from "./client_login.ts";

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { JSONWebKeySet, JWK } from "jose";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";

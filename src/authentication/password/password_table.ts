@@ -3,7 +3,7 @@ import { parseStoredHash, sameCost, type ScryptCost, type StoredHash } from "./s
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
+import { inspectFile } from "../../model/regular_file.ts";
 
 type PasswordLine =
   | { readonly kind: "nothing" }

@@ -1,8 +1,8 @@
 import { addressInRange, canonicalAddress, isAddressRange } from "../../model/address.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { parseDuration } from "../../model/duration.ts";
+import { parseDuration } from "../../model/clock.ts";
 import { eachLine } from "../../model/time_slicing.ts";
-import { trimCharacters } from "../../model/trim.ts";
+import { trimCharacters } from "../../model/text.ts";
 import { matchesWildcards } from "../../model/wildcards.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey, UnusableKey } from "./public_key.ts";
 

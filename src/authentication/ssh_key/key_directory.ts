@@ -1,10 +1,9 @@
 import type { Logger } from "../../logging/logger.ts";
-import { type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch, unlessAborted } from "../../model/clock.ts";
 import { authorityInLine, type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
 
 /** Logical server whose daemon reads users' `authorized_keys`. */
 export interface KeySource {

@@ -4,9 +4,8 @@ import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseAuthorities, parseKeyLine } from "./authorized_keys.ts";
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
-import type { KindConfig } from "../../config/kind_config.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
-import { readRegularFile } from "../../model/regular_file.ts";
+import type { KindConfig } from "../../config/service_config.ts";
+import { inspectFile, readRegularFile } from "../../model/regular_file.ts";
 import { readRevokedKeys } from "./certificate/revoked_keys.ts";
 import { UnusableKey } from "./public_key.ts";
 

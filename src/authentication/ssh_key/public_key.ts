@@ -7,7 +7,7 @@ import {
   randomBytes,
   verify,
 } from "node:crypto";
-import { MOST_RSA_BITS } from "../../model/trust/usable_key.ts";
+import { MOST_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 
 /** Reason why a key is unusable, for the operator; quotes nothing of it. */
 export class UnusableKey extends Error {}

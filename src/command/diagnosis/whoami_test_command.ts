@@ -6,14 +6,12 @@ import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
-import type { Explanation } from "../../service/explanation/explanation.ts";
-import type { ExplainedCaller } from "../../service/explanation/explain.ts";
+import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
 import { listAt, numberAt, textAt } from "../running/reply_value.ts";
 import type { Ban } from "../../throttling/ban.ts";
-import { NotRunning } from "../../workers/control/ask_service.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
@@ -81,7 +79,7 @@ async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<rea
   try {
     answer = await askRunning(given, { command: "ban list" }, BANS_MS);
   } catch (error) {
-    if (error instanceof NotRunning || error instanceof CommandFailed) return undefined;
+    if (error instanceof CommandFailed) return undefined;
     throw error;
   }
   return listAt(answer, "bans").flatMap((ban): Ban[] => {

@@ -1,11 +1,9 @@
-import { className, flag, list, optional } from "../key.ts";
-import { section } from "../section.ts";
+import { className, flag, list, optional, section } from "../key.ts";
 
 /** Authenticators (specification 5; authentication.md 1.1). */
 export const AUTHENTICATION = section({
   prefix: "container.security.rest.authentication.",
   title: "Authentication",
-  unknown: "error",
   keys: {
     order: list({ help: "Names of the authenticators, in the order of evaluation", default: [] }),
     failOnMissingCredentials: flag({
@@ -20,7 +18,6 @@ export const AUTHENTICATION = section({
 export const METHOD = section({
   prefix: "container.security.rest.authentication.<method>.",
   title: "One authenticator",
-  unknown: "error",
   anyCase: true,
   keys: {
     class: optional(className({

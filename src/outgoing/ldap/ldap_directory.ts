@@ -10,7 +10,7 @@ import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
 import type { Origin } from "../../config/service_config.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
-import { trimEndCharacters } from "../../model/trim.ts";
+import { trimEndCharacters } from "../../model/text.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 
 /** Dependencies of LDAP clients. */

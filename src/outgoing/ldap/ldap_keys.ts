@@ -11,7 +11,7 @@ import {
 import type { Place, Remote } from "../../config/kind.ts";
 import type { Origin } from "../../config/service_config.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
-import { pemBlocks } from "../../config/tls/pem.ts";
+import { pemBlocks } from "../../config/tls/certificates.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 
 /** Keys of both LDAP kinds. */

@@ -1,4 +1,4 @@
-import { EVERYBODY, GROUP_PREFIX } from "../target.ts";
+import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
 /** Per share; older records are deleted. */
 const KEEP_USES = 1000;
@@ -52,10 +52,7 @@ const EVERYWHERE = `id = :id AND server IN (WITH RECURSIVE known (name) AS (
        SELECT (SELECT min(server) FROM share WHERE server > known.name) FROM known WHERE known.name IS NOT NULL)
        SELECT name FROM known) AND EXISTS (SELECT 1 FROM share AS here WHERE here.server = :server AND here.id = :id)`;
 
-/**
- * Statements by name; the database binds `:now` and `:clock`. Without statistics SQLite expects few shares per server and
- * scans them, so selective statements name their index.
- */
+/** Statements; the database binds `:now` and `:clock`. SQLite expects few shares per server: statements name indexes. */
 export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,

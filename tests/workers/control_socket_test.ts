@@ -1,0 +1,391 @@
+import assert from "node:assert/strict";
+import { assertAlike } from "../fixtures/assert_alike.ts";
+import fc from "fast-check";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { CannotStart } from "../../src/workers/worker_lifecycle.ts";
+import { CommandFailed } from "../../src/command/command.ts";
+import { askService, NotRunning } from "../../src/command/running/ask_running.ts";
+import {
+  type AdminRequest,
+  AdminRequestFailed,
+  formatAdminRequest,
+  InvalidAdminRequest,
+  LONGEST_BAN,
+  MAX_REQUEST,
+  parseAdminRequest,
+} from "../../src/resource/admin/admin_request.ts";
+import {
+  AnotherService,
+  ControlSocket,
+  controlSockets,
+  InvalidLine,
+  ownControlSocket,
+  readLine,
+} from "../../src/workers/control_socket.ts";
+
+/** A folder of its own, and a socket in it that remembers what it was asked. */
+async function withSocket(
+  act: (path: string, asked: AdminRequest[], log: string[]) => Promise<void>,
+  { answer = (): unknown => "done", requestMs = 5000 } = {},
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/control.sock`;
+  const asked: AdminRequest[] = [];
+  const log: string[] = [];
+  const socket = await ControlSocket.listen(path, {
+    answer: (request) => {
+      asked.push(request);
+      return Promise.resolve().then(answer);
+    },
+    log: createLogger((line) => log.push(line)),
+    requestMs,
+  });
+  try {
+    await act(path, asked, log);
+  } finally {
+    await socket.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Sends bytes as they are; the whole answer, which is empty if the service just hangs up. */
+async function send(path: string, bytes: Uint8Array): Promise<string> {
+  using connection = await Deno.connect({ transport: "unix", path });
+  try {
+    for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+    return await new Response(connection.readable).text();
+  } catch (error) {
+    if (error instanceof Deno.errors.BrokenPipe || error instanceof Deno.errors.ConnectionReset) return "";
+    throw error;
+  }
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("ControlSocket hands a request on and gives back its result", async () => {
+  await withSocket(async (path, asked) => {
+    const request = {
+      command: "ban add",
+      subject: { user: "ann", address: "192.0.2.1" },
+      seconds: 60,
+    } as const;
+    assert.equal(await askService([path], request, 5000), "done");
+    assertAlike(asked, [request]);
+  });
+});
+
+Deno.test("askService() tries one place after the other", async () => {
+  await withSocket(async (path) => {
+    assert.equal(await askService([`${path}.not`, path], { command: "status" }, 5000), "done");
+    await assert.rejects(
+      askService([`${path}.not`, `${path}/not`], { command: "status" }, 5000),
+      (error: Error) => error instanceof NotRunning && error.message.includes(`${path}.not or ${path}/not`),
+    );
+  });
+});
+
+Deno.test("askService() passes on why the service refused, and no more than that", async () => {
+  await withSocket(async (path, _asked, log) => {
+    await assert.rejects(askService([path], { command: "status" }, 5000), {
+      constructor: CommandFailed,
+      message: "the core is busy",
+    });
+    assertAlike(log, []);
+  }, {
+    answer: () => {
+      throw new AdminRequestFailed("the core is busy");
+    },
+  });
+  await withSocket(async (path, _asked, log) => {
+    await assert.rejects(askService([path], { command: "status" }, 5000), {
+      message: "The service failed to do it, its log says why",
+    });
+    assert.match(log.join(), /secret detail/);
+  }, {
+    answer: () => {
+      throw new TypeError("secret detail");
+    },
+  });
+});
+
+const ANSWERS: readonly [what: string, answer: string, message: RegExp][] = [
+  ["not JSON", "hello\n", /not JSON/],
+  ["JSON of another form", "{}\n", /does not understand/],
+  ["a text", '"ok"\n', /does not understand/],
+  ["nothing", "", /cut off/],
+  ["half a line", '{"ok":true', /cut off/],
+];
+
+for (const [what, answer, message] of ANSWERS) {
+  Deno.test(`askService() does not take ${what} for an answer`, async () => {
+    const folder = await Deno.makeTempDir();
+    const path = `${folder}/s`;
+    const listener = Deno.listen({ transport: "unix", path });
+    const serve = (async () => {
+      using connection = await listener.accept();
+      await connection.read(new Uint8Array(1000));
+      await connection.write(utf8(answer));
+    })();
+    await assert.rejects(
+      askService([path], { command: "status" }, 5000),
+      (error: Error) => error instanceof CommandFailed && message.test(error.message),
+    );
+    await serve;
+    listener.close();
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+Deno.test("askService() waits no longer than it is told", async () => {
+  await withSocket(async (path) => {
+    await assert.rejects(askService([path], { command: "status" }, 20), /no answer within 0\.02 s/);
+  }, { answer: () => new Promise((resolve) => setTimeout(resolve, 100)) });
+});
+
+const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
+  ["an empty line", "", /line of JSON/],
+  ["no JSON", "status", /line of JSON/],
+  ["an array", "[]", /JSON object/],
+  ["null", "null", /JSON object/],
+  ["a number", "1", /JSON object/],
+  ["no command", "{}", /does not know this command/],
+  ["an unknown command", '{"command":"shutdown"}', /does not know this command/],
+  ["a command that is no text", '{"command":["status"]}', /does not know this command/],
+  ["a name of every object", '{"command":"__proto__"}', /does not know this command/],
+  ["a ban of nobody", '{"command":"ban add","seconds":1}', /a user, an address, or both/],
+  ["a ban without time", '{"command":"ban add","user":"a"}', /whole number of seconds/],
+  ["a ban of no time", '{"command":"ban add","user":"a","seconds":0}', /whole number of seconds/],
+  ["a ban of half a second", '{"command":"ban add","user":"a","seconds":0.5}', /whole number of seconds/],
+  [
+    "a ban for ever",
+    `{"command":"ban add","user":"a","seconds":${LONGEST_BAN + 1}}`,
+    /whole number of seconds/,
+  ],
+  ["a ban of an empty name", '{"command":"ban add","user":"","seconds":1}', /1 to 256 characters/],
+  ["a ban of a long name", `{"command":"ban add","user":"${"a".repeat(257)}","seconds":1}`, /1 to 256/],
+  ["a ban of a number", '{"command":"ban add","user":7,"seconds":1}', /1 to 256 characters/],
+  ["a ban of a host name", '{"command":"ban add","address":"host","seconds":1}', /IP address/],
+  ["a ban of a range", '{"command":"ban add","address":"10.0.0.0/8","seconds":1}', /IP address/],
+  ["a lift of everybody", '{"command":"ban remove"}', /a user, an address, or both/],
+  [
+    "a ban by nobody",
+    '{"command":"ban add","user":"a","seconds":1,"operator":""}',
+    /operator's name of 1 to 256/,
+  ],
+  ["a lift by a number", '{"command":"ban remove","user":"a","operator":0}', /operator's name of 1 to 256/],
+  ["a user without name", '{"command":"user show"}', /account name/],
+  ["a user with a long name", `{"command":"user show","uid":"${"a".repeat(257)}"}`, /account name/],
+];
+
+for (const [what, line, error] of BAD_LINES) {
+  Deno.test(`ControlSocket refuses ${what}`, async () => {
+    await withSocket(async (path, asked) => {
+      const reply = JSON.parse(await send(path, utf8(`${line}\n`)));
+      assert.equal(reply.ok, false);
+      assert.match(reply.error, error);
+      assertAlike(asked, []);
+    });
+  });
+}
+
+Deno.test("ControlSocket refuses what is no line", async () => {
+  await withSocket(async (path, asked) => {
+    const long = utf8(`"${"a".repeat(MAX_REQUEST)}"\n`);
+    assert.match(await send(path, long), /longer than 16384 bytes|^$/);
+    assert.match(await send(path, new Uint8Array([0x22, 0xff, 0x22, 0x0a])), /not UTF-8/);
+    assertAlike(asked, []);
+  });
+});
+
+Deno.test("ControlSocket hangs up on who sends nothing", async () => {
+  await withSocket(async (path, asked) => {
+    assert.equal(await send(path, new Uint8Array()), "");
+    assertAlike(asked, []);
+  }, { requestMs: 20 });
+});
+
+Deno.test("ControlSocket takes its time for what was asked, however short that of asking is", async () => {
+  const answer = () => new Promise((resolve) => setTimeout(() => resolve("done at last"), 60));
+  await withSocket(async (path) => {
+    assert.equal(await askService([path], { command: "status" }, 20_000), "done at last");
+  }, { answer, requestMs: 20 });
+});
+
+Deno.test({
+  name: "ControlSocket waits for nobody who has left",
+  sanitizeOps: true,
+  fn: () =>
+    withSocket(async (path) => {
+      (await Deno.connect({ transport: "unix", path })).close();
+      assert.equal(await askService([path], { command: "status" }, 20_000), "done");
+    }, { requestMs: 3600_000 }),
+});
+
+Deno.test("ControlSocket serves no more than 16 callers at a time, and the next when one has gone", async () => {
+  await withSocket(async (path) => {
+    const waiting = await Promise.all(
+      Array.from({ length: 16 }, () => Deno.connect({ transport: "unix", path })),
+    );
+    await assert.rejects(askService([path], { command: "status" }, 5000), CommandFailed);
+    waiting[0]?.close();
+    for (;;) {
+      const answer = await askService([path], { command: "status" }, 5000).catch(() => undefined);
+      if (answer === "done") break;
+    }
+    waiting.slice(1).forEach((connection) => connection.close());
+  });
+});
+
+Deno.test("ControlSocket replaces what a dead service left, and nothing else", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/control.sock`;
+  const parts = { answer: () => Promise.resolve("new"), log: SILENT };
+
+  // A process that is killed leaves its socket behind.
+  const code = `Deno.listen({ transport: "unix", path: ${
+    JSON.stringify(path)
+  } }); Deno.kill(Deno.pid, "SIGKILL")`;
+  await new Deno.Command(Deno.execPath(), { args: ["eval", code], stderr: "null" }).output();
+  assert.ok((await Deno.stat(path)).isSocket);
+  const socket = await ControlSocket.listen(path, parts);
+  assert.equal(await askService([path], { command: "status" }, 5000), "new");
+  await assert.rejects(
+    ControlSocket.listen(path, parts),
+    (error: Error) => error instanceof AnotherService && /another service answers there/.test(error.message),
+  );
+  assert.equal(
+    await askService([path], { command: "status" }, 5000),
+    "new",
+    "the first one is not disturbed",
+  );
+  await socket.close();
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+
+  await Deno.writeTextFile(path, "precious");
+  await assert.rejects(ControlSocket.listen(path, parts), /something that is no socket/);
+  assert.equal(await Deno.readTextFile(path), "precious");
+
+  await Deno.remove(path);
+  const datagrams = Deno.listenDatagram({ transport: "unixpacket", path });
+  await assert.rejects(ControlSocket.listen(path, parts), /wrong type/);
+  assert.ok((await Deno.stat(path)).isSocket);
+  datagrams.close();
+
+  await assert.rejects(
+    ControlSocket.listen(`${folder}/${"x".repeat(120)}`, parts),
+    (error: Error) => error instanceof CannotStart && /at most 92 bytes/.test(error.message),
+  );
+  await assert.rejects(ControlSocket.listen(`${path}/below/a/file`, parts), CannotStart);
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and takes any text", () => {
+  const subject = fc.oneof(
+    fc.record({ user: fc.string({ minLength: 1, maxLength: 50 }) }),
+    fc.record({ address: fc.constantFrom("192.0.2.7", "2001:db8::1") }),
+    fc.record({ user: fc.string({ minLength: 1, maxLength: 50 }), address: fc.constant("10.0.0.1") }),
+  );
+  const request: fc.Arbitrary<AdminRequest> = fc.oneof(
+    fc.constant({ command: "status" } as const),
+    fc.constant({ command: "ban list" } as const),
+    fc.record({
+      command: fc.constant("ban add" as const),
+      subject,
+      seconds: fc.integer({ min: 1, max: LONGEST_BAN }),
+    }),
+    fc.record({ command: fc.constant("ban remove" as const), subject }),
+    fc.record({
+      command: fc.constant("ban remove" as const),
+      subject,
+      operator: fc.string({ minLength: 1, maxLength: 50 }),
+    }),
+    fc.record({
+      command: fc.constant("user show" as const),
+      uid: fc.string({ minLength: 1, maxLength: 50 }),
+    }),
+  );
+  fc.assert(fc.property(request, (given) => {
+    const line = formatAdminRequest(given);
+    assert.ok(!line.includes("\n"));
+    assertAlike(parseAdminRequest(line), structuredClone(given));
+  }));
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (line) => {
+    try {
+      parseAdminRequest(line);
+    } catch (error) {
+      assert.ok(error instanceof InvalidAdminRequest);
+    }
+  }));
+});
+
+const SYSTEM = "/run/authserver/control.sock";
+
+const CASES: readonly [
+  what: string,
+  place: { socket?: string; enabled?: boolean; log?: string; runtime?: string },
+  own: string | undefined,
+  looked: readonly string[],
+][] = [
+  ["beside the log", { log: "/srv/logs/a.log" }, "/srv/logs/control.sock", [
+    "/srv/logs/control.sock",
+    SYSTEM,
+  ]],
+  [
+    "in the runtime directory",
+    { log: "/srv/logs/a.log", runtime: "/run/x" },
+    "/run/x/control.sock",
+    ["/run/x/control.sock", "/srv/logs/control.sock", SYSTEM],
+  ],
+  ["in the first runtime directory", { runtime: "/run/a:/run/b" }, "/run/a/control.sock", [
+    "/run/a/control.sock",
+    SYSTEM,
+  ]],
+  ["nowhere without log and runtime directory", {}, undefined, [SYSTEM]],
+  ["not in a runtime directory that is no path", { runtime: "relative" }, undefined, [SYSTEM]],
+  ["where the operator wants it", { socket: "/s", log: "/srv/logs/a.log", runtime: "/run/x" }, "/s", ["/s"]],
+  ["nowhere if switched off", { enabled: false, log: "/srv/logs/a.log", runtime: "/run/x" }, undefined, []],
+];
+
+for (const [what, { socket, enabled = true, log, runtime }, own, looked] of CASES) {
+  Deno.test(`the control socket is ${what}`, () => {
+    const place = {
+      control: { enabled, socket },
+      logging: { level: "info", format: "text", file: log, maxSize: 0, maxFiles: 1 },
+      environment: (name: string) => name === "RUNTIME_DIRECTORY" ? runtime : undefined,
+    } as const;
+    assert.equal(ownControlSocket(place), own);
+    assert.deepEqual(controlSockets(place), looked);
+  });
+}
+
+/** A connection on which these parts arrive one by one, and then its end. */
+function arriving(...parts: readonly string[]): Pick<Deno.Conn, "read"> {
+  const left = parts.map((part) => new TextEncoder().encode(part));
+  return {
+    read: (buffer) => {
+      const part = left.shift();
+      if (part !== undefined) buffer.set(part);
+      return Promise.resolve(part?.length ?? null);
+    },
+  };
+}
+
+for (const parts of [["status\n"], ["sta", "tus\n"], ["status", "\n"], ["s", "tatus\nrest"]]) {
+  Deno.test(`readLine() reads one line that comes as ${JSON.stringify(parts)}`, async () => {
+    assert.equal(await readLine(arriving(...parts), 6), "status");
+  });
+}
+
+Deno.test("readLine() refuses what is too long, cut off or not UTF-8", async () => {
+  await assert.rejects(readLine(arriving("statuses\n"), 7), InvalidLine);
+  await assert.rejects(readLine(arriving("stat"), 7), /cut off/);
+  await assert.rejects(
+    readLine({
+      read: (buffer) => {
+        buffer.set([0xff, 0x0a]);
+        return Promise.resolve(2);
+      },
+    }, 7),
+    /not UTF-8/,
+  );
+});
