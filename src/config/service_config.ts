@@ -212,14 +212,11 @@ export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
 }
 
 /** Destination of the audit log. */
-export type AuditConfig =
-  & { readonly required: boolean }
-  & (
-    | { readonly to: "file"; readonly path: string }
-    | { readonly to: "console" }
-    | { readonly to: "journal" }
-    | { readonly to: "syslog"; readonly address: string } // `tls://host:port`
-  );
+export type AuditDestination =
+  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "console" | "journal" }
+  | { readonly to: "syslog"; readonly address: string }; // `tls://host:port`
+export type AuditConfig = { readonly required: boolean } & AuditDestination;
 
 /** Control socket. */
 export interface ControlConfig {

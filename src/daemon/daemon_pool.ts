@@ -1,13 +1,5 @@
 import type { DaemonInstanceConfig } from "../config/service_config.ts";
-import type { Logger } from "../logging/logger.ts";
-import {
-  type Clock,
-  realTime,
-  type Schedule,
-  type Stopwatch,
-  stopwatch,
-  unlessAborted,
-} from "../model/clock.ts";
+import { realTime, type Stopwatch, stopwatch, unlessAborted } from "../model/clock.ts";
 import { type HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
@@ -22,7 +14,7 @@ import type {
   UserInfo,
 } from "./daemon_group.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
-import type { Daemon, DaemonCommand } from "./daemon.ts";
+import type { Daemon, DaemonCommand, DaemonParts } from "./daemon.ts";
 import { Daemons } from "./daemons.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { hostsOf } from "../model/address.ts";
@@ -39,13 +31,9 @@ interface DaemonGroupConfig {
   readonly trust?: string; // name of its own anchors, if any
 }
 
-interface DaemonGroupParts {
+interface DaemonGroupParts
+  extends Pick<DaemonParts, "clock" | "log">, Partial<Pick<DaemonParts, "elapsed" | "random" | "schedule">> {
   readonly tls: () => TlsMaterial; // called per connection
-  readonly clock: Clock; // for certificate validity
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-  readonly random?: () => number; // from 0 to below 1, for spreading checks. Default: `Math.random`
-  readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
   readonly daemons?: Daemons; // daemons shared with other groups. Default: own ones
 }
@@ -67,6 +55,12 @@ export const DAEMON_LIMITS: DaemonLimits = {
   userInfoPermit: 1_000,
   total: 30_000,
 };
+
+const REFUSALS = {
+  limit: ["ERR_SESSION_LIMIT_REACHED", "has no free session for the account"],
+  "no-encryption": ["ERR_ENCRYPTION_NOT_SUPPORTED", "does not encrypt"],
+  refused: ["ERR_DAEMON_REFUSED", "refused the request"],
+} as const;
 
 /** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
@@ -148,22 +142,11 @@ class DaemonPool implements DaemonGroup {
       }),
       judge: (reply, from) => {
         const { number, address } = from;
-        const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
-        if (reply.kind === "limit") {
-          return {
-            next: httpError(
-              "ERR_SESSION_LIMIT_REACHED",
-              `${this.name} has no free session for the account: ${reason}`,
-            ),
-          };
-        }
-        if (reply.kind === "no-encryption") {
-          return {
-            next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`),
-          };
-        }
-        if (reply.kind === "refused") {
-          throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
+        if (reply.kind !== "expected") {
+          const [code, text] = REFUSALS[reply.kind];
+          const error = httpError(code, `${this.name} ${text}: ${address}: ${reply.text}`);
+          if (reply.kind === "refused") throw error;
+          return { next: error };
         }
         from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";

@@ -8,20 +8,15 @@ export type KnownDaemons = ReadonlyMap<string, DaemonKnowledge>;
 /** Physical daemons, shared by logical servers with the same command socket and trust. */
 export class Daemons {
   readonly #daemons = new Map<string, Daemon>();
-  readonly #known: KnownDaemons;
-  readonly #learned: (address: string, knowledge: DaemonKnowledge) => void;
-  readonly #clusterMembers: (() => number) | undefined;
 
   /** @param options.known From a predecessor. @param options.clusterMembers Instances that send commands. Default: 1. */
-  constructor({ known = new Map(), learned = () => {}, clusterMembers }: {
-    readonly known?: KnownDaemons;
-    readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
-    readonly clusterMembers?: () => number;
-  } = {}) {
-    this.#clusterMembers = clusterMembers;
-    this.#known = known;
-    this.#learned = learned;
-  }
+  constructor(
+    readonly options: {
+      readonly known?: KnownDaemons;
+      readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
+      readonly clusterMembers?: () => number;
+    } = {},
+  ) {}
 
   /** Returns the daemon at a command socket. @param trust Its own anchors, if any. @param parts For a new daemon. */
   at(
@@ -40,13 +35,13 @@ export class Daemons {
     ]);
     const same = this.#daemons.get(key);
     if (same !== undefined) return same;
-    const known = this.#known.get(address);
+    const { known, learned, clusterMembers } = this.options;
     const daemon = new Daemon({
       ...parts,
       socket,
-      known,
-      clusterMembers: this.#clusterMembers,
-      learned: (knowledge) => this.#learned(address, knowledge),
+      known: known?.get(address),
+      clusterMembers,
+      learned: (knowledge) => learned?.(address, knowledge),
     });
     this.#daemons.set(key, daemon);
     return daemon;

@@ -119,22 +119,19 @@ const DRIFT = 1.02;
  * instances than places, each pauses between commands while its exchanges show a full backlog.
  */
 export class Crowd {
-  readonly #instances: () => number;
   #quickestMs = Infinity;
 
-  constructor(instances: () => number) {
-    this.#instances = instances;
-  }
+  constructor(readonly instances: () => number) {}
 
   /** Returns the allowed concurrent commands. @param ready Whether a second one may wait in the backlog. */
   underWay(ready: boolean): 1 | 2 {
-    return ready && 2 * this.#instances() <= PLACES ? 2 : 1;
+    return ready && 2 * this.instances() <= PLACES ? 2 : 1;
   }
 
   /** Returns the pause after an exchange, in milliseconds. */
   pauseAfter(exchangeMs: number): number {
     this.#quickestMs = Math.min(exchangeMs, this.#quickestMs * DRIFT);
-    const tooMany = this.#instances() - PLACES;
+    const tooMany = this.instances() - PLACES;
     const taken = exchangeMs / Math.max(this.#quickestMs, 0.1);
     return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;
   }

@@ -1,10 +1,5 @@
 import type { Clock } from "./clock.ts";
 
-interface ReplayCacheLimits {
-  readonly all: number;
-  readonly perOwner: number; // per owner while the cache is empty; fewer as it fills
-}
-
 /** Mark that was seen. */
 export interface SeenMark {
   readonly owner: string; // account for quotas: something a caller cannot multiply, such as a user
@@ -19,8 +14,8 @@ export interface ReplayRecord {
   forget(mark: string): void | Promise<void>;
 }
 
-/** Limits for proofs of possession (RFC 9449, 11.1). */
-export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
+/** Limits for proofs of possession (RFC 9449, 11.1), per owner while the cache is empty; fewer as it fills. */
+export const PROOFS = { all: 200_000, perOwner: 5_000 };
 
 /**
  * Replay cache of marks that are valid once. When it is full, every mark counts as seen. Each owner may hold a share
@@ -32,7 +27,7 @@ export class ReplayCache implements ReplayRecord {
   #lookAt = -Infinity;
 
   constructor(
-    readonly limits: ReplayCacheLimits,
+    readonly limits: typeof PROOFS,
     readonly clock: Clock,
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}

@@ -9,10 +9,8 @@ interface Flight<T> {
 /** Deduplicates concurrent calls: callers of the same key share one result or failure. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
-  readonly #closing: AbortSignal | undefined;
 
-  constructor(closing?: AbortSignal) {
-    this.#closing = closing;
+  constructor(readonly closing?: AbortSignal) {
     closing?.addEventListener("abort", () => {
       for (const { abandoned } of this.#flights.values()) abandoned.abort(closing.reason);
     });
@@ -36,7 +34,7 @@ export class SingleFlight<T> {
 
   #start(question: string, ask: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const abandoned = new AbortController();
-    if (this.#closing?.aborted) abandoned.abort(this.#closing.reason);
+    if (this.closing?.aborted) abandoned.abort(this.closing.reason);
     const flight: Flight<T> = { abandoned, waiting: 0, answer: ask(abandoned.signal) };
     this.#flights.set(question, flight);
     const end = () => {

@@ -14,13 +14,10 @@ interface Unread {
 
 /** Bounds the memory of unread answers: beyond the bound, the answer that was idle longest breaks off. */
 export class UnreadAnswers {
-  readonly #most: number;
   readonly #unread = new Set<Unread>(); // in order of the last read
   #bytes = 0;
 
-  constructor(most = 32 * 1024 * 1024) {
-    this.#most = most;
-  }
+  constructor(readonly most = 32 * 1024 * 1024) {}
 
   get bytes(): number {
     return this.#bytes;
@@ -30,7 +27,7 @@ export class UnreadAnswers {
     this.#unread.add(unread);
     this.#bytes += unread.bytes;
     for (const oldest of this.#unread) {
-      if (this.#bytes <= this.#most || oldest === unread) break;
+      if (this.#bytes <= this.most || oldest === unread) break;
       this.delete(oldest);
       oldest.drop();
     }

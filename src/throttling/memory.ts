@@ -7,7 +7,7 @@ import { OperatorBans } from "./operator_bans.ts";
 
 type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
 
-/** Plain state of a login throttle for a successor, so that a reload ends no wait; without shared records. */
+/** Plain state of a login throttle for a successor, so that a reload ends no wait. */
 interface ThrottlingState {
   readonly asOf: number; // reference time of its moments, by the throttle's clock
   readonly pairs: Records;

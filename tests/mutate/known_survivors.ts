@@ -69,17 +69,10 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/model/trust/revocation.ts",
-    at: "return significant(serial?.content ?? Buffer.alloc(0));",
+    at: 'return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");',
     change: "0 → 1",
     equivalent: true,
     why: "zeros in front are left out",
-  },
-  {
-    file: "src/throttling/failure_table.ts",
-    at: 'return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;',
-    change: "8 → 9",
-    equivalent: true,
-    why: "which of the places a key has is chance either way",
   },
   {
     file: "src/throttling/memory.ts",
@@ -500,13 +493,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "this.#keptIssuer === fingerprint → false",
     equivalent: true,
     why: "the same certificate is written once more",
-  },
-  {
-    file: "src/throttling/failure_table.ts",
-    at: "if (this.#shared.size === 0) return undefined;",
-    change: "this.#shared.size === 0 → false",
-    equivalent: true,
-    why: "nothing is found in an empty map; the guard spares a digest",
   },
   {
     file: "src/throttling/login_throttle.ts",

@@ -13,7 +13,11 @@ import {
   url,
 } from "../../config/key.ts";
 import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
-import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
+import {
+  ALLOW_PLAIN_HTTP,
+  DERIVED_LIFETIME,
+  SHOW_CERTIFICATE,
+} from "../../config/keys/authentication_keys.ts";
 import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";

@@ -15,13 +15,6 @@ import { readRegularFile } from "../../model/regular_file.ts";
 import { isJavaKeyStore, openKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.ts";
 
-interface LoadedTlsMaterial {
-  readonly material?: TlsMaterial; // absent after errors or without a credential
-  readonly diagnostics: readonly Diagnostic[];
-  readonly credentialFiles: readonly string[]; // watch these, absolute
-  readonly truststoreFiles: readonly string[]; // watch these files and searched folders
-}
-
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
   { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
@@ -31,7 +24,7 @@ export async function loadTlsMaterial(
     >
   >,
   now: number,
-): Promise<LoadedTlsMaterial> {
+) {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>
     store === undefined ? undefined : await loadTruststore(store, now);
@@ -48,7 +41,7 @@ export async function loadTlsMaterial(
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
   if (own?.credential === undefined || diagnostics.some(isError)) {
-    return { diagnostics, ...files };
+    return { material: undefined, diagnostics, ...files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -92,7 +85,8 @@ async function loadCredential(
   const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
   if (certificate === undefined || diagnostics.length > 0) return { diagnostics, files };
   const secret = keyPath ?? path;
-  if (await isPublic(secret)) {
+  const { mode } = await Deno.stat(secret);
+  if (mode !== null && (mode & 0o004) !== 0) {
     const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
     report("warning", expected, keyOrigin);
   }
@@ -100,7 +94,8 @@ async function loadCredential(
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
-    requireUsableKey(own);
+    // Issued tokens are verified with it.
+    if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
     const { kind, text } = describeValidity(validityOf(own), now);
     if (kind !== "valid") {
       report(
@@ -117,16 +112,6 @@ async function loadCredential(
     report("error", `${files.join(", ")}: ${error.message}`);
     return { diagnostics, files };
   }
-}
-
-/** @throws {UnusableStore} If issued tokens could not be verified with the key. */
-function requireUsableKey(own: X509Certificate): void {
-  if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
-}
-
-async function isPublic(path: string): Promise<boolean> {
-  const { mode } = await Deno.stat(path);
-  return mode !== null && (mode & 0o004) !== 0;
 }
 
 /** Certificate with chain and private key. */

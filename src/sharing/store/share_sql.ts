@@ -1,3 +1,5 @@
+import { httpError } from "../../model/http_error.ts";
+import { DatabaseFailure, type Row, row, type Values, type Work } from "../../store/database.ts";
 import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
 /** Per share; older records are deleted. */
@@ -182,3 +184,13 @@ export const SQL = {
   forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING files, bytes, kept`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
 } as const;
+
+/** Returns the first row of a statement. */
+export function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
+  return row(SQL[name], values);
+}
+
+/** @throws {ERR_SHARE_STORE} For a failure of the database. */
+export function refused(error: unknown): never {
+  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
+}

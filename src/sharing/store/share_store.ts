@@ -1,13 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
-import {
-  type Database,
-  DatabaseFailure,
-  type Row,
-  row,
-  rows,
-  type Values,
-  type Work,
-} from "../../store/database.ts";
+import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
   type Continuation,
@@ -20,7 +12,7 @@ import {
   type UseStart,
 } from "../share.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
-import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
+import { first, PURGED_AT_A_TIME, refused, SQL } from "./share_sql.ts";
 import { UploadStore } from "./upload_store.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -65,11 +57,9 @@ type Statement = keyof typeof SQL;
 
 /** Shares of all servers. Each change is one transaction. Names are canonical DNs. Expired shares are invisible. */
 export class ShareStore {
-  readonly #database: Database;
   readonly uploads: UploadStore;
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(readonly database: Database) {
     this.uploads = new UploadStore(database);
   }
 
@@ -101,7 +91,8 @@ export class ShareStore {
       }
       if (most > 0) yield* all("forgetUsedUp", { server, owner, most });
       yield* all("supersede", { server, owner, path, target });
-      const made = yield* share("insert", newColumns(server, draft));
+      const fresh = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
+      const made = yield* share("insert", { ...fresh, created: null }); // by the clock of the database
       if (made === undefined) throw new Error("share id already taken");
       return made;
     }, sharesOf(server));
@@ -311,7 +302,7 @@ export class ShareStore {
   async purge(): Promise<number> {
     let ended = 0;
     for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
-      while (this.#database.isOpen) {
+      while (this.database.isOpen) {
         const deleted = await this.#change(() => all(name, {}));
         ended += deleted.length;
         if (deleted.length < PURGED_AT_A_TIME) break;
@@ -322,29 +313,21 @@ export class ShareStore {
   }
 
   close(): void {
-    this.#database.close();
+    this.database.close();
   }
 
   #read<T>(work: () => Work<T>): Promise<T> {
-    return this.#database.read(work).catch(refused);
+    return this.database.read(work).catch(refused);
   }
 
   /** Runs one transaction. @param alone Lock of all instances. @throws {ERR_SHARE_STORE} */
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.#database.change(work, { alone }).catch(refused);
+    return this.database.change(work, { alone }).catch(refused);
   }
-}
-
-function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
 }
 
 function all(name: Statement, values: Values): Work<readonly Row[]> {
   return rows(SQL[name], values);
-}
-
-function first(name: Statement, values: Values): Work<Row | undefined> {
-  return row(SQL[name], values);
 }
 
 function* shares(name: Statement, values: Values): Work<Share[]> {
@@ -394,12 +377,6 @@ function* checkOthers(
     ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
     : undefined;
   if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
-}
-
-/** Uses the clock of the database. */
-function newColumns(server: string, draft: ShareDraft): Values {
-  const columns = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
-  return { ...columns, created: null };
 }
 
 const MOST_AT_ONCE = 1000;

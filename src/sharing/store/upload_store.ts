@@ -1,14 +1,6 @@
 import { httpError } from "../../model/http_error.ts";
-import {
-  type Database,
-  DatabaseFailure,
-  type Row,
-  row,
-  rows,
-  type Values,
-  type Work,
-} from "../../store/database.ts";
-import { SQL } from "./share_sql.ts";
+import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { first, refused, SQL } from "./share_sql.ts";
 import { number, text } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
@@ -134,14 +126,6 @@ export class UploadStore {
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     return this.database.change(work, { alone }).catch(refused);
   }
-}
-
-function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
-}
-
-function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
-  return row(SQL[name], values);
 }
 
 function keyOf({ server, share, key }: UploadId): Values {
