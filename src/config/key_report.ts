@@ -7,7 +7,7 @@ import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
 
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
-export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence.", "notify."];
 
 /** Diagnostics of configuration keys, including unknown keys and unreadable files. */
 export class KeyReport {

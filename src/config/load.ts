@@ -13,6 +13,7 @@ import {
   readSecurity,
   readThrottling,
 } from "./read_security.ts";
+import { readNotifications } from "./read_notifications.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_persistence.ts";
 import {
@@ -85,6 +86,7 @@ const READERS: readonly SectionReader[] = [
   readBrowsers,
   readThrottling,
   readSharing,
+  readNotifications,
   readOutgoing,
   readLogging,
   readAudit,
@@ -119,6 +121,7 @@ const SECTIONS = [
   "browsers",
   "throttling",
   "sharing",
+  "notifications",
   "outgoing",
   "logging",
   "audit",

@@ -21,7 +21,8 @@ export function requireHttps(
   }
 }
 
-function isThisMachine(hostname: string): boolean {
+/** Reports whether a host of a URL is this machine. */
+export function isThisMachine(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const address = canonicalAddress(host);
   return host === "localhost" ||

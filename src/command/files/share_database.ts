@@ -1,7 +1,10 @@
 import { dirname } from "node:path";
+import { withKinds } from "../../config/kind.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { HttpError } from "../../model/http_error.ts";
+import { Recorder } from "../../notify/recorder.ts";
+import { KINDS } from "../../service/kinds.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed } from "../command.ts";
@@ -31,7 +34,7 @@ export async function withShareDatabase<T>(
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);
-    const store = openShareStore(file, Date.now);
+    const store = openShareStore(file, Date.now, { recorder: await recorderOf(config) });
     try {
       return await work({ administration: new ShareAdministration(store, Date.now), servers });
     } finally {
@@ -49,7 +52,7 @@ async function withShared<T>(
   work: (database: ShareDatabase) => Promise<T>,
 ): Promise<T> {
   const { DatabaseShareStore } = await import("../../sharing/store/database_share_store.ts");
-  const store = new DatabaseShareStore(await openSharedDatabase(config, chosen));
+  const store = new DatabaseShareStore(await openSharedDatabase(config, chosen), await recorderOf(config));
   try {
     return await work({ administration: new ShareAdministration(store, Date.now), servers });
   } catch (error) {
@@ -60,6 +63,11 @@ async function withShared<T>(
   } finally {
     store.close();
   }
+}
+
+/** Returns what records events, which the running service delivers. */
+async function recorderOf({ notifications }: ServiceConfig): Promise<Recorder> {
+  return new Recorder(await withKinds(notifications, KINDS.destinations));
 }
 
 async function readSharing(

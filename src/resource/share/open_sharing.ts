@@ -1,6 +1,7 @@
 import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -38,6 +39,7 @@ interface SharingOptions extends
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly recorder?: Recorder | undefined;
   readonly sinks: Sinks;
   readonly log: Logger;
   readonly clock: Clock;
@@ -51,10 +53,10 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, place, clientAddresses = [], attributes, sinks, log, clock } = options;
+  const { servers, place, clientAddresses = [], attributes, recorder, sinks, log, clock } = options;
   const store = typeof place === "object"
-    ? new DatabaseShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
+    ? new DatabaseShareStore(place, recorder)
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, { sink: sinks.of("shares"), recorder });
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -82,6 +84,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
     uses: sinks.of("share-uses"),
+    mails: recorder?.has("mail") ?? false,
     clock,
   };
   const timer = setInterval(() => {

@@ -7,8 +7,10 @@ import type { TokenRegistry } from "../../authentication/issued_token/token_regi
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
+import type { DaemonInstanceConfig, ServiceConfig } from "../../config/service_config.ts";
+import { commandAddress } from "../../daemon/command_address.ts";
 import { Daemons } from "../../daemon/daemons.ts";
+import { describeFailure } from "../../daemon/exchange.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -118,7 +120,8 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const sinks = new Sinks(log);
-  const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
+  const told = { kinds, outgoing, externalUrl };
+  const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly, ...told });
   const { database, sharedClock, cluster, daemons, proofs } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
@@ -130,7 +133,8 @@ async function open(
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
-  const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
+  const { notifications } = shared;
+  const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle, notifications };
   const sharing = await openDataSharing(config, sharingParts);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = (user: string) => claimedName(user, authenticators);
@@ -138,17 +142,11 @@ async function open(
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
-    config,
-    externalUrl,
-    chain,
+    ...{ config, externalUrl, chain, throttle, attributes, servers, cluster },
     challenge: challengeOf(chain),
-    throttle,
-    attributes,
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
-    servers,
-    cluster,
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(options, about),
@@ -202,8 +200,11 @@ function adoptLogins(
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
 async function openShared(
   options: ServiceOptions,
-  { own, readOnly, ...parts }: Pick<Surroundings, "log" | "clock"> & {
+  { own, readOnly, kinds, outgoing, externalUrl, ...parts }: Pick<Surroundings, "log" | "clock"> & {
     readonly own: OwnCertificate;
+    readonly kinds: ServiceKinds;
+    readonly outgoing: OutgoingClients;
+    readonly externalUrl: string;
     readonly keep: Kept["keep"];
     readonly publish: Publish;
     readonly sinks: Sinks;
@@ -211,8 +212,15 @@ async function openShared(
   },
 ) {
   const { log, clock, keep, publish } = parts;
-  const database = await openDatabase(options.config, { own, log, clock, keep });
-  const { database: isShared, directory } = options.config.sharing;
+  const { config } = options;
+  const database = await openDatabase(config, { own, log, clock, keep });
+  const notifications = readOnly || config.notifications.length === 0
+    ? undefined
+    : await (await import("./open_notifications.ts")).openNotifications(config, {
+      ...parts,
+      ...{ kinds, outgoing, externalUrl, database },
+    });
+  const { database: isShared, directory } = config.sharing;
   // Imported on use, as everything that only stored or shared state needs.
   const stored = isShared === undefined && directory === undefined
     ? undefined
@@ -223,12 +231,26 @@ async function openShared(
   const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(options, parts));
   const daemons = new Daemons({
     known: options.state?.daemons,
-    learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
+    learned: (address, known) => {
+      publish({ daemons: new Map([[address, known]]) });
+      notifications?.daemon(
+        address,
+        serversAt(address, config),
+        known.trouble && describeFailure(known.trouble),
+      );
+    },
     clusterMembers: cluster?.clusterMembers,
   });
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const shown = cluster === undefined ? proofs : cluster.shared(proofs);
-  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown };
+  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown, notifications };
+}
+
+/** Returns the logical servers of a daemon. */
+function serversAt(address: string, { servers }: ServiceConfig): readonly string[] {
+  const isThere = ({ commandHost, commandPort }: DaemonInstanceConfig) =>
+    commandAddress(commandHost, commandPort) === address;
+  return servers.filter(({ instances }) => instances.some(isThere)).map(({ name }) => name);
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {

@@ -7,6 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
+import type { Notifications } from "../../notify/notifications.ts";
 import { throttleLogin } from "../../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -18,21 +19,35 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Opens data sharing if some server has it; creates a missing database. */
 export async function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, throttle, database, marks, accountStatus, chain, observer, sinks, log, clock, keep }:
-    {
-      readonly database: Database | undefined;
-      readonly marks: SharedMarks | undefined;
-      readonly servers: ReadonlyMap<string, ServerFacts>;
-      readonly attributes: AttributeSource;
-      readonly accountStatus: AskAccountStatus;
-      readonly throttle: LoginThrottle;
-      readonly chain: AuthenticationChain;
-      readonly observer: RequestObserver;
-      readonly sinks: Sinks;
-      readonly log: Logger;
-      readonly clock: Clock;
-      readonly keep: <T extends { close(): void }>(part: T) => T;
-    },
+  {
+    servers,
+    attributes,
+    throttle,
+    database,
+    marks,
+    accountStatus,
+    chain,
+    observer,
+    sinks,
+    log,
+    clock,
+    keep,
+    notifications,
+  }: {
+    readonly database: Database | undefined;
+    readonly marks: SharedMarks | undefined;
+    readonly servers: ReadonlyMap<string, ServerFacts>;
+    readonly attributes: AttributeSource;
+    readonly accountStatus: AskAccountStatus;
+    readonly throttle: LoginThrottle;
+    readonly chain: AuthenticationChain;
+    readonly observer: RequestObserver;
+    readonly notifications: Notifications | undefined;
+    readonly sinks: Sinks;
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly keep: <T extends { close(): void }>(part: T) => T;
+  },
 ): Promise<OpenSharing | undefined> {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
@@ -41,13 +56,7 @@ export async function openDataSharing(
   // Imported on use, as everything that only shares need.
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   return keep(openSharing({
-    servers,
-    place,
-    marks,
-    clientAddresses,
-    allowWriteAccess,
-    maxLifetimeSeconds,
-    maxPerUser,
+    ...{ servers, place, marks, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
     attributes,
     accountStatus,
     guess: ({ link, clientAddress, signal }, look) => {
@@ -58,6 +67,7 @@ export async function openDataSharing(
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
+    recorder: notifications?.recorder,
     sinks,
     log,
     clock,

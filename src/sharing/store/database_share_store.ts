@@ -1,7 +1,9 @@
+import { Recorder } from "../../notify/recorder.ts";
 import { httpError } from "../../model/http_error.ts";
 import { type Database, DatabaseFailure, type Row, type Values, type Work } from "../../store/database.ts";
 import { row, rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
+import { fileArrived, shareCreated, shareEnded, shareUsed, usedUp } from "./share_events.ts";
 import { newShareId, type Share, type ShareDraft, type Use, type UseStart } from "../share.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
@@ -13,14 +15,18 @@ type Statement = keyof typeof SQL;
 /** Share store in a database with the share schema. */
 export class DatabaseShareStore implements ShareStore {
   readonly #database: Database;
+  readonly #recorder: Recorder;
   readonly uploads: UploadStore;
 
-  constructor(database: Database) {
+  /** @param recorder Records events in the transactions of the changes. */
+  constructor(database: Database, recorder = Recorder.none) {
     this.#database = database;
-    this.uploads = new UploadStore(database);
+    this.#recorder = recorder;
+    this.uploads = new UploadStore(database, recorder);
   }
 
   put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
+    const recorder = this.#recorder;
     return this.#change(function* () {
       const { owner, path, target } = draft;
       const existing = yield* first("same", { server, owner, path, target });
@@ -34,7 +40,10 @@ export class DatabaseShareStore implements ShareStore {
           ...termColumns(draft),
           ...makingColumns(draft.made),
         });
-        if (renewed !== undefined) return renewed;
+        if (renewed !== undefined) {
+          yield* recorder.record(shareCreated(renewed, true));
+          return renewed;
+        }
       }
       if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
         throw httpError("ERR_TOO_MANY_SHARES", { most });
@@ -43,6 +52,7 @@ export class DatabaseShareStore implements ShareStore {
       yield* all("supersede", { server, owner, path, target });
       const made = yield* share("insert", newColumns(server, draft));
       if (made === undefined) throw new Error("share id already taken");
+      yield* recorder.record(shareCreated(made, false));
       return made;
     }, sharesOf(server));
   }
@@ -81,7 +91,7 @@ export class DatabaseShareStore implements ShareStore {
   change(
     server: string,
     id: string,
-    { path, expires, sources, note, password, made }: ShareChange,
+    { path, expires, sources, note, password, mail, made }: ShareChange,
   ): Promise<Share | undefined> {
     return this.#change(function* () {
       const before = path === undefined ? undefined : yield* share("get", { server, id });
@@ -97,36 +107,42 @@ export class DatabaseShareStore implements ShareStore {
         sources: sources === undefined ? null : JSON.stringify(sources),
         note: note ?? null,
         password: password ?? null,
+        mail: mail ?? null,
       });
     }, sharesOf(server));
   }
 
   remove(server: string, id: string): Promise<boolean> {
-    return this.#change(function* () {
-      return (yield* all("remove", { server, id })).length > 0;
-    });
+    return this.#change(() => this.#remove(server, id));
   }
 
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
+    const remove = (row: Row) => this.#remove(server, text(row, "id"));
     return this.#change(function* () {
       const found = yield* all("withPath", { server, owner, path, target });
-      for (const row of found) yield* all("remove", { server, id: text(row, "id") });
+      for (const row of found) yield* remove(row);
       return found.length;
     });
   }
 
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
-    const { who, address, path, continues } = use;
+    const { who, address, path, kind, continues } = use;
+    const recorder = this.#recorder;
     return this.#change(function* () {
       if (continues !== undefined) {
         const { version, visitor, ranged } = continues;
         const same = { server, id, who, address, path, version, visitor, ranged: Number(ranged) };
         const earlier = yield* first("continue", same);
         const found = earlier && (yield* first("get", { server, id }));
-        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, true);
+        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, { continued: true });
       }
       const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
-      return taken && claimed(taken, yield* recordUse(server, id, use), false);
+      if (taken === undefined) return undefined;
+      const share = toShare(taken);
+      // A piece of an upload is given back: the file that arrives is the event.
+      const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
+      const told = yield* recorder.record(...events);
+      return claimed(taken, yield* recordUse(server, id, use), { continued: false, told });
     }, continues && `uses of ${id}`);
   }
 
@@ -148,17 +164,26 @@ export class DatabaseShareStore implements ShareStore {
     });
   }
 
-  async giveBack({ share: { server, id }, use, renewals, continued }: Claim): Promise<void> {
+  async giveBack({ share: { server, id }, use, renewals, continued, told }: Claim): Promise<void> {
     if (continued) return;
+    const recorder = this.#recorder;
     await this.#change(function* () {
       const gone = yield* first("unrecord", { key: use });
-      if (gone !== undefined) yield* all("putBack", { server, id, renewals });
+      if (gone === undefined) return;
+      yield* all("putBack", { server, id, renewals });
+      yield* recorder.withdraw(told);
     });
   }
 
-  finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
+  finish(
+    { share, use }: Claim,
+    { bytes, complete, arrived = false }: Parameters<ShareStore["finish"]>[1],
+  ): Promise<void> {
+    const recorder = this.#recorder;
     return this.#change(function* () {
-      yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+      const used = yield* first("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+      if (used === undefined || !arrived) return;
+      yield* recorder.record(fileArrived(share, text(used, "path"), bytes), ...usedUp(share));
     });
   }
 
@@ -232,7 +257,7 @@ export class DatabaseShareStore implements ShareStore {
     let ended = 0;
     for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
       while (this.#database.isOpen) {
-        const deleted = await this.#change(() => all(name, {}));
+        const deleted = await this.#change(() => this.#purge(name));
         ended += deleted.length;
         if (deleted.length < PURGED_AT_A_TIME) break;
         await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
@@ -243,6 +268,22 @@ export class DatabaseShareStore implements ShareStore {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Removes a share from all servers, and records the end where it had not ended before. */
+  *#remove(server: string, id: string): Work<boolean> {
+    const removed = yield* shares("remove", { server, id });
+    const ended = removed.filter(({ usesLeft }) => usesLeft !== 0);
+    yield* this.#recorder.record(...ended.map((share) => shareEnded(share, "removed")));
+    return removed.length > 0;
+  }
+
+  /** Deletes some shares; used-up ones had ended before. */
+  *#purge(name: "purgeExpired" | "purgeUsedUp"): Work<readonly Row[]> {
+    const deleted = yield* all(name, {});
+    const expired = deleted.map(toShare).filter(({ usesLeft }) => usesLeft !== 0);
+    yield* this.#recorder.record(...expired.map((share) => shareEnded(share, "expired")));
+    return deleted;
   }
 
   /** @throws {ERR_SHARE_STORE} */
@@ -284,8 +325,18 @@ function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
   return record ?? {};
 }
 
-function claimed(share: Row, use: Row, continued: boolean): Claim {
-  return { share: toShare(share), use: number(use, "key"), renewals: number(share, "renewals"), continued };
+function claimed(
+  share: Row,
+  use: Row,
+  { continued, told = [] }: { readonly continued: boolean; readonly told?: readonly string[] },
+): Claim {
+  return {
+    share: toShare(share),
+    use: number(use, "key"),
+    renewals: number(share, "renewals"),
+    continued,
+    told,
+  };
 }
 
 /** Lock for changes that check other shares of the server. */

@@ -6,12 +6,15 @@ export interface Claim {
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
+  readonly told: readonly string[]; // recorded notifications
 }
 
-/** Change of a share; an empty note or password removes it. */
-export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password">> & {
-  readonly made?: Making; // owner's current rights, for a new path
-};
+/** Change of a share; an empty note, password or mail address removes it. */
+export type ShareChange =
+  & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
+  & {
+    readonly made?: Making; // owner's current rights, for a new path
+  };
 
 /** Part of a list. */
 export interface Part {
@@ -79,7 +82,11 @@ export interface ShareStore {
   ): Promise<boolean>;
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
   giveBack(claim: Claim): Promise<void>;
-  finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
+  /** Records the end of a use. @param result.arrived Whether a file was uploaded in place. */
+  finish(
+    claim: Claim,
+    result: { readonly bytes: number; readonly complete: boolean; readonly arrived?: boolean },
+  ): Promise<void>;
   /** Returns the latest uses, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
   /**

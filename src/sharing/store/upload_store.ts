@@ -8,8 +8,10 @@ import {
   type Values,
   type Work,
 } from "../../store/database.ts";
+import { Recorder } from "../../notify/recorder.ts";
+import { fileArrived, usedUp } from "./share_events.ts";
+import { number, text, toShare } from "./share_row.ts";
 import { SQL } from "./share_sql.ts";
-import { number, text } from "./share_row.ts";
 
 /** Per share. */
 const MOST_UNFINISHED = 500;
@@ -40,7 +42,7 @@ export interface Upload extends UploadId {
  * @throws {ERR_SHARE_STORE} From each method.
  */
 export class UploadStore {
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database, readonly recorder = Recorder.none) {}
 
   /** Acquires an upload; "busy" asks its holder to stop. */
   hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
@@ -122,10 +124,19 @@ export class UploadStore {
     }, `uploads to ${id.server}`);
   }
 
-  /** Records the rename. @param remember Whether a client may ask again. */
+  /** Records the rename, and once that the file arrived. @param remember Whether a client may ask again. */
   finish(id: UploadId, remember: boolean): Promise<void> {
+    const { recorder } = this;
     return this.#change(function* () {
-      yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+      const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+      if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
+      const row = yield* first("lock", { server: id.server, id: id.share });
+      if (row === undefined) return;
+      const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
+      yield* recorder.record(
+        fileArrived(share, target ?? `${share.path}${name}`, total ?? bytes),
+        ...usedUp(share),
+      );
     });
   }
 
