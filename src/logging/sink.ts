@@ -1,16 +1,7 @@
 import { describeError, type Logger } from "./logger.ts";
 
 /** Destinations of lines and records, as `status` and metrics name them. */
-type SinkName =
-  | "audit"
-  | "log"
-  | "console"
-  | "shares"
-  | "records"
-  | "share-uses"
-  | "token-uses"
-  | "webhook"
-  | "mail";
+type SinkName = keyof typeof LABELS;
 
 /** State of a sink as plain data. */
 export interface SinkState {
@@ -107,7 +98,7 @@ export class Sinks {
   }
 }
 
-const LABELS: Readonly<Record<SinkName, string>> = {
+const LABELS = {
   audit: "audit lines",
   log: "log file",
   console: "console",
@@ -117,4 +108,4 @@ const LABELS: Readonly<Record<SinkName, string>> = {
   "token-uses": "uses of tokens",
   webhook: "notifications by webhook",
   mail: "notifications by mail",
-};
+} as const;

@@ -1,7 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Sinks } from "../logging/sink.ts";
-import { CircuitBreaker } from "../model/circuit_breaker.ts";
-import { type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { Schedule } from "../model/schedule.ts";
 import { RemoteUnavailable } from "../outgoing/remote_unavailable.ts";
 import { Following } from "../store/following.ts";
@@ -10,6 +8,7 @@ import type { Notification } from "./event.ts";
 import type { Outbox } from "./outbox.ts";
 
 const LOOK_MS = 1000;
+const LOOKS_PER_EXPIRY = 60;
 const ATTEMPT_MS = 15_000; // less than the lease
 
 /** Streams to one destination at a time. */
@@ -23,7 +22,6 @@ interface DispatcherParts {
   readonly outbox: Outbox;
   readonly sinks: Pick<Sinks, "of">;
   readonly log: Logger;
-  readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
   readonly attemptMs?: number;
 }
@@ -32,17 +30,12 @@ interface DispatcherParts {
 export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #following: Following;
-  readonly #breaker: CircuitBreaker;
   readonly #closing = new AbortController();
+  #looks = 0;
 
   constructor(readonly destination: Destination, parts: DispatcherParts) {
     this.#parts = parts;
-    const { elapsed = stopwatch, schedule, log } = parts;
-    this.#breaker = new CircuitBreaker({
-      elapsed,
-      firstPauseMs: FIRST_PAUSE_MS,
-      longestPauseMs: LONGEST_PAUSE_MS / 12,
-    });
+    const { schedule, log } = parts;
     this.#following = new Following({
       look: () => this.look(),
       everyMs: LOOK_MS,
@@ -60,17 +53,12 @@ export class Dispatcher {
   /** Delivers what is due. @throws {DatabaseFailure} */
   async look(): Promise<void> {
     const { outbox, sinks } = this.#parts;
-    for (const name of await outbox.expire()) {
+    const expired = this.#looks++ % LOOKS_PER_EXPIRY === 0 ? await outbox.expire() : [];
+    for (const name of expired) {
       sinks.of(name).failed(new Error("not delivered within three days"), undefined, 1);
     }
-    if (!this.#breaker.admits) return;
-    const end = this.#breaker.begin();
-    try {
-      const heads = await outbox.take(this.destination, this.#breaker.isFailing ? 1 : AT_ONCE);
-      await Promise.all(heads.map((head) => this.#deliverFrom(head)));
-    } finally {
-      end?.();
-    }
+    const heads = await outbox.take(this.destination, AT_ONCE);
+    await Promise.all(heads.map((head) => this.#deliverFrom(head)));
   }
 
   async close(): Promise<void> {
@@ -105,12 +93,10 @@ export class Dispatcher {
         return undefined;
       }
       const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
-      if (error instanceof RemoteUnavailable) this.#breaker.failed((dueMs) => Math.max(dueMs, asked * 1000));
       sinks.of(name).failed(error, host);
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), LONGEST_PAUSE_MS);
       return Math.max(pauseMs, asked * 1000);
     }
-    this.#breaker.succeeded();
     sinks.of(name).written();
     return undefined;
   }

@@ -16,14 +16,14 @@ const HELD = `holder = :holder, held_until = :clock + ${LEASE_MS}, attempts = at
 
 const SQL = {
   // The first of each stream, once nothing came to the stream for a while.
-  take: `UPDATE notification SET ${HELD} WHERE held_until <= :clock AND number IN (
-      SELECT number FROM notification AS head
-      WHERE destination = :destination AND due <= :clock AND held_until <= :clock
-        AND NOT EXISTS (SELECT 1 ${SAME_STREAM("earlier")} AND earlier.number < head.number)
-        AND (made <= :clock - :lasts OR NOT EXISTS (SELECT 1 ${
+  heads: `SELECT number FROM notification AS head
+    WHERE destination = :destination AND due <= :clock AND held_until <= :clock
+      AND NOT EXISTS (SELECT 1 ${SAME_STREAM("earlier")} AND earlier.number < head.number)
+      AND (made <= :clock - :lasts OR NOT EXISTS (SELECT 1 ${
     SAME_STREAM("later")
   } AND later.made > :clock - :window))
-      ORDER BY due, number LIMIT :most) RETURNING *`,
+    ORDER BY due, number LIMIT :most`,
+  take: `UPDATE notification SET ${HELD} WHERE number = :number AND held_until <= :clock RETURNING *`,
   next: `UPDATE notification SET ${HELD} WHERE held_until <= :clock AND number = (
       SELECT min(number) FROM notification WHERE destination = :destination AND stream = :stream) RETURNING *`,
   following:
@@ -46,11 +46,15 @@ export class Outbox {
 
   constructor(readonly database: Database) {}
 
-  /** Takes the first notification of up to `most` streams. */
-  take({ name: destination, gathers }: Destination, most: number): Promise<readonly Notification[]> {
+  /** Takes the first notification of up to `most` streams. Writes only if there are some. */
+  async take({ name: destination, gathers }: Destination, most: number): Promise<readonly Notification[]> {
     const [window, lasts] = [wholeMs(gathers?.quietMs ?? 0), wholeMs(gathers?.longestMs ?? 0)];
-    const values = { destination, most, window, lasts, holder: this.#holder };
-    return this.database.change(() => rows(SQL.take, values)).then((found) => found.map(toNotification));
+    const heads = await this.database.read(() => rows(SQL.heads, { destination, most, window, lasts }));
+    const holder = this.#holder;
+    const taken = heads.map((head) =>
+      this.database.change(() => row(SQL.take, { number: Number(head["number"]), holder }))
+    );
+    return (await Promise.all(taken)).flatMap((found) => found === undefined ? [] : toNotification(found));
   }
 
   /** Returns a notification with those that go along. */

@@ -42,7 +42,6 @@ interface Others {
 }
 
 const MAX_WAIT_MS = 10_000; // milliseconds in the queue
-const LONG_WAIT_MS = 60_000; // shortest wait that counts as a ban
 
 /**
  * Slows down guessing. Failed passwords count for the user at the address, the address and the user, whether or not the
@@ -61,8 +60,6 @@ export class LoginThrottle {
   readonly #enabled: boolean;
   readonly #maxWaitMs: number;
   readonly #shown: (name: string) => string | undefined;
-  readonly #banned: (ban: BanSubject & { readonly seconds: number }) => void;
-  readonly #longMs: number;
   readonly #issuers: ReadonlySet<string>;
   readonly #learned: (news: ThrottlingNews) => void;
   readonly #others: Others | undefined;
@@ -71,7 +68,6 @@ export class LoginThrottle {
     {
       log,
       shown = () => undefined,
-      banned = () => {},
       maxWaitMs = MAX_WAIT_MS,
       issuers = new Set(),
       learned = () => {},
@@ -83,8 +79,6 @@ export class LoginThrottle {
         readonly log: Logger;
         /** Formats a typed name for the log. Default: hides it. */
         readonly shown?: (name: string) => string | undefined;
-        /** Called for each wait of at least a minute, or the longest. */
-        readonly banned?: (ban: BanSubject & { readonly seconds: number }) => void;
         readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
         readonly maxWaitMs?: number;
         /** Called for each change before the caller gets the result. */
@@ -95,8 +89,6 @@ export class LoginThrottle {
     this.memory = new ThrottlingMemory(parts);
     this.#maxWaitMs = maxWaitMs;
     this.#shown = shown;
-    this.#banned = banned;
-    this.#longMs = Math.min(LONG_WAIT_MS, parts.config.maxDelaySeconds * 1000);
     this.#issuers = issuers;
     this.#learned = learned;
     this.#others = others;
@@ -291,9 +283,7 @@ export class LoginThrottle {
     if (record === undefined || record.until === 0) return;
     const { failures, at, until } = record;
     const user = typed === undefined ? undefined : this.#shown(typed);
-    const waitMs = until - at;
-    this.#log.warn("too many failed attempts", { scope, user, address, failures, waitMs });
-    if (waitMs >= this.#longMs) this.#banned({ user, address, seconds: Math.ceil(waitMs / 1000) });
+    this.#log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }
 }
 

@@ -56,7 +56,7 @@ const WRONG: readonly (readonly [what: string, lines: string, expected: string])
   [
     "a sender that is no address",
     `${STORE}${MAIL.replace("uftp@example.org", "UFTP <uftp@example.org>")}`,
-    "share.mail.from: ",
+    "share.mail.from = UFTP",
   ],
   ["a user without a password", `${STORE}${MAIL}share.mail.user=uftp\n`, "expected share.mail.password too"],
 ];

@@ -101,7 +101,6 @@ function testDelivery(
               outbox: new Outbox(await open()),
               sinks,
               log: SILENT,
-              elapsed: time.clock,
               schedule: time.schedule,
               attemptMs,
             }),
@@ -165,33 +164,31 @@ function testDelivery(
     assert.equal(sinks.of("webhook").failing, false);
   });
 
-  fact("a receiver that is away is left alone for a while, then tried once", async (parts) => {
-    const { record, another, time, sinks } = parts;
-    const inbox = new Inbox();
-    const dispatcher = await another(inbox);
-    let tries = 0;
-    inbox.hinder = () => {
-      tries++;
-      throw new RemoteUnavailable("receiver", "no connection");
-    };
-    for (let n = 0; n < 9; n++) await record(event(n, `share ${n}`));
-    await dispatcher.look();
-    const first = tries;
-    assert(first <= 4, `${first} at once`);
-    await dispatcher.look();
-    assert.equal(tries, first, "not within the pause");
-    time.now += 5001;
-    await dispatcher.look();
-    assert.equal(tries, first + 1, "one trial");
-    assert.match(sinks.states[0]?.failure?.reason ?? "", /no connection/);
-    inbox.hinder = undefined;
-    for (let i = 0; i < 20; i++) {
-      time.now += 60_000;
+  fact(
+    "a receiver that is away is tried by few streams at a time, and as late as it asks for",
+    async (parts) => {
+      const { record, another, time, sinks } = parts;
+      const inbox = new Inbox();
+      const dispatcher = await another(inbox);
+      let tries = 0;
+      inbox.hinder = () => {
+        tries++;
+        throw new RemoteUnavailable("receiver", "no connection", { retryAfterSeconds: 120 });
+      };
+      for (let n = 0; n < 4; n++) await record(event(n, `share ${n}`));
       await dispatcher.look();
-    }
-    assert.equal(inbox.got.length, 9);
-    assert.equal(sinks.states[0]?.failure, undefined);
-  });
+      assert.equal(tries, 4);
+      time.now += 119_000;
+      await dispatcher.look();
+      assert.equal(tries, 4);
+      assert.match(sinks.states[0]?.failure?.reason ?? "", /no connection/);
+      inbox.hinder = undefined;
+      time.now += 1001;
+      await dispatcher.look();
+      assert.equal(inbox.got.length, 4);
+      assert.equal(sinks.states[0]?.failure, undefined);
+    },
+  );
 
   fact(
     "what a killed process had taken is delivered after its lease, before or after the effect",

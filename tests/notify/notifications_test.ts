@@ -21,44 +21,33 @@ function create() {
   const database = new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, time.clock);
   const sinks = new Sinks(SILENT);
   const recorder = new Recorder([webhook], sinks);
-  const notifications = new Notifications({ recorder, database, sinks, schedule: time.schedule });
+  const notifications = new Notifications(recorder, database, sinks);
   const told = async () => {
     await notifications.close();
     const found = await database.read(() => rows("SELECT content FROM notification ORDER BY number", {}));
     return found.map(({ content }) => JSON.parse(String(content)));
   };
-  return { time, database, sinks, notifications, told };
+  return { database, sinks, notifications, told };
 }
 
-Deno.test("Notifications tells of bans by operators, and gathers those by failed logins", async () => {
-  const { time, notifications, told } = create();
+Deno.test("Notifications tells of bans by operators, and of their ends", async () => {
+  const { notifications, told } = create();
   notifications.ban("ban.created", { user: "eve", until: "2026-01-06T00:00:00Z" });
-  for (let i = 0; i < 103; i++) notifications.failed({ address: `192.0.2.${i}`, seconds: 80 });
-  await time.advance(5000, () => Promise.resolve());
   notifications.ban("ban.lifted", { user: "eve" });
-  const [operator, failed, lifted, ...more] = await told();
-  assert.deepEqual(operator, {
-    type: "ban.created",
-    data: { reason: "operator", bans: [{ user: "eve", until: "2026-01-06T00:00:00Z" }] },
-  });
-  assert.deepEqual([failed.type, failed.data.reason, failed.data.bans.length, failed.data.more], [
-    "ban.created",
-    "failed logins",
-    100,
-    3,
+  assert.deepEqual(await told(), [
+    { type: "ban.created", data: { user: "eve", until: "2026-01-06T00:00:00Z" } },
+    { type: "ban.lifted", data: { user: "eve" } },
   ]);
-  assert.deepEqual(lifted, { type: "ban.lifted", data: { reason: "operator", bans: [{ user: "eve" }] } });
-  assert.deepEqual(more, []);
 });
 
 Deno.test("Notifications tells when a daemon goes down and comes back, not when it was always there", async () => {
   const { notifications, told } = create();
   for (const reason of [undefined, undefined, "no way", "no way", undefined]) {
-    notifications.daemon("hpc:64435", ["HPC"], reason);
+    notifications.daemon("hpc:64435", reason);
   }
   assert.deepEqual(await told(), [
-    { type: "daemon.down", data: { daemon: "hpc:64435", servers: ["HPC"], reason: "no way" } },
-    { type: "daemon.up", data: { daemon: "hpc:64435", servers: ["HPC"] } },
+    { type: "daemon.down", data: { daemon: "hpc:64435", reason: "no way" } },
+    { type: "daemon.up", data: { daemon: "hpc:64435" } },
   ]);
 });
 

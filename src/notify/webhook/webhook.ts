@@ -19,7 +19,7 @@ export function webhookKeys(secret: string): readonly Uint8Array[] | undefined {
   return fit.length === keys.length ? keys.flatMap((key) => key ?? []) : undefined;
 }
 
-/** Receiver of webhooks by the Standard Webhooks specification 1.0.0. */
+/** Receiver of webhooks as Standard Webhooks describes them. */
 export class Webhook implements Destination {
   readonly name = "webhook";
   readonly host: string;

@@ -7,8 +7,7 @@ import type { TokenRegistry } from "../../authentication/issued_token/token_regi
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
-import type { DaemonInstanceConfig, ServiceConfig } from "../../config/service_config.ts";
-import { commandAddress } from "../../daemon/command_address.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import { describeFailure } from "../../daemon/exchange.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -233,24 +232,13 @@ async function openShared(
     known: options.state?.daemons,
     learned: (address, known) => {
       publish({ daemons: new Map([[address, known]]) });
-      notifications?.daemon(
-        address,
-        serversAt(address, config),
-        known.trouble && describeFailure(known.trouble),
-      );
+      notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
     },
     clusterMembers: cluster?.clusterMembers,
   });
   const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const shown = cluster === undefined ? proofs : cluster.shared(proofs);
   return { database, sharedClock, cluster, daemons, storedBans, proofs, shown, notifications };
-}
-
-/** Returns the logical servers of a daemon. */
-function serversAt(address: string, { servers }: ServiceConfig): readonly string[] {
-  const isThere = ({ commandHost, commandPort }: DaemonInstanceConfig) =>
-    commandAddress(commandHost, commandPort) === address;
-  return servers.filter(({ instances }) => instances.some(isThere)).map(({ name }) => name);
 }
 
 function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {

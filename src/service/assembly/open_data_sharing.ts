@@ -19,21 +19,8 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Opens data sharing if some server has it; creates a missing database. */
 export async function openDataSharing(
   { sharing, features }: ServiceConfig,
-  {
-    servers,
-    attributes,
-    throttle,
-    database,
-    marks,
-    accountStatus,
-    chain,
-    observer,
-    sinks,
-    log,
-    clock,
-    keep,
-    notifications,
-  }: {
+  { throttle, database, chain, observer, keep, notifications, ...others }: {
+    readonly notifications: Notifications | undefined;
     readonly database: Database | undefined;
     readonly marks: SharedMarks | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
@@ -42,7 +29,6 @@ export async function openDataSharing(
     readonly throttle: LoginThrottle;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
-    readonly notifications: Notifications | undefined;
     readonly sinks: Sinks;
     readonly log: Logger;
     readonly clock: Clock;
@@ -56,9 +42,9 @@ export async function openDataSharing(
   // Imported on use, as everything that only shares need.
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   return keep(openSharing({
-    ...{ servers, place, marks, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
-    attributes,
-    accountStatus,
+    ...others,
+    ...{ place, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
+    recorder: notifications?.recorder,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
       return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
@@ -67,9 +53,5 @@ export async function openDataSharing(
       throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
-    recorder: notifications?.recorder,
-    sinks,
-    log,
-    clock,
   }));
 }

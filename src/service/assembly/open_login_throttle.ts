@@ -2,7 +2,6 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
-import type { Notifications } from "../../notify/notifications.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { claimedName } from "../claimed_name.ts";
@@ -13,20 +12,18 @@ import type { Cluster } from "./open_cluster.ts";
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   authenticators: readonly Authenticator[],
-  { log, clock, publish, cluster, storedBans, notifications }: {
+  { log, clock, publish, cluster, storedBans }: {
     readonly log: Logger;
     readonly clock: Clock;
     readonly publish: Publish;
     readonly cluster: Cluster | undefined;
     readonly storedBans: SharedThrottling | undefined;
-    readonly notifications: Notifications | undefined;
   },
 ): Promise<LoginThrottle> {
   const throttle = new LoginThrottle({
     config: throttling,
     log,
     shown: (name) => claimedName(name, authenticators),
-    banned: (ban) => notifications?.failed(ban),
     steady: steadyClock,
     clock,
     issuers: silentIssuers(authenticators),

@@ -29,7 +29,7 @@ export async function openNotifications(
 ): Promise<Notifications> {
   const database = shared ?? new SqliteDatabase(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, parts.clock);
   const configured = await withKinds(notifications, kinds.destinations);
-  const opened = new Notifications({ recorder: new Recorder(configured, sinks), database, sinks });
+  const opened = new Notifications(new Recorder(configured, sinks), database, sinks);
   const dispatchers: Dispatcher[] = [];
   keep({
     close: async () => {

@@ -134,7 +134,7 @@ export class DatabaseShareStore implements ShareStore {
         const same = { server, id, who, address, path, version, visitor, ranged: Number(ranged) };
         const earlier = yield* first("continue", same);
         const found = earlier && (yield* first("get", { server, id }));
-        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, { continued: true });
+        if (earlier !== undefined && found !== undefined) return claimed(found, earlier);
       }
       const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
       if (taken === undefined) return undefined;
@@ -142,7 +142,7 @@ export class DatabaseShareStore implements ShareStore {
       // A piece of an upload is given back: the file that arrives is the event.
       const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
       const told = yield* recorder.record(...events);
-      return claimed(taken, yield* recordUse(server, id, use), { continued: false, told });
+      return claimed(taken, yield* recordUse(server, id, use), told);
     }, continues && `uses of ${id}`);
   }
 
@@ -171,7 +171,7 @@ export class DatabaseShareStore implements ShareStore {
       const gone = yield* first("unrecord", { key: use });
       if (gone === undefined) return;
       yield* all("putBack", { server, id, renewals });
-      yield* recorder.withdraw(told);
+      yield* recorder.withdraw(told ?? []);
     });
   }
 
@@ -325,18 +325,10 @@ function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
   return record ?? {};
 }
 
-function claimed(
-  share: Row,
-  use: Row,
-  { continued, told = [] }: { readonly continued: boolean; readonly told?: readonly string[] },
-): Claim {
-  return {
-    share: toShare(share),
-    use: number(use, "key"),
-    renewals: number(share, "renewals"),
-    continued,
-    told,
-  };
+/** @param told Absent if it continues an earlier use. */
+function claimed(share: Row, use: Row, told?: readonly string[]): Claim {
+  const renewals = number(share, "renewals");
+  return { share: toShare(share), use: number(use, "key"), renewals, continued: told === undefined, told };
 }
 
 /** Lock for changes that check other shares of the server. */

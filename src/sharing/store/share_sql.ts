@@ -127,7 +127,8 @@ export const SQL = {
   withPath: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
-     owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END
+     owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END,
+     mail = CASE WHEN owner = :owner THEN mail END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,

@@ -6,7 +6,7 @@ export interface Claim {
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
-  readonly told: readonly string[]; // recorded notifications
+  readonly told: readonly string[] | undefined; // recorded notifications
 }
 
 /** Change of a share; an empty note, password or mail address removes it. */
@@ -101,7 +101,7 @@ export interface ShareStore {
   withId(id: string): Promise<readonly Share[]>;
   /** Counts unexpired shares; estimates many. */
   count(): Promise<number>;
-  /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`. */
+  /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`, a new owner `mail`. */
   amend(
     server: string,
     id: string,
