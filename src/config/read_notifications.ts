@@ -1,6 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
-import type { KindConfig } from "./kind_config.ts";
-import type { Section } from "./section.ts";
+import type { KindConfig } from "./service_config.ts";
+import type { Section } from "./key.ts";
 import type { Known, Parts } from "./section_reader.ts";
 
 /** Reads the destinations of notifications: each is configured if a key with its prefix is there. */
@@ -14,7 +14,7 @@ export async function readNotifications(
     const first = reader.firstBelow(prefix);
     if (first === undefined) continue;
     const { title, keys, read } = await load();
-    const section: Section = { prefix, title, keys, unknown: "error" };
+    const section: Section = { prefix, title, keys };
     const values = reader.read(section);
     const members = () => Promise.resolve([]);
     const config = values && await read(values, { reader, name, prefix, members });

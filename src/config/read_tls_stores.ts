@@ -80,7 +80,6 @@ export function readOwnTruststore(
   return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
 }
 
-/** Truststores without revocation checks. */
 const WITHOUT_LISTS = [PROVIDER_TRUSTSTORE.prefix, TRUSTED_ASSERTION_ISSUERS.prefix];
 
 function readRevocation(
@@ -107,7 +106,6 @@ function readRevocation(
   return { mode, locations, origin: reader.origin(first) };
 }
 
-/** Returns the first present key. */
 function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }

@@ -1,5 +1,5 @@
 import type { Table } from "../config/key.ts";
-import type { KindConfig } from "../config/kind_config.ts";
+import type { KindConfig } from "../config/service_config.ts";
 import type { ProbedKind, ProbeParts } from "../outgoing/probed_kind.ts";
 import type { Notification, NotifiedEvent } from "./event.ts";
 

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Sinks } from "../logging/sink.ts";
-import type { Schedule } from "../model/schedule.ts";
+import type { Schedule } from "../model/clock.ts";
 import { RemoteUnavailable } from "../outgoing/remote_unavailable.ts";
 import { Following } from "../store/following.ts";
 import { type Destination, Undeliverable } from "./destination.ts";

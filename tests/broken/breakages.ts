@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/open_login_throttle.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
@@ -459,11 +459,11 @@ const PROCESS: readonly Breakage[] = [
   },
   {
     rows: ["failing to log in under more names"],
-    broken: "a full table gives up who has to wait for who failed last",
+    broken: "a full table gives up who has to wait before who need not",
     file: "src/throttling/failure_table.ts",
     change: instead(
-      "const [oldest] = this.#watched.keys(); return oldest !== undefined && this.#watched.delete(oldest);",
-      "const [oldest] = [...this.#watched.keys(), ...this.#waiting.keys()]; return oldest !== undefined && this.forget(oldest);",
+      "this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys()",
+      "this.#waiting.size > 0 ? this.#waiting.keys() : this.#watched.keys()",
     ),
     tests: ["tests/attack/full_table_test.ts", "tests/throttling"],
   },
@@ -564,7 +564,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "parseReply",
     "credentials",
   ],
-  ["parseServerAddress()", "resource/requested_server.ts", "parseServerAddress", "requests"],
+  ["parseServerAddress()", "resource/server_facts.ts", "parseServerAddress", "requests"],
   ["parseSessionRequest()", "resource/session_request.ts", "parseSessionRequest", "requests"],
   ["readShareDump()", "sharing/import/share_dump.ts", "readShareDump", "configuration"],
   ["parseShareFields()", "resource/share/share_fields.ts", "parseShareFields", "requests"],
@@ -666,7 +666,7 @@ const DATABASE: readonly Breakage[] = [
   {
     rows: ["an instance has a different configuration"],
     broken: "instances are not told apart by their configurations",
-    file: "src/service/assembly/configuration_digest.ts",
+    file: "src/service/assembly/open_cluster.ts",
     change: instead(
       'return hash("sha256", common, "base64url")',
       'return hash("sha256", common && "", "base64url")',
@@ -690,9 +690,9 @@ const DATABASE: readonly Breakage[] = [
       "sessions a second at one UFTPD by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
-    file: "src/daemon/crowd.ts",
+    file: "src/daemon/queue.ts",
     change: instead("return ready && 2 * this.#instances() <= PLACES ? 2 : 1;", "return 2;"),
-    tests: ["tests/daemon/crowd_test.ts"],
+    tests: ["tests/daemon/queue_test.ts"],
   },
   {
     rows: [

@@ -4,7 +4,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { DESTINATIONS } from "../../src/notify/kinds.ts";
 import { Notifications } from "../../src/notify/notifications.ts";
 import { Recorder } from "../../src/notify/recorder.ts";
-import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
 import { rows } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
@@ -62,7 +62,7 @@ Deno.test("Notifications counts what cannot be recorded as lost", async () => {
 async function sharing() {
   const file = await Deno.makeTempFile();
   const time = { now: 1_700_000_000_000 };
-  const store = openShareStore(file, () => time.now, { recorder: new Recorder([webhook]) });
+  const store = openShareStore(file, () => time.now, undefined, new Recorder([webhook]));
   const database = new SqliteDatabase(file, SHARE_SCHEMA, () => time.now);
   const told = async () => {
     const found = await database.change(() =>

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { withKinds } from "../../config/kind.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { KINDS } from "../../service/kinds.ts";
@@ -30,11 +30,11 @@ export async function withShareDatabase<T>(
     return await withShared(config, config.sharing.database, servers, work);
   }
   const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
-  const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
+  const { openShareStore } = await import("../../sharing/store/share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);
-    const store = openShareStore(file, Date.now, { recorder: await recorderOf(config) });
+    const store = openShareStore(file, Date.now, undefined, await recorderOf(config));
     try {
       return await work({ administration: new ShareAdministration(store, Date.now), servers });
     } finally {
@@ -51,8 +51,8 @@ async function withShared<T>(
   servers: readonly string[],
   work: (database: ShareDatabase) => Promise<T>,
 ): Promise<T> {
-  const { DatabaseShareStore } = await import("../../sharing/store/database_share_store.ts");
-  const store = new DatabaseShareStore(await openSharedDatabase(config, chosen), await recorderOf(config));
+  const { ShareStore } = await import("../../sharing/store/share_store.ts");
+  const store = new ShareStore(await openSharedDatabase(config, chosen), await recorderOf(config));
   try {
     return await work({ administration: new ShareAdministration(store, Date.now), servers });
   } catch (error) {

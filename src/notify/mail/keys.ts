@@ -1,6 +1,5 @@
 import { flag, type Infer, optional, secretText, text, url } from "../../config/key.ts";
-import type { ConfigRead, Place } from "../../config/kind.ts";
-import { isThisMachine } from "../../config/require_https.ts";
+import { type ConfigRead, isThisMachine, type Place } from "../../config/kind.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
 import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 

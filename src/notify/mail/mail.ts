@@ -1,10 +1,9 @@
 import { Buffer } from "node:buffer";
 import { isIP } from "node:net";
 import { endpointOf } from "../../config/kind.ts";
-import { counted } from "../../model/counted.ts";
-import { printable } from "../../model/printable.ts";
+import { unlessAborted } from "../../model/clock.ts";
 import { isMailAddress } from "../../model/mail_address.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
+import { counted, printable } from "../../model/text.ts";
 import { connectionOver } from "../../outgoing/open_tls.ts";
 import type { ProbeParts } from "../../outgoing/probed_kind.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";

@@ -1,6 +1,5 @@
 import { type Infer, list, optional, secretText, url } from "../../config/key.ts";
-import type { Place } from "../../config/kind.ts";
-import { isThisMachine } from "../../config/require_https.ts";
+import { isThisMachine, type Place } from "../../config/kind.ts";
 import { NEVER, REACH } from "../../outgoing/probed_kind.ts";
 import { destinationKind } from "../destination.ts";
 import { EVENT_TYPES } from "../event.ts";

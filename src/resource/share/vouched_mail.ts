@@ -1,7 +1,7 @@
 import { isMailAddress } from "../../model/mail_address.ts";
-import type { AccessLevel } from "../../sharing/access_level.ts";
+import type { AccessLevel } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** Returns the caller's mail address, if the login or an attribute source of a server vouches for it. */

@@ -1,23 +1,18 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
-import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
-import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import { describeFailure } from "../../daemon/exchange.ts";
-import type { Logger } from "../../logging/logger.ts";
 import { Sinks } from "../../logging/sink.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
@@ -28,17 +23,22 @@ import { routesOf } from "../http/routes.ts";
 import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
-import type { LoginUpdate, Publish } from "../state_update.ts";
-import { openAuthentication } from "./open_authentication.ts";
 import { openDaemons, openServers } from "./open_servers.ts";
-import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
-import { openLoginThrottle } from "./open_login_throttle.ts";
 import type { Cluster } from "./open_cluster.ts";
+import type { NotifyingParts } from "./open_notifications.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
-import type { ServiceOptions } from "./service_options.ts";
+import { accountsOf } from "../../attributes/server_attributes.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
+import { Secret } from "../../model/secret.ts";
+import { throttleLogin } from "../../throttling/throttle_login.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
+import type { OpenSharing } from "../../resource/share/open_sharing.ts";
+import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
+import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
 
 /** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
@@ -62,9 +62,7 @@ export interface ServiceParts extends IdentityParts {
 }
 
 /** Observers and dependencies of a service. */
-interface Surroundings {
-  readonly log: Logger;
-  readonly clock: Clock;
+interface Surroundings extends Pick<Opening, "log" | "clock"> {
   /** Observes authentication results and transfers. */
   readonly observer?: RequestObserver;
   /** Default: nothing follows this service. */
@@ -73,94 +71,93 @@ interface Surroundings {
   readonly onAnswer?: SourceParts["onAnswer"];
   /** Default: all kinds. */
   readonly kinds?: ServiceKinds;
-  /** Reads stored state without creating it, beside the running service. */
   readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 
-/** Parts to close at the end, or after a failed start. */
-class Kept {
-  readonly #parts: { close(): Promise<void> | void }[] = [];
-
-  readonly keep = <T extends { close(): Promise<void> | void }>(part: T): T => {
-    this.#parts.push(part);
-    return part;
-  };
-
-  readonly close = async (): Promise<void> => {
-    await Promise.all(this.#parts.map((part) => part.close()));
-  };
-}
-
 /**
  * Creates and connects the configured parts; dependencies between neighbours are injected as functions.
  * @throws If a configured file is invalid.
  */
-export async function assemble(options: ServiceOptions, surroundings: Surroundings): Promise<ServiceParts> {
-  const kept = new Kept();
+export async function assemble(
+  options: ServiceOptions,
+  { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
+): Promise<ServiceParts> {
+  const kept: { close(): Promise<void> | void }[] = [];
+  const close = async () => {
+    await Promise.all(kept.map((part) => part.close()));
+  };
+  const keep: Opening["keep"] = (part) => {
+    kept.push(part);
+    return part;
+  };
+  const own = new OwnCertificate(options.material);
   try {
-    return await open(options, surroundings, kept);
+    const opening = { ...options, log, clock, own, publish, readOnly, keep, sinks: new Sinks(log) };
+    return { ...await open(opening, observers), close };
   } catch (error) {
-    await kept.close();
+    await close();
     throw error;
   }
 }
 
 async function open(
-  options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, publish = () => {} }:
-    Surroundings,
-  { keep, close }: Kept,
-): Promise<ServiceParts> {
-  const { config, material, assertionIssuers, port } = options;
-  const own = new OwnCertificate(material);
-  const externalUrl = externalUrlAt(config.site, port);
+  opening: Opening,
+  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
+): Promise<Omit<ServiceParts, "close">> {
+  const { config, own, log, clock, keep } = opening;
+  const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const sinks = new Sinks(log);
-  const told = { kinds, outgoing, externalUrl };
-  const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly, ...told });
-  const { database, sharedClock, cluster, daemons, proofs } = shared;
-  const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
+  const shared = await openShared(opening, { kinds, outgoing, externalUrl });
+  const { sharedClock, cluster } = shared;
+  const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
-  const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
-  const who = await openAuthentication(config, { ...used, ...here });
+  const asked = { outgoing, groups, kinds: kinds.authenticators, externalUrl, observer };
+  const who = await openAuthentication(opening, { ...shared, ...asked });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
-  const servers = await openServers(config, groups, here);
-  const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
-  const { notifications } = shared;
-  const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle, notifications };
-  const sharing = await openDataSharing(config, sharingParts);
-  const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
+  const servers = await openServers(groups, opening);
   const shown = (user: string) => claimedName(user, authenticators);
+  const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
+  const sharingParts = { ...who, ...shared, servers, attributes, throttle, observer };
+  const sharing = await openDataSharing(opening, sharingParts);
+  const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
+  const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
-  const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
+  const about = { ...parts, kinds, externalUrl };
   return {
-    ...{ config, externalUrl, chain, throttle, attributes, servers, cluster },
+    config,
+    externalUrl,
+    chain,
+    judged: observer.judged,
     challenge: challengeOf(chain),
+    throttle,
+    attributes,
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
+    servers,
+    cluster,
     routes: await routesOf({
       ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: await serviceFacts(options, about),
+      facts: await serviceFacts(opening, about),
       certificate: own.pem,
-      generation: options.generation,
+      generation: opening.generation,
       draining: () => draining,
       shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
       nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
-    adopt: (update) => adoptLogins(update, { throttle, proofs, signIns, log }),
+    adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns, log }),
     drain: () => draining = true,
-    renewTls: (renewed) => renewTls(renewed, own, outgoing),
-    close,
+    renewTls: (renewed) => {
+      own.renew(renewed);
+      outgoing.renew();
+    },
   };
 }
 
@@ -169,6 +166,7 @@ const compile: SourceParts["compile"] = async (config, log) => {
   const { Assignments } = await import("../../authentication/assignments.ts");
   return new Assignments(config, log);
 };
+
 async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
   const { ShareAdministration } = await import("../../sharing/administration.ts");
   return new ShareAdministration(store, clock);
@@ -186,7 +184,7 @@ function adoptLogins(
     readonly throttle: LoginThrottle;
     readonly proofs: ReplayCache;
     readonly signIns: SignIns;
-    readonly log: Logger;
+    readonly log: Opening["log"];
   },
 ): void {
   if (throttling !== undefined) throttle.memory.adopt(throttling);
@@ -197,64 +195,110 @@ function adoptLogins(
 }
 
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
-async function openShared(
-  options: ServiceOptions,
-  { own, readOnly, kinds, outgoing, externalUrl, ...parts }: Pick<Surroundings, "log" | "clock"> & {
-    readonly own: OwnCertificate;
-    readonly kinds: ServiceKinds;
-    readonly outgoing: OutgoingClients;
-    readonly externalUrl: string;
-    readonly keep: Kept["keep"];
-    readonly publish: Publish;
-    readonly sinks: Sinks;
-    readonly readOnly: boolean;
-  },
-) {
-  const { log, clock, keep, publish } = parts;
-  const { config } = options;
-  const database = await openDatabase(config, { own, log, clock, keep });
-  const notifications = readOnly || config.notifications.length === 0
+async function openShared(opening: Opening, parts: NotifyingParts) {
+  const { config: { sharing }, state, clock, readOnly, publish } = opening;
+  const database = await openDatabase(opening);
+  const notifications = readOnly || opening.config.notifications.length === 0
     ? undefined
-    : await (await import("./open_notifications.ts")).openNotifications(config, {
-      ...parts,
-      ...{ kinds, outgoing, externalUrl, database },
-    });
-  const { database: isShared, directory } = config.sharing;
+    : await (await import("./open_notifications.ts")).openNotifications(opening, { ...parts, database });
   // Imported on use, as everything that only stored or shared state needs.
-  const stored = isShared === undefined && directory === undefined
+  const stored = sharing.database === undefined && sharing.directory === undefined
     ? undefined
     : await import("./open_cluster.ts");
   const { sharedClock, cluster } = database === undefined || stored === undefined
     ? { sharedClock: clock, cluster: undefined }
-    : await stored.openCluster(database, { ...options, clock, log, keep, publish });
-  const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(options, parts));
+    : await stored.openCluster(database, opening);
+  const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(opening));
   const daemons = new Daemons({
-    known: options.state?.daemons,
+    known: state?.daemons,
     learned: (address, known) => {
       publish({ daemons: new Map([[address, known]]) });
       notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
     },
     clusterMembers: cluster?.clusterMembers,
   });
-  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
-  const shown = cluster === undefined ? proofs : cluster.shared(proofs);
-  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown, notifications };
+  const ownProofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
+  const proofs = cluster === undefined ? ownProofs : cluster.shared(ownProofs);
+  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs, notifications };
 }
 
-function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {
-  own.renew(renewed);
-  outgoing.renew();
+type Shared = Awaited<ReturnType<typeof openShared>>;
+
+/** Opens login throttling with the cluster's state. */
+async function openLoginThrottle(
+  { config, log, clock, publish }: Opening,
+  { cluster, storedBans, authenticators, shown }: Pick<Shared, "cluster" | "storedBans"> & {
+    readonly authenticators: readonly Authenticator[];
+    readonly shown: (user: string) => string;
+  },
+): Promise<LoginThrottle> {
+  const throttle = new LoginThrottle({
+    config: config.throttling,
+    log,
+    shown,
+    steady: steadyClock,
+    clock,
+    issuers: silentIssuers(authenticators),
+    learned: (throttling) => publish({ throttling }),
+    others: cluster?.throttling,
+    clusterMembers: cluster?.clusterMembers,
+  });
+  await (cluster ?? storedBans)?.follow(throttle.memory);
+  return throttle;
+}
+
+/** Issuers without online check of their tokens. */
+function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
+  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
+  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
+}
+
+/** Opens data sharing if some server has it; creates a missing database. */
+async function openDataSharing(
+  { config: { sharing: config, features }, sinks, log, keep }: Opening,
+  {
+    database,
+    cluster,
+    sharedClock,
+    servers,
+    attributes,
+    accountStatus,
+    throttle,
+    chain,
+    observer,
+    notifications,
+  }:
+    & Pick<Shared, "database" | "cluster" | "sharedClock" | "notifications">
+    & Pick<OpenAuthentication, "accountStatus" | "chain">
+    & Pick<ServiceParts, "servers" | "attributes" | "throttle">
+    & { readonly observer: RequestObserver },
+): Promise<OpenSharing | undefined> {
+  const place = database ?? config.directory;
+  const isOff = config.servers.length === 0 || !(features.share || features.access);
+  if (isOff || place === undefined) return undefined;
+  // Imported on use, as everything that only shares need.
+  const { openSharing } = await import("../../resource/share/open_sharing.ts");
+  const { clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = config;
+  return keep(openSharing({
+    ...{ clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
+    ...{ servers, place, marks: cluster?.marks, attributes, accountStatus, sinks, log, clock: sharedClock },
+    recorder: notifications?.recorder,
+    guess: ({ link, clientAddress, signal }, look) => {
+      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
+      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
+    },
+    watch: ({ caller, clientAddress, user }, end) =>
+      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+    unauthenticated: (reason) => unauthenticated(chain, reason),
+    transferred: (direction, bytes) => observer.transferred(direction, bytes),
+  }));
 }
 
 /** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
-  { chain, signIns, tokens, registry }: {
-    readonly chain: AuthenticationChain;
-    readonly signIns: SignIns;
-    readonly tokens: TokenIssuer | undefined;
-    readonly registry: TokenRegistry | undefined;
-  },
-  { throttle, config }: { readonly throttle: LoginThrottle; readonly config: ServiceConfig },
+  { chain, signIns, tokens, registry }: OpenAuthentication,
+  { throttle, config }: Pick<ServiceParts, "throttle" | "config">,
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));

@@ -1,8 +1,4 @@
 import { withKinds } from "../../config/kind.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Sinks } from "../../logging/sink.ts";
-import type { Clock } from "../../model/clock.ts";
 import { Dispatcher } from "../../notify/dispatcher.ts";
 import { Notifications } from "../../notify/notifications.ts";
 import { Outbox } from "../../notify/outbox.ts";
@@ -12,22 +8,21 @@ import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import type { Database } from "../../store/database.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import type { ServiceKinds } from "../kinds.ts";
+import type { Opening } from "./service_options.ts";
+
+/** Dependencies of notifications besides what each part is opened with. */
+export interface NotifyingParts {
+  readonly kinds: ServiceKinds;
+  readonly outgoing: Outgoing;
+  readonly externalUrl: string;
+}
 
 /** Opens the notifications, beside the shares, and starts to deliver them. */
 export async function openNotifications(
-  { notifications, sharing: { directory } }: ServiceConfig,
-  { kinds, database: shared, sinks, keep, ...parts }: {
-    readonly kinds: ServiceKinds;
-    readonly database: Database | undefined;
-    readonly sinks: Sinks;
-    readonly keep: (part: { close(): Promise<void> }) => void;
-    readonly outgoing: Outgoing;
-    readonly externalUrl: string;
-    readonly log: Logger;
-    readonly clock: Clock;
-  },
+  { config: { notifications, sharing: { directory } }, log, clock, sinks, keep }: Opening,
+  { kinds, database: shared, ...parts }: NotifyingParts & { readonly database: Database | undefined },
 ): Promise<Notifications> {
-  const database = shared ?? new SqliteDatabase(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, parts.clock);
+  const database = shared ?? new SqliteDatabase(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, clock);
   const configured = await withKinds(notifications, kinds.destinations);
   const opened = new Notifications(new Recorder(configured, sinks), database, sinks);
   const dispatchers: Dispatcher[] = [];
@@ -39,7 +34,8 @@ export async function openNotifications(
   });
   const outbox = new Outbox(database);
   for (const { config, kind } of configured) {
-    const dispatcher = new Dispatcher(await kind.create(config, parts), { outbox, sinks, log: parts.log });
+    const destination = await kind.create(config, { ...parts, log, clock });
+    const dispatcher = new Dispatcher(destination, { outbox, sinks, log });
     dispatchers.push(dispatcher);
     dispatcher.begin();
   }

@@ -1,19 +1,10 @@
 import { httpError } from "../../model/http_error.ts";
-import {
-  type Database,
-  DatabaseFailure,
-  type Row,
-  row,
-  rows,
-  type Values,
-  type Work,
-} from "../../store/database.ts";
+import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { fileArrived, usedUp } from "./share_events.ts";
+import { first, refused, SQL } from "./share_sql.ts";
 import { number, text, toShare } from "./share_row.ts";
-import { SQL } from "./share_sql.ts";
 
-/** Per share. */
 const MOST_UNFINISHED = 500;
 
 /** Identity of an upload; the key is a digest of the client's key. */
@@ -36,11 +27,7 @@ export interface Upload extends UploadId {
   readonly kept: boolean; // whether the file was renamed to `target`
 }
 
-/**
- * Uploads of all shares and instances. One request holds an upload by a lease, which it renews. An upload and its quota
- * change in one transaction.
- * @throws {ERR_SHARE_STORE} From each method.
- */
+/** Uploads of all instances. One request holds an upload by a lease. Methods throw {@link ERR_SHARE_STORE}. */
 export class UploadStore {
   constructor(readonly database: Database, readonly recorder = Recorder.none) {}
 
@@ -61,10 +48,7 @@ export class UploadStore {
     });
   }
 
-  /**
-   * Reserves quota and records the upload atomically. @returns Undefined if another request was first.
-   * @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED}
-   */
+  /** Reserves quota and records the upload; undefined if another was first. @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<Upload | undefined> {
     const { server, share, uid, gid = null, part, name, total = null, files, bytes } = upload;
     return this.#change(function* () {
@@ -87,7 +71,6 @@ export class UploadStore {
     });
   }
 
-  /** Releases the lease. */
   leave(id: UploadId, holder: string): Promise<void> {
     return this.#change(function* () {
       yield* first("leaveUpload", { ...keyOf(id), holder });
@@ -114,17 +97,13 @@ export class UploadStore {
     });
   }
 
-  /**
-   * Records the final path before the rename; undefined clears it.
-   * @returns False if another upload has that path, or another request holds this one.
-   */
+  /** Records the final path before the rename; undefined clears it. @returns False if another upload has that path. */
   name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
     return this.#change(function* () {
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
     }, `uploads to ${id.server}`);
   }
 
-  /** Records the rename, and once that the file arrived. @param remember Whether a client may ask again. */
   finish(id: UploadId, remember: boolean): Promise<void> {
     const { recorder } = this;
     return this.#change(function* () {
@@ -133,10 +112,8 @@ export class UploadStore {
       const row = yield* first("lock", { server: id.server, id: id.share });
       if (row === undefined) return;
       const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
-      yield* recorder.record(
-        fileArrived(share, target ?? `${share.path}${name}`, total ?? bytes),
-        ...usedUp(share),
-      );
+      const file = target ?? `${share.path}${name}`;
+      yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
     });
   }
 
@@ -158,14 +135,6 @@ export class UploadStore {
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     return this.database.change(work, { alone }).catch(refused);
   }
-}
-
-function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
-}
-
-function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
-  return row(SQL[name], values);
 }
 
 function keyOf({ server, share, key }: UploadId): Values {
