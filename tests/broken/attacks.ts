@@ -22,7 +22,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Exhausting memory with bodies, headers or unread answers",
-      "a large file of a share, downloaded beside",
+      "download of a large shared file",
     ],
     broken: "bodies are read whether anybody takes them or not",
     file: "src/edge/request_body.ts",
@@ -151,7 +151,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
-    rows: ["Finding out which users exist", "finding out who exists by the time of a refusal, with MD5 and"],
+    rows: ["Finding out which users exist", "user enumeration by the time of a refusal, with MD5 and"],
     broken: "no scrypt comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/timing_test.ts"],
   },
   {
-    rows: ["finding out who exists by the time of a refusal, with MD5 lines alone"],
+    rows: ["user enumeration by the time of a refusal, with MD5 lines alone"],
     broken: "no MD5 comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -332,14 +332,14 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/share_pages_test.ts"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "files and directories whose names begin with a dot are brought to a share for uploads",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead('if (part.startsWith("."))', "if (false)"),
     tests: ["tests/resource/access/drop"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "`..` is taken in a path below a share",
     file: "src/resource/access/opened_share.ts",
     change: instead('part === ".." ||', ""),
@@ -428,7 +428,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Damaged, truncated or missing data files, or pipes in their place",
-      "an editor writes half a password file",
+      "the disk is full while an editor writes the password file",
     ],
     broken: "a file that broke off within a line is taken",
     file: "src/watch/whole_lines.ts",
@@ -436,7 +436,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/faults/disk_test.ts", "tests/watch"],
   },
   {
-    rows: ["files of users, keys, map and reservations, cut off"],
+    rows: ["truncated files and flipped bits in"],
     broken: "a damaged file takes the place of the good one",
     file: "src/watch/watched_file.ts",
     change: instead(
@@ -474,7 +474,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
-    rows: ["Exhausting file descriptors", "no file descriptor left for a new connection"],
+    rows: ["Exhausting file descriptors", "the process has no free file descriptor"],
     broken: "nobody is told of a listener that takes no connections",
     file: "src/workers/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
@@ -1240,6 +1240,7 @@ export const ATTACKS: readonly Breakage[] = [
       "if (now === undefined) return undefined;",
     ),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],
@@ -1247,6 +1248,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/resource/access/running_uses.ts",
     change: instead("if (now.password !== before.password)", "if (false)"),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["File names with invisible or bidirectional characters"],

@@ -69,7 +69,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/model/trust/revocation.ts",
-    at: "return significant(serial?.content ?? Buffer.alloc(0));",
+    at: 'return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");',
     change: "0 → 1",
     equivalent: true,
     why: "zeros in front are left out",
