@@ -701,8 +701,8 @@ const DATABASE: readonly Breakage[] = [
     broken: "a share that one instance removes stays in the database",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING id`",
-      "remove: `SELECT id FROM share WHERE ${EVERYWHERE}`",
+      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING *`",
+      "remove: `SELECT * FROM share WHERE ${EVERYWHERE}`",
     ),
     tests: ["tests/faults/database_test.ts"],
     only: "an instance that was frozen",

@@ -90,6 +90,7 @@ export class SharingSite implements AsyncDisposable {
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       uses: new Sink("share-uses", SILENT),
+      mails: false,
       unauthenticated: (reason) =>
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,

@@ -45,5 +45,6 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly uses: Sink; // records of uses that ended
+  readonly mails: boolean; // whether owners can have mail about files that arrived
   readonly clock: Clock;
 }
