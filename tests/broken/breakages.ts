@@ -262,6 +262,7 @@ const DAEMONS: readonly Breakage[] = [
         "clearTimeout(this.#timer);",
       ),
     tests: ["tests/daemon/daemon_pool_test.ts"],
+    only: "openSession() alone: every fault",
   },
   {
     rows: ["a daemon reads the request and does not answer", "a daemon stops in the middle of its reply"],
@@ -269,6 +270,7 @@ const DAEMONS: readonly Breakage[] = [
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.reply, "reply-timeout");', "clearTimeout(this.#timer);"),
     tests: ["tests/daemon/daemon_pool_test.ts"],
+    only: "openSession() alone: every fault",
   },
   {
     rows: [
