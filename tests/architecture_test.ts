@@ -15,6 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["pages"],
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
+  ["files"],
   ["daemon", "notify"],
   ["watch", "outgoing", "store"],
   ["config"],

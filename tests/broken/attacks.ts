@@ -684,10 +684,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Command injection into the daemon's line protocol"],
     broken: "a name that no file system holds is taken for a fault of the daemon",
     file: "src/daemon/session/daemon_session.ts",
-    change: instead(
-      'throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);',
-      'throw refusal("STOR", reply);',
-    ),
+    change: instead("if (diagnostic !== undefined) throw invalidPath(diagnostic);", ""),
     tests: ["tests/system/sharing/upload_test.ts"],
   },
   {
@@ -911,9 +908,47 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],
   },
   {
+    rows: ["Leaving one's own paths by an address or a `Destination` of WebDAV"],
+    broken: "an encoded slash is taken in a segment of a WebDAV address",
+    file: "src/resource/dav/dav_target.ts",
+    change: instead('segment.includes("/") || ', ""),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Carrying hidden files out of one's limits with their directory"],
+    broken: "a directory is moved whatever limits hide in it",
+    file: "src/files/files.ts",
+    change: instead("coversTree(limits, `${directory}/`)", "true"),
+    tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["A link that leads a deletion to other files"],
+    broken: "a deletion follows links",
+    file: "src/files/files.ts",
+    change: instead(
+      'if (await session.remove(path) || kind !== "directory") return;',
+      'if (kind !== "directory") return void await session.remove(path);',
+    ),
+    tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Locking others out of their files by WebDAV"],
+    broken: "a lock of a directory binds everybody",
+    file: "src/resource/dav/dav_locks.ts",
+    change: instead("(!lock.directory || lock.uid === uid)", "true"),
+    tests: ["tests/resource/dav/dav_test.ts"],
+  },
+  {
+    rows: ["Expensive or deep XML, long headers `If`"],
+    broken: "a request body may have any number of elements",
+    file: "src/resource/dav/dav_xml.ts",
+    change: instead("++elements > MOST_ELEMENTS", "false"),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
     rows: ["Guessing a link's password"],
     broken: "guesses at the password of a link cost nothing",
-    file: "src/service/assembly/assemble.ts",
+    file: "src/service/assembly/open_files.ts",
     change: instead(
       "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",

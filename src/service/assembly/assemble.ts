@@ -24,18 +24,16 @@ import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
 import { openDaemons, openServers } from "./open_servers.ts";
+import { openFiles } from "./open_files.ts";
 import { openDatabase } from "./open_database.ts";
 import type { Cluster } from "./open_cluster.ts";
 import type { NotifyingParts } from "./open_notifications.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
-import { accountsOf } from "../../attributes/server_attributes.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
-import { Secret } from "../../model/secret.ts";
-import { LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
-import type { OpenSharing } from "../../resource/share/open_sharing.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
 import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
 
@@ -120,8 +118,8 @@ async function open(
   const servers = await openServers(groups, opening);
   const shown = (user: string) => claimedName(user, authenticators);
   const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
-  const sharingParts = { ...who, ...shared, servers, attributes, throttle, observer };
-  const sharing = await openDataSharing(opening, sharingParts);
+  const ofFiles = { ...who, ...shared, servers, attributes, throttle, observer };
+  const { sharing, files } = await openFiles(opening, ofFiles);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
@@ -141,7 +139,7 @@ async function open(
     servers,
     cluster,
     routes: await routesOf({
-      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
+      ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(opening, about),
       certificate: own.pem,
       generation: opening.generation,
@@ -251,47 +249,6 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
   const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
   const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
-}
-
-/** Opens data sharing if some server has it; creates a missing database. */
-async function openDataSharing(
-  { config: { sharing: config, features }, sinks, log, keep }: Opening,
-  {
-    database,
-    cluster,
-    sharedClock,
-    servers,
-    attributes,
-    accountStatus,
-    throttle,
-    chain,
-    observer,
-    notifications,
-  }:
-    & Pick<Shared, "database" | "cluster" | "sharedClock" | "notifications">
-    & Pick<OpenAuthentication, "accountStatus" | "chain">
-    & Pick<ServiceParts, "servers" | "attributes" | "throttle">
-    & { readonly observer: RequestObserver },
-): Promise<OpenSharing | undefined> {
-  const place = database ?? config.directory;
-  const isOff = config.servers.length === 0 || !(features.share || features.access);
-  if (isOff || place === undefined) return undefined;
-  // Imported on use, as everything that only shares need.
-  const { openSharing } = await import("../../resource/share/open_sharing.ts");
-  const { clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = config;
-  return keep(openSharing({
-    ...{ clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
-    ...{ servers, place, marks: cluster?.marks, attributes, accountStatus, sinks, log, clock: sharedClock },
-    recorder: notifications?.recorder,
-    guess: ({ link, clientAddress, signal }, look) => {
-      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
-    },
-    watch: ({ caller, clientAddress, user }, end) =>
-      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
-    unauthenticated: (reason) => unauthenticated(chain, reason),
-    transferred: (direction, bytes) => observer.transferred(direction, bytes),
-  }));
 }
 
 /** Parts that depend on the authenticators. */
