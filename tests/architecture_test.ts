@@ -15,7 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["pages"],
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
-  ["daemon"],
+  ["daemon", "notify"],
   ["watch", "outgoing", "store"],
   ["config"],
   ["logging", "metrics"],

@@ -61,8 +61,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "changes[].line?": "Counted from 1",
     "changes[].before?": "The line as it was",
     "changes[].after?": "The line in the copy",
-    "byHand[].topic?": "Topic of a manual step",
-    "byHand[].what[]?": "Findings and steps, one per line",
+    "oldCertificates[]?": "File and subject of a certificate of X.509 version 1, which needs a replacement",
     "shares.from?": "Table of the shares; missing if there are none",
     "shares.imported.*?": "What authserver share import --json prints",
     "shares.left[]": "Why they were not imported, and what to type, a line each",
@@ -120,7 +119,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "bans.tokens": "Users and addresses throttled because of wrong tokens or keys",
     "bans.operator": "Bans by hand",
     "sinks[].name":
-      "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses",
+      "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses, webhook, mail",
     "sinks[].state": "written or failing",
     "sinks[].reason?": "Reason why writes fail",
     "sinks[].since?": "Time of the first failed write",

@@ -1,6 +1,7 @@
-import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
+import { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -19,7 +20,7 @@ import { ShareOwners } from "./share_owners.ts";
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
 /** Parts that this module makes of the other options. */
-type Made = "store" | "sessions" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses";
+type Made = "store" | "sessions" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses" | "mails";
 
 interface SharingOptions extends Omit<SharingParts, Made> {
   readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
@@ -28,6 +29,7 @@ interface SharingOptions extends Omit<SharingParts, Made> {
   readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly recorder?: Recorder | undefined;
   readonly sinks: Sinks;
   readonly log: Logger;
 }
@@ -39,11 +41,12 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { place, marks, clientAddresses = [], attributes, accountStatus, sinks, log, ...given } = options;
+  const { place, marks, clientAddresses = [], attributes, accountStatus, recorder, sinks, log, ...given } =
+    options;
   const { clock } = given;
   const store = typeof place === "object"
-    ? new ShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
+    ? new ShareStore(place, recorder)
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"), recorder);
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -64,6 +67,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
     uses: sinks.of("share-uses"),
+    mails: recorder?.has("mail") ?? false,
   };
   const timer = setInterval(() => {
     purge();
