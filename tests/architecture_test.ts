@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
   ["files"],
-  ["daemon"],
+  ["daemon", "notify"],
   ["watch", "outgoing", "store"],
   ["config"],
   ["logging", "metrics"],
