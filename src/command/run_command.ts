@@ -1,6 +1,5 @@
 import { printableLines } from "../model/printable.ts";
-import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
-import { WrongUsage } from "./arguments.ts";
+import { asksForHelp, type Command, type CommandIo, commandNamed, textTable, WrongUsage } from "./command.ts";
 
 /** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -67,7 +66,6 @@ function printing(io: CommandIo): CommandIo {
 }
 
 async function overview(): Promise<string> {
-  const { textTable } = await import("./text_table.ts");
   const commands = await allCommands();
   return `Usage: authserver [command] [options]
 

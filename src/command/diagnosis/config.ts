@@ -2,10 +2,9 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
+import { type Command, defineCommand, defineCommands, tell, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
-import { textTable } from "../text_table.ts";
 
 interface Shown {
   readonly key: string;

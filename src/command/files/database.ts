@@ -10,9 +10,10 @@ import {
   type CommandIo,
   defineCommand,
   defineCommands,
+  type Given,
   tell,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { openSharedDatabase, optionsOf } from "./shared_database.ts";
 

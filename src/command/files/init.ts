@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUsage } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,

@@ -1,7 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import type { Given } from "../arguments.ts";
-import { MAIN_FILE } from "../configuration_places.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, MAIN_FILE, tell } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,

@@ -9,16 +9,17 @@ import {
   type CommandIo,
   defineCommand,
   defineCommands,
+  type Given,
+  placesOf,
   printRemarks,
   tell,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
 import { withKinds } from "../../config/kind.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { configFile, configurationFolder } from "../config_option.ts";
-import { placesOf } from "../configuration_places.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/printable.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";

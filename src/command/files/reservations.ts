@@ -8,12 +8,13 @@ import {
   CommandFailed,
   defineCommand,
   defineCommands,
+  type Given,
   printRemarks,
   tell,
+  textTable,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
   server: { value: "NAME", help: "Logical server; required if several servers have reservations" },

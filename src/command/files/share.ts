@@ -4,11 +4,17 @@ import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import { importedReport } from "./imported_shares.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
-import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
-import { WrongUsage } from "../arguments.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  tell,
+  textTable,
+  WrongUsage,
+} from "../command.ts";
 import { readText } from "../../model/edit_file.ts";
 import { withShareDatabase } from "./share_database.ts";
-import { textTable } from "../text_table.ts";
 
 const SERVER = {
   value: "NAME",

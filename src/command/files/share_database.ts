@@ -4,8 +4,7 @@ import { unlessAbsent } from "../../model/unless_absent.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
-import { CommandFailed } from "../command.ts";
-import type { Given } from "../arguments.ts";
+import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { openSharedDatabase } from "./shared_database.ts";
 

@@ -5,8 +5,7 @@ import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
 import { parseProperties, type PropertyEntry } from "../../../config/properties.ts";
-import { CommandFailed } from "../../command.ts";
-import { MAIN_FILE } from "../../configuration_places.ts";
+import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
 /** Result of moving the shares of a Java service. */
