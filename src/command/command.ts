@@ -19,17 +19,13 @@ export function placesOf(name: string): string {
 
 /** Environment of a command, injected for tests. */
 export interface CommandIo {
-  /** Writes results unchanged. */
   stdout(text: string): void;
-  /** Writes messages unchanged. */
   stderr(text: string): void;
-  /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
   /** Reads a text without echo. @returns `undefined` without a terminal. @throws {CommandFailed} If the user cancels. */
   askSecret(question: string): Promise<string | undefined>;
 }
 
-/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -50,7 +46,6 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
@@ -229,10 +224,8 @@ export interface CommandSpec {
   readonly commands: readonly CommandSpec[];
 }
 
-/** Option of every command. */
 const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
 
-/** Options of every command that runs. */
 const COMMON_OPTIONS = {
   config: {
     value: "FILE",
@@ -242,7 +235,6 @@ const COMMON_OPTIONS = {
   help: HELP_OPTION,
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
-/** Name of a common option. */
 type CommonOption = keyof typeof COMMON_OPTIONS;
 
 /** Returns an operand as in a usage: `<user>`, or `[<user>]` if it is optional. */

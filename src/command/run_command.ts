@@ -18,7 +18,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["share", async () => (await import("./files/share.ts")).share],
   ["database", async () => (await import("./files/database.ts")).database],
   ["backup", async () => (await import("./files/backup.ts")).backup],
-  ["restore", async () => (await import("./files/restore.ts")).restore],
+  ["restore", async () => (await import("./files/backup.ts")).restore],
   ["reservations", async () => (await import("./files/reservations.ts")).reservations],
   ["completion", async () => (await import("./completion.ts")).completion],
   ["version", async () => (await import("./version.ts")).version],

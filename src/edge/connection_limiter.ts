@@ -5,7 +5,6 @@ import { addressInRange, peerAddress } from "../model/address.ts";
 import type { EdgeOptions } from "./edge_options.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 
-/** Dependencies of {@link ConnectionLimiter}. */
 export interface ConnectionLimiterParts {
   /** Groups addresses that count as one client. @param address Canonical. */
   readonly groupOf: (address: string) => string;
@@ -155,7 +154,6 @@ export class ConnectionShares {
     return true;
   }
 
-  /** Assigns an admitted connection to its client. Returns whether it may stay. */
   assign(socket: Connection, group: string | undefined): boolean {
     this.#leave(socket);
     const fits = this.#hasWorker(group, this.#count - 1);
@@ -163,7 +161,6 @@ export class ConnectionShares {
     return fits;
   }
 
-  /** @param others Other connections. */
   #hasWorker(group: string | undefined, others: number): boolean {
     return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
   }

@@ -3,7 +3,6 @@ import { type Sample, seriesText } from "./counters.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 
-/** Media type of {@link exposition}. */
 const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Formats samples for Prometheus (text format 0.0.4). */

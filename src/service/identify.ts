@@ -28,7 +28,6 @@ import type { Route } from "./http/router.ts";
 /** Header that selects account, group and role (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
-/** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;
@@ -39,7 +38,6 @@ export interface IdentityParts {
   readonly serverName: () => string | undefined; // the service's own DN
 }
 
-/** Facts about a request so far, for log and audit. */
 export interface Trace {
   route?: Route;
   client: string | undefined;

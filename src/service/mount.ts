@@ -21,7 +21,6 @@ import { loadSnapshot } from "./assembly/load_snapshot.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
-/** Options of a mounted service. */
 export interface MountOptions {
   /**
    * Property file: `container.properties`, or the host's `uas.config`. Unknown keys are the host's; those of listener and
@@ -36,7 +35,6 @@ export interface MountOptions {
   readonly log?: LineSink;
 }
 
-/** Service in a host. */
 export interface MountedService {
   /**
    * Answers a request; never rejects. @param request With the host's path. @param peer Remote end: daemons expect the client
@@ -129,7 +127,6 @@ function refused(error: HttpError, headers: HeaderList): Promise<HttpResponse> {
   return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 
-/** Converts a response for the web. */
 export function webResponse({ status, headers: { fields }, body }: HttpResponse): Response {
   const headers = new Headers();
   for (let i = 0; i + 1 < fields.length; i += 2) headers.append(fields[i] ?? "", fields[i + 1] ?? "");

@@ -4,7 +4,6 @@ import { Counters, DurationHistogram, type Increments, methodLabel } from "../me
 import type { Route } from "./http/router.ts";
 import type { Trace } from "./identify.ts";
 
-/** Answered request. */
 export interface AnsweredRequest extends Trace {
   readonly request: string;
   readonly method: string;
@@ -60,7 +59,6 @@ export class RequestObserver {
     this.#counters.count("authserver_share_bytes_total", { direction }, bytes);
   }
 
-  /** Returns and resets the counts. */
   take(): Increments {
     for (const [route, methods] of this.#tallies) {
       for (const [method, { codes, durations }] of methods) {

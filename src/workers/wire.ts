@@ -20,7 +20,6 @@ export type RequestMessage = readonly [
   streamed: boolean,
 ];
 
-/** Response from the core, of the same form. */
 export type ResponseMessage = readonly [
   kind: "response",
   id: number,
@@ -30,7 +29,6 @@ export type ResponseMessage = readonly [
   streamed: boolean,
 ];
 
-/** Message about a call's streamed body or client. */
 type StreamMessage =
   /** Sent only against credit. */
   | { readonly kind: "chunk"; readonly id: number; readonly bytes: Uint8Array }
@@ -53,7 +51,6 @@ const MOST_CREDIT = 16;
  */
 const MOST_AHEAD = 64;
 
-/** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Most messages per batch, so that the receiver starts early. */

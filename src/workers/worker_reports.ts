@@ -11,7 +11,6 @@ import { Counters, DurationHistogram } from "../metrics/counters.ts";
 import type { FromWorker, Report } from "./worker_message.ts";
 import { AuditJournal } from "../logging/audit_journal.ts";
 
-/** Outcome of the last reload. */
 interface LastReload {
   readonly at: number; // milliseconds since the epoch
   readonly ok: boolean;
@@ -58,7 +57,6 @@ export class WorkerReports {
     }
   }
 
-  /** Changes the files; unwritten lines go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
     this.#level = logging.level;
     this.#logFile.moveTo(logging.file, logging.format);
@@ -90,12 +88,10 @@ export class WorkerReports {
     return [this.#auditSink.state, ...this.#logFile.sinks];
   }
 
-  /** Whether audit lines cannot be written. */
   get auditFails(): boolean {
     return this.#auditSink.failing;
   }
 
-  /** Counts and logs unhandled rejections. */
   rejected(worker: string, times = 1): void {
     this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
   }
@@ -108,7 +104,6 @@ export class WorkerReports {
     this.audit({ event: "reload", decision: ok ? "granted" : "refused", reason: diagnostics?.[0] });
   }
 
-  /** Records an act of the operator or supervisor. */
   audit(record: AuditRecord): void {
     this.writeAudit([formatAuditLine(Date.now(), record)]);
   }
@@ -118,7 +113,6 @@ export class WorkerReports {
     this.#audit.write(lines);
   }
 
-  /** Retries unwritten lines. */
   retry(): void {
     this.#audit.retry();
     this.#logFile.retry();

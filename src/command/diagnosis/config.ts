@@ -44,16 +44,14 @@ const schema = defineCommand({
   ],
   operands: {},
   options: {},
-}, async (given, io) => {
+}, async () => {
   // Imported on use: no other command needs it.
   const { default: text } = await import("../../../docs/configuration.schema.json", {
     with: { type: "text" },
   });
-  tell(given, io, { value: JSON.parse(text), text });
-  return 0;
+  return { value: JSON.parse(text), text };
 });
 
-/** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",

@@ -10,7 +10,6 @@ import {
 } from "./installation/installation_folder.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
-/** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
   summary:
@@ -52,11 +51,10 @@ export const init = defineCommand({
     : [...FOLDER_FILES, STARTUP_FILE, ...scriptFiles(prefix)];
   const files = await writeFiles(folder, wanted);
   const next = system ? SYSTEM_STEPS : folderSteps(folder);
-  tell(given, io, {
+  return {
     value: { files, next },
     text: `${linesOf(files)}\nNext:\n${next.map((step) => `  ${step}\n`).join("")}`,
-  });
-  return 0;
+  };
 });
 
 /** Writes a trial site, prints how to call it, and serves it. */

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, type Given, MAIN_FILE, tell } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, MAIN_FILE } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,
@@ -9,14 +9,13 @@ import {
 } from "./installation/installation_folder.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
-import { importedReport } from "./imported_shares.ts";
+import { importedReport } from "./share_database.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import type { HandWork } from "./migration/by_hand.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
 const CONF = "conf";
 
-/** Command `authserver migrate`: copies the Java service's configuration in a form that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",
@@ -74,8 +73,7 @@ export const migrate = defineCommand({
   const { status, value } = await checkCopy(given, io);
   const { from, imported, left: leftShares = [] } = done.shares ?? {};
   const shares = { from, imported: imported && importedReport(imported).value, left: leftShares };
-  tell(given, io, { value: { ...done, shares, check: value }, text: "" });
-  return status;
+  return { value: { ...done, shares, check: value }, text: "", status: status };
 });
 
 interface Done {

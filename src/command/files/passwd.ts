@@ -12,7 +12,6 @@ import {
   type Given,
   placesOf,
   printRemarks,
-  tell,
   WrongUsage,
 } from "../command.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
@@ -64,8 +63,7 @@ const add = defineCommand(
       refuseKnown(text, file, user);
       return putLine(text, user, passwordLine(user, hash, dn));
     });
-    tell(given, io, { value: { file, user }, text: `User ${user} added to ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `User ${user} added to ${file}\n` };
   },
 );
 
@@ -90,8 +88,7 @@ const change = defineCommand(
     dnIn(await readText(file));
     const hash = await newHash(io, given);
     await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
-    tell(given, io, { value: { file, user }, text: `Password of ${user} changed in ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `Password of ${user} changed in ${file}\n` };
   },
 );
 
@@ -114,11 +111,10 @@ const verify = defineCommand(
       ? await passwordFromInput(io)
       : await ask(io, `Password of ${user}: `);
     if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
-    tell(given, io, {
+    return {
       value: { user, dn: line.dn },
       text: `The password is correct; ${user} is ${line.dn}\n`,
-    });
-    return 0;
+    };
   },
 );
 
@@ -136,8 +132,7 @@ const remove = defineCommand(
       requireLine(text, file, user);
       return removeLines(text, user);
     });
-    tell(given, io, { value: { file, user }, text: `User ${user} removed from ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `User ${user} removed from ${file}\n` };
   },
 );
 
@@ -164,12 +159,10 @@ const list = defineCommand(
     const rows = users.map(({ user, hash, dn }) =>
       `${printable([user, ...hash === undefined ? ["disabled"] : [hash, dn]].join("\t"))}\n`
     );
-    tell(given, io, { value: { file, users }, text: rows.join("") });
-    return 0;
+    return { value: { file, users }, text: rows.join("") };
   },
 );
 
-/** Command `authserver passwd`: edits a password file, see `parsePasswordLine`. */
 export const passwd: Command = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",

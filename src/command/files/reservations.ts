@@ -33,11 +33,11 @@ const list = defineCommand({
     context,
   }));
   for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
-  tell(given, io, {
+  return {
     value: reservations.map(toJson),
     text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
-  });
-  return diagnostics.length === 0 ? 0 : 1;
+    status: diagnostics.length === 0 ? 0 : 1,
+  };
 });
 
 const add = defineCommand({
@@ -95,7 +95,6 @@ const remove = defineCommand({
   });
 });
 
-/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",

@@ -2,11 +2,13 @@ import { dirname } from "node:path";
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
+import { AdministrationError, type Imported, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { openSharedDatabase } from "./shared_database.ts";
+import { counted } from "../../model/counted.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
+import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
 /** Share store of a configuration, for commands. */
 interface ShareDatabase {
@@ -101,4 +103,39 @@ function explained(error: unknown, file: string): unknown {
     return new CommandFailed(`${file}: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
+  readonly value: unknown;
+  readonly text: string;
+} {
+  const why = diagnostics.map(formatDiagnostic);
+  const left = [
+    ...present.length > 0 ? [`${present.length} there already`] : [],
+    ...ended > 0 ? [`${ended} expired`] : [],
+    ...refused > 0 ? [`${refused} not imported:`] : [],
+  ];
+  return {
+    value: { added, present, ended, refused, diagnostics: why },
+    text: `${[`${counted(added, "share", "shares")} imported`, ...left].join(", ")}\n${
+      why.map((line) => `  ${line}\n`).join("")
+    }`,
+  };
+}
+
+export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
+  // Imported on use: the serving process loads all commands.
+  const { postgresOptions } = await import("../../service/assembly/open_database.ts");
+  const { loadTlsMaterial } = await import("../../config/tls/load_tls_material.ts");
+  const isAnchored = database.tls === undefined || database.tls.authorities !== undefined;
+  const { material } = isAnchored ? { material: undefined } : await loadTlsMaterial(config, Date.now());
+  return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
+}
+
+export async function openSharedDatabase(
+  config: ServiceConfig,
+  database: DatabaseConfig,
+): Promise<PostgresDatabase> {
+  const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
+  return new PostgresDatabase(await optionsOf(config, database));
 }

@@ -113,7 +113,6 @@ const remove = defineCommand({
   return { value: { lifted }, text: `${describe(subject)}: ${what} removed\n` };
 });
 
-/** `authserver ban` */
 export const ban: Command = defineCommands({
   name: "ban",
   summary: "List, add and remove bans of users and addresses",
@@ -129,7 +128,6 @@ function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   }
 }
 
-/** Members of an answer of the service. */
 function objectOf(answer: unknown): object {
   return typeof answer === "object" && answer !== null ? answer : {};
 }

@@ -4,7 +4,6 @@ import { parseDuration } from "../../model/duration.ts";
 import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 
-/** `authserver status` */
 export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
@@ -103,7 +102,6 @@ export function clusterTroubles(status: unknown): string[] {
   ];
 }
 
-/** The answer to `status` as a page for a terminal. */
 export function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
@@ -255,7 +253,6 @@ const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 /** From so many days before its end on a certificate is a warning. */
 const CERTIFICATE_DAYS = 14;
 
-/** The answer to `status` as a monitoring plugin tells it. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
   const usable = servers.filter((server) => member(server, "usable") === true);

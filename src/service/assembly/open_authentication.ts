@@ -26,7 +26,7 @@ import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.t
 import { keySource } from "./open_servers.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
-import { Records } from "./records.ts";
+import { Records } from "./open_database.ts";
 import type { Opening } from "./service_options.ts";
 
 /** Seconds from a first token to the end of its renewals: 30 days. */
@@ -56,7 +56,6 @@ export interface OpenAuthentication {
   readonly records: Records["open"];
 }
 
-/** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(
   opening: Opening,
   parts: AuthenticationParts,

@@ -16,7 +16,6 @@ import { VERSION } from "../version.ts";
 import { hash } from "node:crypto";
 import { dirname } from "node:path";
 
-/** State shared by the instances. */
 export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
@@ -72,7 +71,6 @@ export function openOwnBans(
   );
 }
 
-/** Joins the cluster of the shared database. */
 function joinOthers(
   database: PostgresDatabase,
   { config, instance, port, upSince, clock, log, publish, keep }: Opening,

@@ -31,7 +31,6 @@ import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
-/** Subject of an explanation. */
 export interface ExplainedCaller {
   /** Value of `Authorization`; absent: `dn` is assumed. */
   readonly authorization?: string;
@@ -75,7 +74,6 @@ export async function explain(
   }
 }
 
-/** Identity of an assumed caller. */
 const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(
@@ -211,7 +209,6 @@ async function identityOf(
   }
 }
 
-/** Authenticates by certificate. @throws 401 with the reason. */
 function certifiedIdentity(
   chain: ServiceParts["chain"],
   line: string,
@@ -317,11 +314,9 @@ export interface Explanation {
   readonly authenticators: readonly AuthenticatorStep[];
   /** Checks of an access token by each authenticator that takes it. */
   readonly token: readonly (TokenCheck & { readonly authenticator: string })[];
-  /** Absent if not authenticated. */
   readonly caller?: Identity;
   /** In calling order. */
   readonly sources: readonly SourceStep[];
-  /** Combined attributes. */
   readonly user?: UserAttributes;
   /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
@@ -332,14 +327,12 @@ export interface Explanation {
   readonly refusal?: string;
 }
 
-/** Result of one authenticator. */
 export interface AuthenticatorStep {
   readonly authenticator: string;
   readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
   readonly reason?: string;
 }
 
-/** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
   /** Matching entry. */
@@ -351,7 +344,6 @@ export interface SourceStep {
   readonly elsewhere?: true;
 }
 
-/** Session on one server. */
 export interface ServerStep {
   readonly server: string;
   readonly refusal?: string;
@@ -366,6 +358,5 @@ export interface ServerStep {
   readonly reservationLimit?: number;
   readonly includes?: string;
   readonly excludes?: string;
-  /** Reservations for the account. */
   readonly reservations?: readonly string[];
 }

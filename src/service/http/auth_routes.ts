@@ -15,26 +15,21 @@ import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute, toSignIn } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
 
-/** Dependencies of the auth routes. */
 export interface AuthParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   readonly features: ServiceConfig["features"];
   /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
-  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
   /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
-  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
-  /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
   /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
 
-/** Returns the routes of servers, sessions and login. */
 export function authRoutes(parts: AuthParts): PublishedRoute[] {
   const { certificates, nameService, signIn, unauthenticated } = parts;
   return [

@@ -4,7 +4,6 @@ import { HttpError, httpError } from "../../model/http_error.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
-/** Converts any thrown value to an http error. */
 export function asServiceError(error: unknown): HttpError {
   return error instanceof HttpError ? error : httpError("ERR_INTERNAL", "unexpected failure", error);
 }

@@ -27,7 +27,6 @@ export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
 }
 
-/** Redirects from a share to the sign-in page, which leads back. */
 export async function signInForShare(failure: HttpError, asked: Asked) {
   return (await signInPages()).signInForShare(failure, asked);
 }
@@ -37,7 +36,6 @@ export async function linkPasswordPage(failure: HttpError, asked: Asked) {
   return (await linkPages()).linkPasswordPage(failure, asked);
 }
 
-/** Downloads from a share, with pages for browsers. */
 export async function downloadWithPages(call: Call, sharing: SharingParts): Promise<HttpResponse> {
   const { download } = await import("../../resource/access/download.ts");
   const { SHARE_VIEWS } = await import("../../pages/share_views.ts");
@@ -73,12 +71,9 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly features: ServiceConfig["features"];
   readonly facts: AdminPageParts["facts"];
   readonly servers: AdminPageParts["servers"];
-  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
   readonly accepted: readonly AcceptedLogin[];
-  /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
-  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 

@@ -19,7 +19,6 @@ export const FILES_TYPE = "multipart/form-data";
 /** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
 
-/** Request before identification of the caller. */
 export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** Method of a resource. */
@@ -47,7 +46,6 @@ export interface Route {
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Returns a page for an error; `undefined` selects the error page. */
   readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
-  /** Description for OpenAPI. */
   readonly doc?: Operation;
 }
 

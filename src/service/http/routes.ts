@@ -18,7 +18,6 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
   readonly accepted: readonly AcceptedLogin[];
 }
 
-/** Returns all routes of the service. */
 export async function routesOf(parts: ResourceParts): Promise<Route[]> {
   const { features, sharing } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
@@ -91,13 +90,11 @@ function adminRoutes(parts: AdminParts): PublishedRoute[] {
   ];
 }
 
-/** Dependencies of the public routes. */
 interface OpenParts extends ReadinessFacts {
   readonly facts: { readonly siteName: string };
   readonly issuers: readonly TokenIssuer[]; // accepted token issuers
 }
 
-/** Returns the routes without login: health and metadata. */
 function openRoutes(parts: OpenParts): PublishedRoute[] {
   return [...healthRoutes(parts), ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : [])];
 }
