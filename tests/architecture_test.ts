@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join, relative } from "node:path";
-import { unlessAbsent } from "../src/model/unless_absent.ts";
+import { unlessAbsent } from "../src/model/regular_file.ts";
 import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 
@@ -204,7 +204,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
-  "authentication/unauthenticated.ts": "members are printed one by one",
+  "authentication/chain.ts": "members are printed one by one",
   "command/command.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",

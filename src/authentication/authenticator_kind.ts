@@ -1,5 +1,5 @@
 import type { Table } from "../config/key.ts";
-import type { KindConfig } from "../config/kind_config.ts";
+import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ReplayRecord } from "../model/replay_cache.ts";
@@ -9,6 +9,7 @@ import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
+import { type KindList, kindOf } from "../config/kind.ts";
 
 /** Dependencies of authenticators. */
 export interface AuthenticatorParts {
@@ -43,4 +44,20 @@ export function authenticatorKind<const T extends Table, S extends object>(
   kind: AuthenticatorKind<T, S>,
 ): AuthenticatorKind<T, S> {
   return kind;
+}
+
+/** Creates the configured authenticators. @throws The start error, or `AggregateError`; the others are closed. */
+export async function createAuthenticators(
+  configs: readonly KindConfig[],
+  list: KindList<AuthenticatorKind>,
+  parts: AuthenticatorParts,
+): Promise<readonly Authenticator[]> {
+  const made = await Promise.allSettled(
+    configs.map(async (config) => await (await kindOf(config, list)).create(config, parts)),
+  );
+  const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
+  const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  if (failures.length === 0) return authenticators;
+  authenticators.forEach((authenticator) => authenticator.close());
+  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
 }

@@ -2,9 +2,8 @@ import { FileNotChanged } from "../model/edit_file.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { didYouMean } from "../config/did_you_mean.ts";
-import { counted } from "../model/counted.ts";
-import { printable } from "../model/printable.ts";
+import { suggestion } from "../config/did_you_mean.ts";
+import { counted, printable } from "../model/text.ts";
 
 /** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
@@ -310,12 +309,6 @@ function parse({ options }: CommandSpec, args: readonly string[]) {
 
 function optionName(word: string): string | undefined {
   return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
-}
-
-/** Returns `, did you mean …?` for a similar word, else an empty text. */
-function suggestion(typed: string, words: readonly string[], before = ""): string {
-  const meant = didYouMean(typed, words);
-  return meant === undefined ? "" : `, did you mean ${before}${meant}?`;
 }
 
 /**

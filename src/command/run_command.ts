@@ -1,4 +1,4 @@
-import { printableLines } from "../model/printable.ts";
+import { printableLines } from "../model/text.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed, textTable, WrongUsage } from "./command.ts";
 
 /** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */

@@ -17,8 +17,11 @@ import type {
 } from "./service_config.ts";
 
 /** Reads paths of certificate, key and truststores; `loadTlsMaterial` reads their content. */
-export function readTlsStores(reader: KeyReader, { tls = true, servers, authentication }: Known): Parts {
-  const speaksTls = tls || servers === undefined ||
+export function readTlsStores(
+  reader: KeyReader,
+  { tls = true, servers, authentication, audit }: Known,
+): Parts {
+  const speaksTls = tls || servers === undefined || audit?.to === "syslog" ||
     servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
   const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
   const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
@@ -77,7 +80,6 @@ export function readOwnTruststore(
   return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
 }
 
-/** Truststores without revocation checks. */
 const WITHOUT_LISTS = [PROVIDER_TRUSTSTORE.prefix, TRUSTED_ASSERTION_ISSUERS.prefix];
 
 function readRevocation(
@@ -104,7 +106,6 @@ function readRevocation(
   return { mode, locations, origin: reader.origin(first) };
 }
 
-/** Returns the first present key. */
 function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
-import type { Secret } from "../model/secret.ts";
+import { Secret } from "../model/secret.ts";
 import { httpError } from "../model/http_error.ts";
 import type { SessionOrder } from "./daemon_group.ts";
-import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 
 /*
  * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
@@ -25,7 +25,6 @@ interface Row<T> {
   readonly expected: string;
 }
 
-/** Session with its secret. */
 interface Session {
   readonly order: SessionOrder;
   readonly secret: Secret;
@@ -207,10 +206,9 @@ function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean
 }
 
 /**
- * Reports whether all patterns lie below the base directory. Otherwise the daemon accepts the session and drops it at
- * the first command; an empty list would mean no restriction (daemon-protocol.md 4).
- * @param patterns Separated by `:`.
- * @param base Ends in `/`; empty for none. Relative bases are below an unknown home: absolute patterns pass then.
+ * Reports whether all patterns lie below the base directory: otherwise the daemon drops the session at its first
+ * command, and an empty list means no restriction (daemon-protocol.md 4). Without a base, and for absolute patterns
+ * with a relative one, the home is unknown: they pass.
  */
 export function patternsLieInside(patterns: string, base: string): boolean {
   const list = patternsOf(patterns);
@@ -234,4 +232,21 @@ function normalise(path: string, from: readonly string[] | undefined): readonly 
     else if (segments.pop() === undefined && !path.startsWith("/")) return undefined;
   }
   return segments;
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/** 62 ** 24 > 2 ** 142. */
+const LENGTH = 24;
+/** Larger bytes would bias the choice. */
+const FAIR = 256 - 256 % ALPHABET.length;
+
+/** Creates a one-time secret of letters and digits, safe in FTP commands and command lines. */
+export function createSecret(): Secret {
+  let text = "";
+  while (text.length < LENGTH) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH))) {
+      if (byte < FAIR && text.length < LENGTH) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return new Secret(text);
 }

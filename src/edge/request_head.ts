@@ -1,5 +1,5 @@
 import { type IncomingMessage, METHODS } from "node:http";
-import { readTarget, type RequestTarget } from "../model/request_target.ts";
+import { readTarget, type RequestTarget } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import type { Buffer } from "node:buffer";
 

@@ -1,4 +1,4 @@
-import { counted } from "../model/counted.ts";
+import { counted } from "../model/text.ts";
 
 const counting = (one: string, several: string) => (count: number) => counted(count, one, several);
 

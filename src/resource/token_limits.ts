@@ -2,7 +2,7 @@ import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
-import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
@@ -11,23 +11,17 @@ import {
   isWithinPaths,
   type TokenRestrictions,
 } from "../model/token_restrictions.ts";
-import { type AccessLevel, grants } from "../sharing/access_level.ts";
+import { type AccessLevel, grants, type Share } from "../sharing/share.ts";
 import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
-import type { Share } from "../sharing/share.ts";
 import type { Call } from "./call.ts";
-import { limitsWithin, type PathLimits } from "./path_limits.ts";
+import type { OwnerLimits } from "../sharing/rules/owner_limits.ts";
+import { limitsWithin } from "./path_limits.ts";
 
-/** Permissions in the daemon's terms. */
 const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
   read: "READ",
   write: "WRITE",
   all: "FULL",
 };
-
-interface ConfinedSession extends PathLimits {
-  readonly file: string;
-  readonly permission: AccessPermission;
-}
 
 /** Checks the token's servers. @throws {ERR_TOKEN_RESTRICTIONS} */
 export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
@@ -43,16 +37,14 @@ export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses:
 }
 
 /**
- * Confines a session to the user's limits and the token's directories: it starts in one of them, so that the daemon keeps it
- * there.
- * @param file Start, with its last slash; empty is the home directory. @param options.home Called only if needed.
- * @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
+ * Confines a session to the user's limits and the token's directories: it starts in one, so the daemon keeps it there.
+ * @param options.home Called only if needed. @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export async function confinedSession(
   { caller }: Pick<Call, "caller">,
   file: string,
-  { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
-): Promise<ConfinedSession> {
+  { limits, home }: { readonly limits: OwnerLimits; readonly home: () => Promise<string | undefined> },
+): Promise<OwnerLimits & { readonly file: string; readonly permission: AccessPermission }> {
   const restrictions = restrictionsOf(caller);
   const permission = PERMISSIONS[restrictions.activity ?? "all"];
   if (restrictions.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };

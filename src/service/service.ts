@@ -2,8 +2,7 @@ import type { AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
@@ -18,7 +17,7 @@ import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from 
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
 import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Call } from "../resource/call.ts";
-import { requestedServer } from "../resource/requested_server.ts";
+import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
 export interface Service {

@@ -9,7 +9,7 @@ import type { WorkerReports } from "./worker_reports.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
-import { commandAddress } from "../daemon/command_address.ts";
+import { commandAddress } from "../daemon/exchange.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
 import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import { ThrottlingMemory } from "../throttling/memory.ts";

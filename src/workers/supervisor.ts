@@ -6,6 +6,7 @@ import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
 import { type Resolve, resolveHost } from "./permissions.ts";
+import { syslogServer } from "./syslog_server.ts";
 import { WorkerLifecycle } from "./worker_lifecycle.ts";
 import { metricsPage } from "./service_status.ts";
 import { WorkerReports } from "./worker_reports.ts";
@@ -41,7 +42,10 @@ export class Supervisor {
     { resolve, hostName }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
     this.#snapshot = snapshot;
-    this.reports = new WorkerReports(logFile, snapshot.config, () => this.#cores.tellAudit());
+    this.reports = new WorkerReports(logFile, snapshot.config, {
+      auditChanged: () => this.#cores.tellAudit(),
+      logServer: (address, log) => syslogServer({ address, hostName, log, snapshot: () => this.#snapshot }),
+    });
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
       ...common,
@@ -58,7 +62,7 @@ export class Supervisor {
   static async start(
     snapshot: Snapshot,
     {
-      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging.format),
+      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging),
       resolve = resolveHost,
       hostName = "localhost",
     }: SupervisorOptions = {},

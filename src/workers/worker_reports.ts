@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import { AppendFile } from "../logging/append_file.ts";
+import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
 import { AuditLines } from "../logging/audit_lines.ts";
 import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
-import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import { createLogger, type Logger } from "../logging/logger.ts";
 import { Sink, type SinkState } from "../logging/sink.ts";
 import { Counters, DurationHistogram } from "../metrics/counters.ts";
 import type { FromWorker, Report } from "./worker_message.ts";
-import { AuditJournal } from "../logging/audit_journal.ts";
 
 interface LastReload {
   readonly at: number; // milliseconds since the epoch
@@ -22,6 +22,14 @@ const WORKERS = ["supervisor", "edge", "core"];
 interface ReportsConfig {
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
+}
+
+/** Parts of the supervisor. */
+interface ReportsParts {
+  /** Called when audit lines cannot be written any more, and when they can again. */
+  readonly auditChanged?: () => void;
+  /** Opens a log server. */
+  readonly logServer: (address: string, log: Logger) => AuditReceiver;
 }
 
 /** Receives workers' log lines, audit lines, counts and delays, and writes the files. */
@@ -37,16 +45,21 @@ export class WorkerReports {
   lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
-  #level: Level;
+  #logging: LoggingConfig;
   #auditConfig: AuditConfig;
   #audit: AuditSink;
   readonly #auditSink: Sink;
+  readonly #logServer: ReportsParts["logServer"];
 
-  /** @param auditChanged Called when audit lines cannot be written any more, and when they can again. */
-  constructor(logFile: LogFile, { logging, audit }: ReportsConfig, auditChanged?: () => void) {
+  constructor(
+    logFile: LogFile,
+    { logging, audit }: ReportsConfig,
+    { auditChanged, logServer }: ReportsParts,
+  ) {
     this.#logFile = logFile;
-    this.#level = logging.level;
-    this.log = createLogger(logFile.write, { threshold: () => this.#level });
+    this.#logging = logging;
+    this.#logServer = logServer;
+    this.log = createLogger(logFile.write, { threshold: () => this.#logging.level });
     this.#auditSink = new Sink("audit", this.log, auditChanged);
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
@@ -58,8 +71,8 @@ export class WorkerReports {
   }
 
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
-    this.#level = logging.level;
-    this.#logFile.moveTo(logging.file, logging.format);
+    this.#logging = logging;
+    this.#logFile.moveTo(logging.file, logging);
     if (isDeepStrictEqual(audit, this.#auditConfig)) return;
     const before = this.#audit;
     this.#auditConfig = audit;
@@ -136,11 +149,16 @@ export class WorkerReports {
     const { console } = this.#logFile;
     switch (this.#auditConfig.to) {
       case "file":
-        return new AuditLines(new AppendFile(this.#auditConfig.path), this.#auditSink);
+        return new AuditLines(
+          new AppendFile(this.#auditConfig.path, () => this.#logging),
+          this.#auditSink,
+        );
       case "console":
         return new AuditLines({ path: "console", append: console, close: () => {} }, this.#auditSink);
       case "journal":
-        return new AuditJournal(this.#auditSink);
+        return new AuditStream(systemdJournal(), this.#auditSink);
+      case "syslog":
+        return new AuditStream(this.#logServer(this.#auditConfig.address, this.log), this.#auditSink);
     }
   }
 }

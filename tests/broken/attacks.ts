@@ -241,7 +241,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Posing as a member of a share's group"],
     broken: "a provider's group `mine:hpc` puts its users into the group `hpc`",
-    file: "src/authentication/unix_groups.ts",
+    file: "src/authentication/assignments.ts",
     change: instead("(foreign ? [name] : groupNames(name))", "groupNames(name)"),
     tests: ["tests/attributes/attribute_places_test.ts", "tests/authentication/oauth/oauth_test.ts"],
   },
@@ -365,9 +365,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Forged log lines and header injection"],
     broken: "CR and LF are taken in values of headers",
-    file: "src/model/header_list.ts",
+    file: "src/model/http_message.ts",
     change: instead("if (/[\\0\\r\\n]/.test(value))", "if (false)"),
-    tests: ["tests/model/header_list_test.ts"],
+    tests: ["tests/model/http_message_test.ts"],
   },
   {
     rows: ["Cross-site requests and scripts"],
@@ -388,14 +388,14 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a secret from a file of its own counts as an ordinary value",
     file: "src/config/key_reader.ts",
     change: instead("value, secret: true, file });", "value, secret: false, file });"),
-    tests: ["tests/command/diagnosis/config_test.ts", "tests/config/secret_file_test.ts"],
+    tests: ["tests/command/diagnosis/config_test.ts", "tests/config/key_reader_test.ts"],
   },
   {
     rows: ["Another user of the host"],
     broken: "a secret in a file that every user can read is not reported",
     file: "src/config/key_reader.ts",
     change: instead("this.noteSecret({ key: named.key, file });", ""),
-    tests: ["tests/config/secret_file_test.ts"],
+    tests: ["tests/config/key_reader_test.ts"],
   },
   {
     rows: ["A daemon or provider that lies, hangs or floods", "a daemon sends 200 kB"],
@@ -601,12 +601,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Sharing another user's path, to receive their recipients' uploads"],
     broken: "a share over another owner's is taken",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead(
       'if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");',
       "",
     ),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share"],
+    tests: ["tests/sharing/store/share_store_test.ts", "tests/resource/share"],
   },
   {
     rows: ["Sharing an unreadable path"],
@@ -666,16 +666,19 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Forged log lines and header injection"],
     broken: "what turns the order of reading is printed as it is",
-    file: "src/model/printable.ts",
+    file: "src/model/text.ts",
     change: instead("/[^\\P{C}\\t]|[\\p{Zl}\\p{Zp}\\p{DI}]/gu", "/[\\0-\\x08\\n-\\x1f]/g"),
-    tests: ["tests/model/printable_test.ts"],
+    tests: ["tests/model/text_test.ts"],
   },
   {
     rows: ["Filling the share store", "Exhausting memory with bodies, headers or unread answers"],
     broken: "one user may make shares without number",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead("most > 0 &&", "false &&"),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share/share_resource_test.ts"],
+    tests: [
+      "tests/sharing/store/share_store_test.ts",
+      "tests/resource/share/share_resource_test.ts",
+    ],
   },
   {
     rows: ["Command injection into the daemon's line protocol"],
@@ -745,9 +748,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Using a narrow token of a provider for more"],
     broken: "whoever may read may write",
-    file: "src/resource/capability_scope.ts",
+    file: "src/resource/path_limits.ts",
     change: instead('"FULL" : "READ"', '"FULL" : "FULL"'),
-    tests: ["tests/resource/capability_scope_test.ts", "tests/system/capabilities_test.ts"],
+    tests: ["tests/resource/path_limits_test.ts", "tests/system/capabilities_test.ts"],
   },
   {
     rows: ["A stolen job token"],
@@ -783,7 +786,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["An administrator's token that issues a longer one"],
     broken: "an administrator's token makes others",
-    file: "src/resource/admin/actions.ts",
+    file: "src/resource/admin/administration.ts",
     change: instead(
       'if (caller.kind !== "authenticated" || caller.identity.issuedToken !== undefined)',
       'if (caller.kind !== "authenticated")',
@@ -803,9 +806,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A provider's error that repeats a secret"],
     broken: "an error text that repeats the token is in the log",
-    file: "src/outgoing/error_text.ts",
+    file: "src/authentication/provider_answers.ts",
     change: instead('secret === "" ? sofar : sofar.replaceAll(secret, "***")', "sofar"),
-    tests: ["tests/outgoing/error_text_test.ts"],
+    tests: ["tests/authentication/error_text_test.ts"],
   },
   {
     rows: ["Cross-site request forgery, also from other ports of the host"],
@@ -924,7 +927,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Expensive SAML markup; huge revocation lists"],
     broken: "comments in a SAML message are not refused before it is read",
-    file: "src/authentication/unity/xml_markup.ts",
+    file: "src/authentication/unity/xml_element.ts",
     change: instead('if (next === "!") throw', 'if (next === "") throw'),
     tests: ["tests/authentication/unity/xml_markup_test.ts"],
   },
@@ -938,9 +941,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Filling the share store"],
     broken: "used up shares of an owner are not forgotten",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead('if (most > 0) yield* all("forgetUsedUp"', 'if (most < 0) yield* all("forgetUsedUp"'),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
     only: "used up",
   },
   {
@@ -1077,7 +1080,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A subject that differs in case only"],
     broken: "subjects count without regard to case",
-    file: "src/authentication/identity_template.ts",
+    file: "src/authentication/claims.ts",
     change: instead('claim === "sub" ? distinctByCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
   },
@@ -1212,7 +1215,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "an upload is begun twice by two instances",
     file: "src/sharing/store/upload_store.ts",
     change: instead("if (inserted === undefined) return undefined;", ""),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {
     rows: ["Continuing another's upload by the key in the file name"],
@@ -1226,7 +1229,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "two uploads take one name",
     file: "src/sharing/store/share_sql.ts",
     change: instead("other.target = :target AND other.kept = 0", "other.target = :target AND other.kept = 2"),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],

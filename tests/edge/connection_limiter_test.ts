@@ -6,7 +6,7 @@ import { connect as connectTls } from "node:tls";
 import { type EdgeOptions, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createLogger } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { takesConnections } from "../../src/workers/port_watch.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { binaryHeader, V1 } from "./proxy_headers.ts";

@@ -4,8 +4,7 @@ import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
 import fc from "fast-check";
 import { AnswerText, sendText } from "../../src/edge/response_writer.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
-import type { HttpResponse } from "../../src/model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../../src/model/http_message.ts";
 
 const KEPT = ["Keep-Alive", "timeout=5"];
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";

@@ -350,7 +350,7 @@ for (const [what, { socket, enabled = true, log, runtime }, own, looked] of CASE
   Deno.test(`the control socket is ${what}`, () => {
     const place = {
       control: { enabled, socket },
-      logging: { level: "info", format: "text", file: log },
+      logging: { level: "info", format: "text", file: log, maxSize: 0, maxFiles: 1 },
       environment: (name: string) => name === "RUNTIME_DIRECTORY" ? runtime : undefined,
     } as const;
     assert.equal(ownControlSocket(place), own);

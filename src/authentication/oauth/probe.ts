@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import type { KindConfig } from "../../config/kind_config.ts";
-import { counted } from "../../model/counted.ts";
+import type { KindConfig } from "../../config/service_config.ts";
+import { counted } from "../../model/text.ts";
 import { Secret } from "../../model/secret.ts";
 import {
   NEVER,
@@ -9,10 +9,9 @@ import {
   type ProbeParts,
   probeWithoutCredentials,
 } from "../../outgoing/probed_kind.ts";
-import { errorText } from "../../outgoing/error_text.ts";
+import { errorText, refusalIn } from "../provider_answers.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
-import { refusalIn } from "../provider_answers.ts";
 import { type ClientLogin, clientLogin, formRequest } from "./client_login.ts";
 import { metadataAddresses } from "./discovery.ts";
 import type { OAuthConfig } from "./oauth_config.ts";

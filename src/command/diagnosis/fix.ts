@@ -1,5 +1,5 @@
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 
 /** Reads what a remedy needs from a message; `undefined` if the rule does not apply. */
 type Match = (expected: string) => readonly string[] | undefined;

@@ -7,7 +7,7 @@ import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.t
 import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
+import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** Result of reading a configuration without starting anything. */

@@ -10,7 +10,7 @@ import {
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./share_database.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import type { HandWork } from "./migration/by_hand.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 

@@ -1,6 +1,5 @@
-import { parseDuration } from "../../model/duration.ts";
-import { counted } from "../../model/counted.ts";
-import { printable } from "../../model/printable.ts";
+import { parseDuration } from "../../model/clock.ts";
+import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import {

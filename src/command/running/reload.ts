@@ -1,4 +1,4 @@
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { askRunning, listAt, member, numberAt, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 

@@ -1,8 +1,7 @@
 import { CommandFailed, type CommandIo, defineCommand, textTable, WrongUsage } from "../command.ts";
 import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
-import { parseDuration } from "../../model/duration.ts";
-import { counted } from "../../model/counted.ts";
-import { printable } from "../../model/printable.ts";
+import { parseDuration } from "../../model/clock.ts";
+import { counted, printable } from "../../model/text.ts";
 
 export const status = defineCommand({
   name: "status",

@@ -49,7 +49,7 @@ export async function startService(
     for (const diagnostic of diagnostics) await report(diagnostic);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
-  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
+  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
   const supervisor = await Supervisor.start(snapshot, {
     logFile,
     hostName: surroundings.hostName(),

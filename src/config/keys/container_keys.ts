@@ -1,11 +1,9 @@
-import { flag, host, integer, oneOf, optional, port, text, url } from "../key.ts";
-import { section } from "../section.ts";
+import { flag, host, integer, oneOf, optional, port, section, text, url } from "../key.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
 export const CONTAINER = section({
   prefix: "container.",
   title: "Service",
-  unknown: "error",
   keys: {
     host: host({
       help: "Interface to listen on: a host name or address of this machine, or 0.0.0.0 for all",
@@ -85,7 +83,6 @@ export const FEATURES = section({
 export const LOGGING = section({
   prefix: "container.logging.",
   title: "Logs",
-  unknown: "error",
   keys: {
     level: oneOf(["debug", "info", "warn", "error"], {
       help: "Minimum level of log entries",
@@ -102,6 +99,20 @@ export const LOGGING = section({
       default: "logs/authserver.log",
       added: true,
     }),
+    maxSize: integer({
+      help:
+        "Rename log file and audit file to .1, .2 and so on when they have this many bytes; 0: never, for logrotate",
+      min: 0,
+      default: 0,
+      added: true,
+    }),
+    maxFiles: integer({
+      help: "Number of renamed files to keep of each, with maxSize",
+      min: 1,
+      max: 1000,
+      default: 10,
+      added: true,
+    }),
   },
 });
 
@@ -109,7 +120,6 @@ export const LOGGING = section({
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
-  unknown: "error",
   keys: {
     file: optional(text({
       help:
@@ -126,6 +136,12 @@ export const AUDIT = section({
       default: false,
       added: true,
     }),
+    syslog: optional(url({
+      help:
+        "Send audit lines to this log server, as syslog messages over TLS (RFC 5424, RFC 5425), instead of a file; tls://host:port, default port 6514",
+      schemes: ["tls"],
+      added: true,
+    })),
   },
 });
 
@@ -133,7 +149,6 @@ export const AUDIT = section({
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",
-  unknown: "error",
   keys: {
     socket: optional(text({
       help:
@@ -147,7 +162,6 @@ export const CONTROL = section({
 export const METRICS = section({
   prefix: "container.metrics.",
   title: "Metrics",
-  unknown: "error",
   keys: {
     port: optional(
       port({

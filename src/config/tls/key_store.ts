@@ -1,13 +1,6 @@
-import type { KeyObject, X509Certificate } from "node:crypto";
 import { type Pkcs12Content, readPkcs12, WrongPassword } from "./pkcs12_certificates.ts";
 import { privateKeyOfDer } from "./private_key.ts";
 import { UnusableStore } from "./certificates.ts";
-
-/** PKCS#12 content with a key. */
-interface KeyStoreContent {
-  readonly key: KeyObject;
-  readonly certificates: readonly X509Certificate[]; // leaf first
-}
 
 /** Reports whether bytes are a Java key store (JKS or JCEKS). */
 export function isJavaKeyStore(bytes: Uint8Array): boolean {
@@ -30,7 +23,7 @@ export function refuseJavaKeyStore(path: string): never {
 }
 
 /** Opens a PKCS#12 store, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
-export function openKeyStore(pfx: Uint8Array, password: string | undefined): KeyStoreContent {
+export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
   const { certificates, keys: [der] } = read(pfx, password);
   if (der === undefined) {
     throw new UnusableStore("expected a key store with a private key, this one holds certificates only");

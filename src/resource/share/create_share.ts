@@ -5,8 +5,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
-import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
-import { makingOf } from "./making.ts";
+import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
@@ -14,10 +13,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
-/**
- * Serves `POST /rest/share/<server>`: creates a share, updates the caller's share of the same path and target, or removes it
- * with access `NONE` (rest-api.md 1.12, 2.3, 2.4).
- */
+/** Serves `POST /rest/share/<server>`: creates, renews, or with `NONE` removes a share (rest-api.md 1.12, 2.3, 2.4). */
 export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);

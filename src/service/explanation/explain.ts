@@ -12,8 +12,8 @@ import {
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { addressGroup } from "../../model/address_group.ts";
-import { HeaderList } from "../../model/header_list.ts";
+import { addressGroup } from "../../model/address.ts";
+import { HeaderList } from "../../model/http_message.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import type { Ban } from "../../throttling/ban.ts";

@@ -1,6 +1,5 @@
-import type { ErrorBody } from "../../model/error_body.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
@@ -14,8 +13,7 @@ export async function errorResponse(
   requestId: string,
   accepted: Acceptance,
 ): Promise<HttpResponse> {
-  const { status, publicMessage: errorMessage, code, headers } = error;
-  const body: ErrorBody = { status, errorMessage, code, requestId };
-  if (accepted.prefersHtml) return (await import("../../pages/error_page.ts")).errorPage(body, headers);
-  return jsonResponse(body, { status, headers });
+  const body = error.body(requestId);
+  if (accepted.prefersHtml) return (await import("../../pages/error_page.ts")).errorPage(body, error.headers);
+  return jsonResponse(body, error);
 }

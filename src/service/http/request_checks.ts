@@ -1,14 +1,12 @@
 import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
-import type { HeaderList } from "../../model/header_list.ts";
-import { httpError } from "../../model/http_error.ts";
+import type { HeaderList, HttpRequest } from "../../model/http_message.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
-import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Schema } from "./openapi/schema.ts";
 import type { GatewayConfig } from "../../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../../model/address.ts";
-import type { HttpRequest } from "../../model/http_message.ts";
-import { trimEndCharacters } from "../../model/trim.ts";
+import { trimEndCharacters } from "../../model/text.ts";
 
 /** Characters of each header that the service reads. */
 export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([

@@ -3,10 +3,18 @@ import { isUserAccount } from "../../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { parseAccessLevel } from "../access_level.ts";
+import {
+  EXPECTED_TARGET,
+  isDirectory,
+  isExpired,
+  isShareId,
+  newShareId,
+  parseAccessLevel,
+  parseTarget,
+  type Quota,
+  type Share,
+} from "../share.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
-import { isDirectory, isExpired, isShareId, newShareId, type Quota, type Share } from "../share.ts";
-import { EXPECTED_TARGET, parseTarget } from "../target.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 

@@ -1,20 +1,16 @@
-import { patternsOf } from "../../model/pattern_list.ts";
+import { patternsOf } from "../../model/wildcards.ts";
 import { withoutSlash } from "../../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
-/**
- * Path patterns, separated by `:`, of what an owner may reach: attributes `<daemon>.<server>.includes` and `excludes`.
- * Checked at creation and at each use (D20).
- */
+/** Path patterns of an owner's attributes `includes` and `excludes`, checked at creation and at each use (D20). */
 export interface OwnerLimits {
   readonly includes?: string;
   readonly excludes?: string;
 }
 
 /**
- * Reports whether the owner may reach a path. A directory (with last slash) passes if something below may match. A share has
- * no start for relative patterns: relative excludes apply at every depth and relative includes from the root, to share less
- * in doubt.
+ * Reports whether the owner may reach a path; a directory passes if something below may match. To share less in doubt,
+ * relative excludes apply at every depth and relative includes from the root.
  */
 export function withinLimits({ includes, excludes }: OwnerLimits, path: string): boolean {
   const directory = path.endsWith("/");

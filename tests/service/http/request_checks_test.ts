@@ -6,7 +6,7 @@ import {
   HEADER_LIMITS,
   originOf,
 } from "../../../src/service/http/request_checks.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import { flag, integer, text } from "../../../src/service/http/openapi/schema.ts";
 import type { GatewayConfig } from "../../../src/config/service_config.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { dumpEntry, readShareDump } from "../../../src/sharing/import/share_dump.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 

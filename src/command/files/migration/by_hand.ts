@@ -3,9 +3,8 @@ import { compileExpression } from "../../../authentication/expression/expression
 import { InvalidExpression } from "../../../authentication/expression/invalid_expression.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
 import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
-import { pemBlocks } from "../../../config/tls/pem.ts";
+import { pemBlocks, UnusableStore } from "../../../config/tls/certificates.ts";
 import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
-import { UnusableStore } from "../../../config/tls/certificates.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile } from "./java_installation.ts";

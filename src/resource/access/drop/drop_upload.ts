@@ -1,16 +1,14 @@
 import { Buffer } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
-import { HeaderList } from "../../../model/header_list.ts";
-import type { Body, HttpResponse } from "../../../model/http_message.ts";
-import { httpError, isHttpError } from "../../../model/http_error.ts";
+import { type Body, HeaderList, type HttpResponse } from "../../../model/http_message.ts";
+import { httpError, invalidRequest, isHttpError } from "../../../model/http_error.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { checkShownToken, FORM_TOKEN } from "../../form.ts";
 import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
-import { invalidRequest } from "../../invalid_request.ts";
 import { notPermitted } from "../../share/shared_server.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";

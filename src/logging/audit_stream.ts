@@ -1,0 +1,136 @@
+import { writeAll } from "../model/regular_file.ts";
+import type { AuditSink } from "./audit_sink.ts";
+import { KeptLines } from "./kept_lines.ts";
+import type { Sink } from "./sink.ts";
+
+/** Connection to a receiver. */
+interface Connection {
+  /** @throws If not all bytes are written. */
+  write(bytes: Uint8Array): Promise<void>;
+  close(): void;
+}
+
+/** Receiver of audit lines over a connection. */
+export interface AuditReceiver {
+  readonly name: string; // for the operator
+  /** @throws If it cannot be reached. */
+  open(signal: AbortSignal): Promise<Connection>;
+  /** Encodes one line. */
+  frame(line: string): Uint8Array;
+}
+
+/** For `journalctl -t authserver-audit`. */
+const AUDIT_IDENTIFIER = "authserver-audit";
+
+/** Stream socket (sd_journal_stream_fd(3)); the datagram socket busy-waits here while the journal is slow. */
+const SOCKET = "/run/systemd/journal/stdout";
+
+/**
+ * Stream header lines: identifier, unit (empty: detected), priority (6: info), whether lines have a priority prefix,
+ * and forwarding to syslog, kernel log and console.
+ */
+const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
+
+/** Returns the systemd journal. */
+export function systemdJournal(path = SOCKET): AuditReceiver {
+  return {
+    name: path,
+    async open() {
+      const socket = await Deno.connect({ transport: "unix", path });
+      const connection = {
+        write: (bytes: Uint8Array) => writeAll(socket, bytes),
+        close: () => socket.close(),
+      };
+      try {
+        await connection.write(OPENING);
+        return connection;
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+    },
+    frame: (line) => new TextEncoder().encode(`${line}\n`),
+  };
+}
+
+/** Deadline of pending lines on close. */
+const CLOSE_MS = 2000;
+
+/** Audit log that is sent to a receiver. */
+export class AuditStream implements AuditSink {
+  readonly #receiver: AuditReceiver;
+  readonly #kept: KeptLines;
+  readonly #closing = new AbortController();
+  #connection: Connection | undefined;
+  #writing: Promise<void> | undefined;
+
+  constructor(receiver: AuditReceiver, sink: Sink) {
+    this.#receiver = receiver;
+    this.#kept = new KeptLines(receiver.name, sink);
+  }
+
+  write(lines: readonly string[]): void {
+    this.#kept.add(lines);
+    this.retry();
+  }
+
+  retry(): void {
+    if (this.#kept.count > 0) this.#writing ??= this.#writeKept();
+  }
+
+  async close(): Promise<readonly string[]> {
+    this.retry();
+    const timer = setTimeout(() => {
+      this.#closing.abort();
+      this.#hangUp();
+    }, CLOSE_MS);
+    await this.#writing;
+    clearTimeout(timer);
+    this.#hangUp();
+    return this.#kept.take();
+  }
+
+  async #writeKept(): Promise<void> {
+    while (this.#kept.count > 0) {
+      const lines = this.#kept.take();
+      const wasOpen = this.#connection !== undefined;
+      const left = await this.#send(lines);
+      if (left === undefined) {
+        this.#kept.written();
+        continue;
+      }
+      this.#hangUp();
+      if (wasOpen && !this.#closing.signal.aborted) {
+        this.#kept.putBack(left.lines); // retry on a new connection: the receiver may have restarted
+        continue;
+      }
+      this.#kept.failed(left.lines, left.error);
+      break;
+    }
+    this.#writing = undefined;
+  }
+
+  /** Returns unsent lines with the error; `undefined` if all were sent. */
+  async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
+    let sent = 0;
+    try {
+      this.#connection ??= await this.#receiver.open(this.#closing.signal);
+      for (const line of lines) {
+        await this.#connection.write(this.#receiver.frame(line));
+        sent++;
+      }
+      return undefined;
+    } catch (error) {
+      return { lines: lines.slice(sent), error };
+    }
+  }
+
+  #hangUp(): void {
+    try {
+      this.#connection?.close();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
+    }
+    this.#connection = undefined;
+  }
+}

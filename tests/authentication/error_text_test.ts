@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { errorCode, errorText } from "../../src/authentication/provider_answers.ts";
+
+const answer = (body: string, headers: Record<string, string> = {}, status = 400) => ({
+  status,
+  headers,
+  body,
+});
+
+const texts: readonly (readonly [what: string, Parameters<typeof answer>, expected: string])[] = [
+  [
+    "both members",
+    ['{"error":"invalid_client","error_description":"Bad secret"}'],
+    "invalid_client: Bad secret",
+  ],
+  ["the code alone", ['{"error":"invalid_client"}'], "invalid_client"],
+  ["a challenge", [
+    "<html>",
+    { "www-authenticate": 'Bearer realm="x", error="invalid_token", error_description="The token expired"' },
+  ], "invalid_token: The token expired"],
+  ["members before a challenge", ['{"error":"a"}', { "www-authenticate": 'Bearer error="b"' }], "a"],
+  ["a page", ["<html>error</html>"], ""],
+  ["members of other types", ['{"error":["x"],"error_description":{}}'], ""],
+  ["a list", ["[1]"], ""],
+  ["null", ["null"], ""],
+  [
+    "what steers a terminal",
+    [String.raw`{"error":"\u001b[2Jx\r\n\u202ey"}`],
+    String.raw`\u001b[2Jx\u000d\u000a\u202ey`,
+  ],
+  ["what is long", [JSON.stringify({ error: "e".repeat(5000) })], `${"e".repeat(200)}…`],
+  ["our secrets", ['{"error":"no","error_description":"token T0K.EN of s3cret"}'], "no: token *** of ***"],
+  ["nothing of a good answer", ['{"error":"x"}', {}, 200], ""],
+];
+for (const [what, given, expected] of texts) {
+  Deno.test(`errorText() tells ${what}`, () => {
+    assert.equal(errorText(answer(...given), ["T0K.EN", "s3cret", ""]), expected);
+  });
+}
+
+Deno.test("errorCode() is what the answer names, or empty", () => {
+  assert.equal(errorCode(answer('{"error":"invalid_request"}')), "invalid_request");
+  assert.equal(errorCode(answer("no JSON")), "");
+});
+
+Deno.test("errorText() shows nothing that cannot be seen, never long, of whatever comes", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (error, challenge) => {
+    const text = errorText(answer(JSON.stringify({ error }), { "www-authenticate": challenge }), ["secret"]);
+    assert.doesNotMatch(text, /[^\P{Cc}\t]|\p{Cf}/u);
+    assert.ok(text.length <= 201 * 12);
+  }));
+});
