@@ -25,6 +25,7 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
+/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -45,6 +46,7 @@ export class CommandFailed extends Error {
   }
 }
 
+/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }

@@ -52,6 +52,7 @@ export async function configFile(
   );
 }
 
+/** Reads the configuration of a command. @throws {CommandFailed} If it is missing or invalid. */
 export async function usableConfiguration(
   given: Pick<Given<"config", never>, "text">,
 ): Promise<{ readonly file: string; readonly config: ServiceConfig }> {
@@ -61,6 +62,7 @@ export async function usableConfiguration(
   return { file, config };
 }
 
+/** Creates the error for an invalid configuration. */
 export function unusableConfiguration(file: string, diagnostics: readonly Diagnostic[]): CommandFailed {
   const errors = diagnostics.filter(isError).map(formatDiagnostic);
   return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));

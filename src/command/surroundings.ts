@@ -11,6 +11,7 @@ export interface Surroundings {
 export const AS_ROOT =
   "the service runs as root, so a flaw in it is one of the whole machine; set User= in its unit";
 
+/** Current facts. */
 export const SURROUNDINGS: Surroundings = {
   environment: (name) => Deno.env.get(name),
   hostName: () => Deno.hostname(),

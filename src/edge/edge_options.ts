@@ -13,6 +13,7 @@ export interface EdgeTls {
   readonly maxVersion: "TLSv1.2" | "TLSv1.3";
 }
 
+/** Options of the edge; plain data for its worker. */
 export interface EdgeOptions {
   readonly address: string; // resolved listen address
   readonly port: number; // 0: chosen by the system

@@ -10,6 +10,7 @@ interface Refused {
   readonly by: AskedBy; // as far as readable
 }
 
+/** Returns the response to a request that the edge refuses. */
 export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,
@@ -32,6 +33,7 @@ export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
 }
 
+/** Counts the edge's own responses. */
 export class ErrorResponseCount {
   readonly #counters = new Counters();
 

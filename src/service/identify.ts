@@ -28,6 +28,7 @@ import type { Route } from "./http/router.ts";
 /** Header that selects account, group and role (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
+/** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;
@@ -38,6 +39,7 @@ export interface IdentityParts {
   readonly serverName: () => string | undefined; // the service's own DN
 }
 
+/** Facts about a request so far, for log and audit. */
 export interface Trace {
   route?: Route;
   client: string | undefined;

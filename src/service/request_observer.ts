@@ -4,6 +4,7 @@ import { Counters, DurationHistogram, type Increments, methodLabel } from "../me
 import type { Route } from "./http/router.ts";
 import type { Trace } from "./identify.ts";
 
+/** Answered request. */
 export interface AnsweredRequest extends Trace {
   readonly request: string;
   readonly method: string;
@@ -96,27 +97,14 @@ export class RequestObserver {
     if (audit === undefined) return;
     const decision = failure === undefined ? "granted" : "refused";
     const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
-    switch (audit) {
-      case "session":
-        this.#counters.count("authserver_sessions_total", { server, decision });
-        break;
-      case "token":
-        this.#counters.count("authserver_tokens_total", { decision });
-        break;
-      case "revoke":
-        this.#counters.count("authserver_token_revocations_total", { decision });
-        break;
-      case "certificate": {
-        const action = method === "DELETE" ? "forgotten" : "shown";
-        this.#counters.count("authserver_ssh_certificates_total", { action, decision });
-        break;
-      }
-      case "share":
-        this.#counters.count("authserver_share_decisions_total", { server, decision });
-        break;
-      case "admin":
-        this.#counters.count("authserver_admin_actions_total", { decision });
-        break;
+    if (audit === "session") this.#counters.count("authserver_sessions_total", { server, decision });
+    if (audit === "share") this.#counters.count("authserver_share_decisions_total", { server, decision });
+    if (audit === "token") this.#counters.count("authserver_tokens_total", { decision });
+    if (audit === "revoke") this.#counters.count("authserver_token_revocations_total", { decision });
+    if (audit === "admin") this.#counters.count("authserver_admin_actions_total", { decision });
+    if (audit === "certificate") {
+      const action = method === "DELETE" ? "forgotten" : "shown";
+      this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
     if (failure === "ERR_AUDIT_UNAVAILABLE") return; // strangers would push waiting lines out of the queue
     this.#audit({

@@ -13,6 +13,7 @@ import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
+/** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
     super([`control socket ${path}: another service answers there, is it running already?`]);
@@ -250,6 +251,7 @@ function besideLog({ file }: LoggingConfig): string | undefined {
   return file === undefined ? undefined : dirname(file);
 }
 
+/** Error for a line that is too long, cut off, or not UTF-8. */
 export class InvalidLine extends Error {}
 
 /** Reads one line of UTF-8 without its end, of at most `maxBytes`. @throws {InvalidLine} */
@@ -277,6 +279,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
+/** Writes a whole line. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }

@@ -19,6 +19,7 @@ export type RequestMessage = readonly [
   streamed: boolean,
 ];
 
+/** Response from the core, of the same form. */
 export type ResponseMessage = readonly [
   kind: "response",
   id: number,
@@ -50,6 +51,7 @@ const MOST_CREDIT = 16;
  */
 const MOST_AHEAD = 64;
 
+/** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Most messages per batch, so that the receiver starts early. */

@@ -15,6 +15,7 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";
 
+/** Command `authserver check`: reports whether the service would start, and doubtful settings. */
 export const check = defineCommand({
   name: "check",
   summary: "Check the configuration and all files that it names",

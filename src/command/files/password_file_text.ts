@@ -21,6 +21,7 @@ export function putLine(text: string, user: string, line: string): string {
   }).join("");
 }
 
+/** Removes all lines of the user. */
 export function removeLines(text: string, user: string): string {
   return splitLines(text).filter((line) => userOf(line) !== user).join("");
 }

@@ -95,6 +95,7 @@ const remove = defineCommand({
   });
 });
 
+/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",

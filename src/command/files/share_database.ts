@@ -105,6 +105,7 @@ function explained(error: unknown, file: string): unknown {
   return error;
 }
 
+/** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;
@@ -123,6 +124,7 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
   };
 }
 
+/** Returns the connection options of the shared database, as the service uses them. */
 export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
   // Imported on use: the serving process loads all commands.
   const { postgresOptions } = await import("../../service/assembly/open_database.ts");
@@ -132,6 +134,7 @@ export async function optionsOf(config: ServiceConfig, database: DatabaseConfig)
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
 }
 
+/** Opens the shared database for a command. */
 export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,

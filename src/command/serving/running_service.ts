@@ -19,16 +19,6 @@ import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
 
-export interface RunningService {
-  readonly port: number;
-  /** Reloads the configuration; logs and ignores a bad one. */
-  readonly reload: () => Promise<void>;
-  readonly stop: () => void;
-  readonly stopped: Promise<void>;
-  /** Logs and counts an unhandled rejection. */
-  readonly rejected: (error: unknown) => void;
-}
-
 /**
  * Starts the service from its main configuration file.
  * @param report Called with all diagnostics if the start fails; else they are logged.
@@ -77,7 +67,7 @@ export async function startService(
   );
   const watched = { config: snapshot.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
-  const service = new SupervisedService(file, parts);
+  const service = new RunningService(file, parts);
   started.resolve(service);
   return service;
 }
@@ -113,7 +103,8 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
-class SupervisedService implements RunningService {
+/** Running service that reloads changed files. */
+export class RunningService {
   readonly stopped: Promise<void>;
   readonly #file: string;
   readonly #supervisor: Supervisor;
@@ -166,6 +157,7 @@ class SupervisedService implements RunningService {
     return this.#supervisor.port;
   }
 
+  /** Reloads the configuration; logs and ignores a bad one. */
   readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
 
   readonly stop = (): void => {
@@ -176,6 +168,7 @@ class SupervisedService implements RunningService {
     void this.#end();
   };
 
+  /** Logs and counts an unhandled rejection. */
   readonly rejected = (error: unknown): void => {
     this.#supervisor.log.error("rejection that nobody handled", { error });
     this.#supervisor.reports.rejected("supervisor");

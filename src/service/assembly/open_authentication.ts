@@ -59,6 +59,7 @@ export interface OpenAuthentication {
   readonly records: Records["open"];
 }
 
+/** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(
   opening: Opening,
   parts: AuthenticationParts,

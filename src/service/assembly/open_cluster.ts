@@ -16,6 +16,7 @@ import { VERSION } from "../version.ts";
 import { hash } from "node:crypto";
 import { dirname } from "node:path";
 
+/** State shared by the instances. */
 export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;

@@ -34,6 +34,7 @@ export async function openServers(
   }]));
 }
 
+/** Opens the daemons of a logical server. */
 export function openDaemons(
   { name, description, instances, truststore }: LogicalServerConfig,
   daemons: Daemons,

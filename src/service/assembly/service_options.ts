@@ -8,6 +8,7 @@ import type { SeenMark } from "../../model/replay_cache.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
+/** Identity of an instance. */
 export interface InstanceName {
   readonly id: string; // unique per process
   readonly host: string;
@@ -42,6 +43,7 @@ export interface LoginUpdate {
   readonly signedOut?: readonly string[]; // canonical DNs of banned users whose browsers the core signed out
 }
 
+/** Takes each update of a core's state. */
 export type Publish = (update: StateUpdate) => void;
 
 /** What each part of a service is opened with. */

@@ -31,6 +31,7 @@ import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
+/** Subject of an explanation. */
 export interface ExplainedCaller {
   /** Value of `Authorization`; absent: `dn` is assumed. */
   readonly authorization?: string;
@@ -94,6 +95,7 @@ async function explainWith(
   const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
+  const known = () => ({ authenticators, token, caller: identity, sources });
   try {
     identity = await identityOf(parts, { headers, signal }, { caller, record, log });
     user = await attributesOf(identity, { headers, signal }, parts);
@@ -104,15 +106,7 @@ async function explainWith(
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
-    return {
-      authenticators,
-      token,
-      caller: identity,
-      sources,
-      servers: [],
-      bans: bansOf(bans, caller, identity),
-      refusal,
-    };
+    return { ...known(), servers: [], bans: bansOf(bans, caller, identity), refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
@@ -124,17 +118,7 @@ async function explainWith(
       : servers.some((step) => step.refusal === undefined)
       ? undefined
       : servers[0]?.refusal ?? "No transfer server is configured");
-  return {
-    authenticators,
-    token,
-    caller: identity,
-    sources,
-    user,
-    mayAsk,
-    servers,
-    bans: found,
-    refusal,
-  };
+  return { ...known(), user, mayAsk, servers, bans: found, refusal };
 }
 
 /** Returns the checks of a provider's token, by each authenticator that would see it. */
@@ -327,12 +311,14 @@ export interface Explanation {
   readonly refusal?: string;
 }
 
+/** Result of one authenticator. */
 export interface AuthenticatorStep {
   readonly authenticator: string;
   readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
   readonly reason?: string;
 }
 
+/** Answer of one attribute source. */
 export interface SourceStep {
   readonly source: string;
   /** Matching entry. */
@@ -344,6 +330,7 @@ export interface SourceStep {
   readonly elsewhere?: true;
 }
 
+/** Session on one server. */
 export interface ServerStep {
   readonly server: string;
   readonly refusal?: string;

@@ -14,6 +14,7 @@ import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute, toSignIn } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
 
+/** Dependencies of the auth routes. */
 export interface AuthParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
@@ -29,6 +30,7 @@ export interface AuthParts {
   readonly unauthenticated: (reason: string) => Error;
 }
 
+/** Returns the routes of servers, sessions and login. */
 export function authRoutes(parts: AuthParts): PublishedRoute[] {
   const { certificates, nameService, signIn, unauthenticated } = parts;
   return [

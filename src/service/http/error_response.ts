@@ -3,6 +3,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
+/** Converts any thrown value to an http error. */
 export function asServiceError(error: unknown): HttpError {
   return error instanceof HttpError ? error : httpError("ERR_INTERNAL", "unexpected failure", error);
 }

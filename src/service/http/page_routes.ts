@@ -27,6 +27,7 @@ export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
 }
 
+/** Redirects from a share to the sign-in page, which leads back. */
 export async function signInForShare(failure: HttpError, asked: Asked) {
   return (await signInPages()).signInForShare(failure, asked);
 }
@@ -36,6 +37,7 @@ export async function linkPasswordPage(failure: HttpError, asked: Asked) {
   return (await linkPages()).linkPasswordPage(failure, asked);
 }
 
+/** Downloads from a share, with pages for browsers. */
 export async function downloadWithPages(call: Call, sharing: SharingParts): Promise<HttpResponse> {
   const { download } = await import("../../resource/access/download.ts");
   const { SHARE_VIEWS } = await import("../../pages/share_views.ts");

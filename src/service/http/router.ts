@@ -18,6 +18,7 @@ export const FILES_TYPE = "multipart/form-data";
 /** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
 
+/** Request before identification of the caller. */
 export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** Method of a resource. */

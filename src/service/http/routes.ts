@@ -18,6 +18,7 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
   readonly accepted: readonly AcceptedLogin[];
 }
 
+/** Returns all routes of the service. */
 export async function routesOf(parts: ResourceParts): Promise<Route[]> {
   const { features, sharing } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);

@@ -4,6 +4,7 @@ import { jsonAnswer } from "./openapi/operation.ts";
 import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
+/** Dependencies of the token routes. */
 export interface TokenParts {
   /** Absent without a signing certificate. */
   readonly tokens: TokenIssuer | undefined;

@@ -88,7 +88,7 @@ Deno.test("readPrivateKey() finds every damage to a container, or does not mind 
   );
 });
 
-const SIGNING_FOLDER = new URL("../../../fixtures/ssh_keys", import.meta.url);
+const SIGNING_FOLDER = new URL("../../../fixtures/ssh_keys/", import.meta.url);
 const NOW = 1_800_000_000_000;
 
 for (
