@@ -6,11 +6,10 @@ import { textsOf } from "./claims.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { httpError } from "../model/http_error.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
-import { InvalidExpression } from "./expression/invalid_expression.ts";
+import { InvalidExpression } from "./expression/tokenizer.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
 
-/** User attributes from an identity provider's response. */
 interface AssignedAttributes {
   readonly uid?: string;
   readonly role?: string;
@@ -87,7 +86,6 @@ export class Assignments {
     }
   }
 
-  /** Evaluates account, role and groups; omits unusable ones. */
   attributes(variables: Variables): AssignedAttributes {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
@@ -179,7 +177,6 @@ export class UnixGroups {
   /** @param message Log text; the first time a warning. */
   constructor(readonly message: string, readonly log: Logger) {}
 
-  /** Returns the usable groups without duplicates. */
   among(given: readonly GivenGroup[]): readonly string[] {
     const isUsable = ({ name, foreign }: GivenGroup) =>
       (foreign ? [name] : groupNames(name)).every(isUserAccount);

@@ -56,6 +56,12 @@ export const DAEMON_LIMITS: DaemonLimits = {
   total: 30_000,
 };
 
+const REFUSALS = {
+  limit: ["ERR_SESSION_LIMIT_REACHED", "has no free session for the account"],
+  "no-encryption": ["ERR_ENCRYPTION_NOT_SUPPORTED", "does not encrypt"],
+  refused: ["ERR_DAEMON_REFUSED", "refused the request"],
+} as const;
+
 /** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
   return new DaemonPool(config, parts);
@@ -136,22 +142,11 @@ class DaemonPool implements DaemonGroup {
       }),
       judge: (reply, from) => {
         const { number, address } = from;
-        const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
-        if (reply.kind === "limit") {
-          return {
-            next: httpError(
-              "ERR_SESSION_LIMIT_REACHED",
-              `${this.name} has no free session for the account: ${reason}`,
-            ),
-          };
-        }
-        if (reply.kind === "no-encryption") {
-          return {
-            next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`),
-          };
-        }
-        if (reply.kind === "refused") {
-          throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
+        if (reply.kind !== "expected") {
+          const [code, text] = REFUSALS[reply.kind];
+          const error = httpError(code, `${this.name} ${text}: ${address}: ${reply.text}`);
+          if (reply.kind === "refused") throw error;
+          return { next: error };
         }
         from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";

@@ -18,7 +18,7 @@ const MAX_LINE = 4096;
 
 interface Row<T> {
   readonly key: string;
-  readonly field: string; // name for callers
+  readonly field?: string; // name for callers. Default: the key
   /** Returns the text; an empty or absent default is omitted. */
   readonly text: (command: T) => string | undefined;
   readonly allows: (text: string, command: T) => boolean; // further rule besides `isPlainText`
@@ -40,28 +40,24 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "user",
-    field: "user",
     text: ({ order }) => order.user,
     allows: isUserAccount,
     expected: "the name of an unprivileged account",
   },
   {
     key: "secret",
-    field: "secret",
     text: ({ secret }) => secret.reveal(),
     allows: (text) => /^[A-Za-z0-9]{22,64}$/.test(text),
     expected: "22 to 64 letters and digits",
   },
   {
     key: "persistent",
-    field: "persistent",
     text: ({ order }) => String(order.persistent),
     allows: isFlag,
     expected: "true or false",
   },
   {
     key: "file",
-    field: "file",
     text: ({ order }) => order.file,
     // Without the slash the daemon takes the parent directory.
     allows: (text) => text === "" || text.endsWith("/"),
@@ -69,28 +65,24 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "streams",
-    field: "streams",
     text: ({ order }) => String(order.streams),
     allows: (text) => isCount(text) && text !== "0",
     expected: "a whole number from 1",
   },
   {
     key: "compress",
-    field: "compress",
     text: ({ order }) => String(order.compress),
     allows: isFlag,
     expected: "true or false",
   },
   {
     key: "group",
-    field: "group",
     text: ({ order }) => order.group,
     allows: (text) => text.split(":").every(isAccountName),
     expected: "the name of a group, or of several with colons between",
   },
   {
     key: "rateLimit",
-    field: "rateLimit",
     text: ({ order }) => order.rateLimit === 0 ? undefined : String(order.rateLimit),
     allows: isCount,
     expected: "a whole number of bytes per second, or 0 for no limit",
@@ -111,14 +103,12 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "includes",
-    field: "includes",
     text: ({ order }) => order.includes || undefined,
     allows: (text, { order }) => patternsLieInside(text, order.file),
     expected: "patterns inside the directory of the session, separated by colons",
   },
   {
     key: "excludes",
-    field: "excludes",
     text: ({ order }) => order.excludes || undefined,
     allows: (text, { order }) => patternsLieInside(text, order.file),
     expected: "patterns inside the directory of the session, separated by colons",
@@ -135,7 +125,6 @@ const SESSION_ROWS: readonly Row<Session>[] = [
 
 const USER_INFO_ROWS: readonly Row<string>[] = [{
   key: "user",
-  field: "user",
   text: (user) => user,
   allows: isUserAccount,
   expected: "the name of an unprivileged account",
@@ -158,7 +147,7 @@ export function encodeSession(order: SessionOrder, secret: Secret): string {
 
 function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
   let request = `request-type=${type}\n`;
-  for (const { key, field, text, allows, expected } of rows) {
+  for (const { key, field = key, text, allows, expected } of rows) {
     const value = text(command);
     if (value === undefined) continue;
     const line = `${key}=${value}`;

@@ -46,12 +46,9 @@ export function readTarget(target: string): RequestTarget | undefined {
   if (!/^\/[!-~]*$/.test(target) || target.includes("#")) return undefined;
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
-  if (path.includes("\\") || path.includes("//") || hasDotSegment(path)) return undefined;
+  if (path.includes("\\") || path.includes("//")) return undefined;
+  if (/\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) return undefined;
   return { path, query: mark === -1 ? "" : target.slice(mark + 1) };
-}
-
-function hasDotSegment(path: string): boolean {
-  return /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 
 /** Header fields as alternating names and values, as in `node:http` and between workers. Cheaper than `Headers`. */

@@ -69,3 +69,9 @@ export function parseServerAddress(segment: string): Pick<RequestedServer, "name
   if (!/^\+?\d{1,10}$/.test(digits) || Number(digits) > 0x7fff_ffff) return { name: segment };
   return { name: segment.slice(0, dash), instance: Number(digits) };
 }
+
+/** Returns the lowest limit in bytes per second; 0 is unlimited. */
+export function lowestLimit(...limits: readonly number[]): number {
+  const real = limits.filter((limit) => limit > 0);
+  return real.length === 0 ? 0 : Math.min(...real);
+}

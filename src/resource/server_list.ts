@@ -1,7 +1,7 @@
 import type { HttpResponse } from "../model/http_message.ts";
 import { ANONYMOUS_DN, restrictionsOf } from "../model/identity.ts";
 import type { Call } from "./call.ts";
-import { existingServer, type ServerFacts, statusText } from "./server_facts.ts";
+import { existingServer, lowestLimit, type ServerFacts, statusText } from "./server_facts.ts";
 import type { ServiceSection } from "./service_section.ts";
 import { jsonResponse, textResponse } from "./text_response.ts";
 import { attributesOnServer } from "../attributes/server_attributes.ts";
@@ -9,7 +9,6 @@ import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
 import { HttpError } from "../model/http_error.ts";
 import { includesServer, type TokenRestrictions } from "../model/token_restrictions.ts";
-import { lowestLimit } from "./rate_limit.ts";
 
 /** Serves `GET /rest/auth`: all servers with the caller's rights (rest-api.md 1.9). */
 export function serverList(

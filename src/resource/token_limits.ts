@@ -49,7 +49,9 @@ export async function confinedSession(
   const permission = PERMISSIONS[restrictions.activity ?? "all"];
   if (restrictions.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
   const start = await absoluteStart(file, home);
-  if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
+  if (start === undefined || !isWithinPaths(restrictions, start)) {
+    throw outside(`directories ${restrictions.paths.join(", ")}, and a session begins in one of them`);
+  }
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
     throw httpError("ERR_TOKEN_RESTRICTIONS", {
       restrictions: "directories whose names patterns can express",
@@ -127,10 +129,6 @@ export function tokenPermission(
 
 function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
-}
-
-function outsidePaths(restrictions: TokenRestrictions): HttpError {
-  return outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
 }
 
 function inWords({ paths, activity, address }: TokenRestrictions): string {

@@ -22,7 +22,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Exhausting memory with bodies, headers or unread answers",
-      "a large file of a share, downloaded beside",
+      "download of a large shared file",
     ],
     broken: "bodies are read whether anybody takes them or not",
     file: "src/edge/request_body.ts",
@@ -132,7 +132,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known users wait for the passwords of strangers",
-    file: "src/authentication/password/scrypt_semaphore.ts",
+    file: "src/authentication/password/stored_hash.ts",
     change: instead("forKnown: FOR_KNOWN, knownTurns: KNOWN_TURNS,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
@@ -151,7 +151,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
-    rows: ["Finding out which users exist", "finding out who exists by the time of a refusal, with MD5 and"],
+    rows: ["Finding out which users exist", "user enumeration by the time of a refusal, with MD5 and"],
     broken: "no scrypt comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/timing_test.ts"],
   },
   {
-    rows: ["finding out who exists by the time of a refusal, with MD5 lines alone"],
+    rows: ["user enumeration by the time of a refusal, with MD5 lines alone"],
     broken: "no MD5 comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -332,14 +332,14 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/share_pages_test.ts"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "files and directories whose names begin with a dot are brought to a share for uploads",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead('if (part.startsWith("."))', "if (false)"),
     tests: ["tests/resource/access/drop"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "`..` is taken in a path below a share",
     file: "src/resource/access/opened_share.ts",
     change: instead('part === ".." ||', ""),
@@ -414,7 +414,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["An issuer with thousands of keys"],
     broken: "each key that may be meant is tried",
-    file: "src/authentication/oauth/key_document.ts",
+    file: "src/authentication/oauth/provider.ts",
     change: instead("listed.length > MOST_KEYS", "false"),
     tests: ["tests/authentication/oauth/key_set_test.ts"],
   },
@@ -428,7 +428,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Damaged, truncated or missing data files, or pipes in their place",
-      "an editor writes half a password file",
+      "the disk is full while an editor writes the password file",
     ],
     broken: "a file that broke off within a line is taken",
     file: "src/watch/whole_lines.ts",
@@ -436,7 +436,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/faults/disk_test.ts", "tests/watch"],
   },
   {
-    rows: ["files of users, keys, map and reservations, cut off"],
+    rows: ["truncated files and flipped bits in"],
     broken: "a damaged file takes the place of the good one",
     file: "src/watch/watched_file.ts",
     change: instead(
@@ -474,7 +474,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
-    rows: ["Exhausting file descriptors", "no file descriptor left for a new connection"],
+    rows: ["Exhausting file descriptors", "the process has no free file descriptor"],
     broken: "nobody is told of a listener that takes no connections",
     file: "src/workers/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
@@ -525,7 +525,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "who is known at an address waits for the others there all the same",
-    file: "src/throttling/limiter.ts",
+    file: "src/throttling/login_throttle.ts",
     change: instead("known ? [own] : [own, ...others]", "[own, ...others]"),
     tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
@@ -563,7 +563,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Keys that sshd would refuse"],
     broken: "keys that may run one command only, or sign certificates, sign in",
-    file: "src/authentication/ssh_key/key_options.ts",
+    file: "src/authentication/ssh_key/authorized_keys.ts",
     change: instead(
       "if (forbidden !== undefined) throw new UnusableKey(`option ${name}: ${forbidden}`);",
       "if (forbidden !== undefined) continue;",
@@ -731,14 +731,14 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A discovery document that points elsewhere"],
     broken: "an endpoint on another host is used",
-    file: "src/authentication/oauth/discovery.ts",
+    file: "src/authentication/oauth/provider.ts",
     change: instead("if (new URL(endpoint).origin !== new URL(issuer).origin)", "if (false)"),
     tests: ["tests/authentication/oauth/key_set_test.ts", "tests/authentication/oauth"],
   },
   {
     rows: ["A stolen sender-constrained token"],
     broken: "a proof is good for any token",
-    file: "src/authentication/oauth/dpop_proof.ts",
+    file: "src/authentication/oauth/confirmation.ts",
     change: instead(
       'if (claims.get("ath") !== hash("sha256", token, "base64url")) throw refused("is for another token");',
       "",
@@ -769,7 +769,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked, expired or untrusted SSH certificate"],
     broken: "a certificate that was revoked counts",
-    file: "src/authentication/ssh_key/certificate/judge_certificate.ts",
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
     change: instead('if (revoked?.revokes(certificate)) return "it was revoked";', ""),
     tests: [
       "tests/authentication/ssh_key/certificate/judge_certificate_test.ts",
@@ -779,8 +779,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Storing SSH certificates without end"],
     broken: "all that are shown are kept",
-    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
-    change: instead("await this.#makeWorker(certificate, owners, kind);", ""),
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
+    change: instead("await this.#makeRoom(certificate, owners, kind);", ""),
     tests: ["tests/authentication/ssh_key/certificate/certificate_registry_test.ts"],
   },
   {
@@ -835,7 +835,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Device code phishing (RFC 8628, 5.4), guessing codes, stealing the token"],
     broken: "a user code is decided twice",
     file: "src/authentication/sign_in/device_logins.ts",
-    change: instead("key === undefined || !await records.remove(USER_CODE, found.key)", "key === undefined"),
+    change: instead(
+      "open === undefined || !await records.remove(USER_CODE, open.userKey)",
+      "open === undefined",
+    ),
     tests: ["tests/system/device_login_test.ts", "tests/authentication/sign_in/device_logins_test.ts"],
   },
   {
@@ -1105,7 +1108,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A claim's value that looks like more RDNs to a pattern of the map file"],
     broken: "a pattern with = in a value matches nobody, so bans nobody",
-    file: "src/attributes/file/pattern_syntax.ts",
+    file: "src/attributes/file/linear_pattern.ts",
     change: instead('literal === "=" && inValue', "false"),
     tests: ["tests/attributes/file/file_attribute_source_test.ts"],
   },
@@ -1240,6 +1243,7 @@ export const ATTACKS: readonly Breakage[] = [
       "if (now === undefined) return undefined;",
     ),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],
@@ -1247,6 +1251,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/resource/access/running_uses.ts",
     change: instead("if (now.password !== before.password)", "if (false)"),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["File names with invisible or bidirectional characters"],

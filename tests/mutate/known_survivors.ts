@@ -69,7 +69,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/model/trust/revocation.ts",
-    at: "return significant(serial?.content ?? Buffer.alloc(0));",
+    at: 'return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");',
     change: "0 → 1",
     equivalent: true,
     why: "zeros in front are left out",
@@ -361,13 +361,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no process can open just one file",
   },
   {
-    file: "src/outgoing/https_client.ts",
-    at: "const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };",
-    change: "80 → 160",
-    equivalent: true,
-    why: "`node:http` names the port, also where it is the usual one",
-  },
-  {
     file: "src/outgoing/remote_system.ts",
     at: "const AT_ONCE = 6;",
     change: "6 → 7",
@@ -530,7 +523,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it a pattern such as (a*)* never ends: a hang, which no assertion reports",
   },
   {
-    file: "src/attributes/registry.ts",
+    file: "src/attributes/attribute_chain.ts",
     at: "if (dynamic.sources.length === 0) return chain;",
     change: "dynamic.sources.length === 0 → false",
     equivalent: true,
@@ -628,7 +621,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no other text is found; the guard spares the database",
   },
   {
-    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
     at: "if (!(error instanceof UnusableKey)) throw error;",
     change: "!(error instanceof UnusableKey) → false",
     equivalent: false,
@@ -663,7 +656,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "such an answer holds no tokens and is unusable all the same",
   },
   {
-    file: "src/authentication/oauth/key_document.ts",
+    file: "src/authentication/oauth/provider.ts",
     at: "if (modulus.length > MOST_BITS) return false;",
     change: "modulus.length > MOST_BITS → false",
     equivalent: true,
@@ -712,7 +705,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a cache: the connection to the provider is made anew",
   },
   {
-    file: "src/authentication/oauth/reply_variables.ts",
+    file: "src/authentication/claims.ts",
     at: "if (error instanceof InvalidReply) throw error;",
     change: "error instanceof InvalidReply → false",
     equivalent: true,

@@ -1,4 +1,4 @@
-import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
+import { ScryptSemaphore } from "../../src/authentication/password/stored_hash.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { Sink } from "../../src/logging/sink.ts";

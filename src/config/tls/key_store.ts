@@ -8,17 +8,11 @@ export function isJavaKeyStore(bytes: Uint8Array): boolean {
   return magic === "feedfeed" || magic === "cececece";
 }
 
-/** Returns the file and command to convert a Java key store. */
-export function conversionOf(path: string): { readonly target: string; readonly command: string } {
+/** @throws {UnusableStore} Always; the message has the conversion command. */
+export function refuseJavaKeyStore(path: string): never {
   const target = `${path.replace(/\.(?:jks|jceks|keystore)$/i, "")}.p12`;
   const command =
     `keytool -importkeystore -srckeystore ${path} -destkeystore ${target} -deststoretype pkcs12`;
-  return { target, command };
-}
-
-/** @throws {UnusableStore} Always; the message has the conversion command. */
-export function refuseJavaKeyStore(path: string): never {
-  const { command } = conversionOf(path);
   throw new UnusableStore(`expected PKCS#12, this is a Java key store; convert it: ${command}`);
 }
 

@@ -85,7 +85,8 @@ async function loadCredential(
   const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
   if (certificate === undefined || diagnostics.length > 0) return { diagnostics, files };
   const secret = keyPath ?? path;
-  if (await isPublic(secret)) {
+  const { mode } = await Deno.stat(secret);
+  if (mode !== null && (mode & 0o004) !== 0) {
     const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
     report("warning", expected, keyOrigin);
   }
@@ -93,7 +94,8 @@ async function loadCredential(
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
-    requireUsableKey(own);
+    // Issued tokens are verified with it.
+    if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
     const { kind, text } = describeValidity(validityOf(own), now);
     if (kind !== "valid") {
       report(
@@ -110,16 +112,6 @@ async function loadCredential(
     report("error", `${files.join(", ")}: ${error.message}`);
     return { diagnostics, files };
   }
-}
-
-/** @throws {UnusableStore} If issued tokens could not be verified with the key. */
-function requireUsableKey(own: X509Certificate): void {
-  if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
-}
-
-async function isPublic(path: string): Promise<boolean> {
-  const { mode } = await Deno.stat(path);
-  return mode !== null && (mode & 0o004) !== 0;
 }
 
 /** Certificate with chain and private key. */

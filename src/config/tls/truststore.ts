@@ -131,7 +131,11 @@ async function loadRevocation(
         for (const der of listsIn(bytes)) {
           const list = readRevocationList(der);
           if (list.to < now) {
-            warn(`${path}: expected a newer revocation list, this one held until ${day(list.to)}`);
+            warn(
+              `${path}: expected a newer revocation list, this one held until ${
+                new Date(list.to).toISOString().slice(0, 10)
+              }`,
+            );
           } else if (!issuers.some((issuer) => isOf(list, issuer))) {
             warn(
               `${path}: no trusted authority signed this revocation list, it counts if one in between did`,
@@ -167,10 +171,6 @@ function listsIn(bytes: Uint8Array): readonly Uint8Array[] {
       throw new TypeError("it is not base64", { cause });
     }
   });
-}
-
-function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** System bundles of Debian, Fedora, SUSE and Alpine. */

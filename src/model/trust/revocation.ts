@@ -180,11 +180,7 @@ function serialOf({ raw }: X509Certificate): string {
 
 function serialIn(fields: readonly DerElement[]): string {
   const serial = fields.find(({ tag }) => tag === 0x02);
-  return significant(serial?.content ?? Buffer.alloc(0));
-}
-
-function significant(integer: Buffer): string {
-  return integer.toString("hex").replace(/^(?:00)+/, "");
+  return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");
 }
 
 function isCritical(extension: DerElement): boolean {

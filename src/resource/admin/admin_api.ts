@@ -11,7 +11,7 @@ import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { AccountReport } from "./account_report.ts";
 import {
@@ -22,7 +22,7 @@ import {
   type CoreStatus,
 } from "./admin_request.ts";
 import { accountStatusOf } from "../../authentication/account_status.ts";
-import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
 
 const MOST_BANS = 1000;
 const MOST_FAILURES = 50;
@@ -219,8 +219,8 @@ export async function knownNames(user: string, parts: {
   const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
     canonicalDn,
   );
-  const form = formOf(user);
-  if (form === undefined) return { names };
+  const form = ifName(() => canonicalDn(user));
+  if (!form) return { names };
   const reversed = reversedForm(user);
   const isKnown = async (dn: string) => {
     const { signal } = new AbortController();
@@ -239,15 +239,6 @@ async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
     return await answer;
   } catch (error) {
     if (error instanceof HttpError) return false;
-    throw error;
-  }
-}
-
-function formOf(text: string): string | undefined {
-  try {
-    return canonicalDn(text) || undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return undefined;
     throw error;
   }
 }

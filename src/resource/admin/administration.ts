@@ -8,7 +8,7 @@ import { membersOf, readJson, text } from "../request_body.ts";
 import { parseServerAddress, type ServerFacts, statusText } from "../server_facts.ts";
 import type { ServiceFacts } from "../service_section.ts";
 import { jsonResponse } from "../text_response.ts";
-import { parsePreferences } from "../../attributes/preferences.ts";
+import { parsePreferences } from "../../attributes/user_attributes.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
@@ -17,8 +17,11 @@ import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
 /** Dependencies of the resource. */
-export interface AdminParts extends ActionParts {
+export interface AdminParts {
+  readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
+  readonly shareAdministration: ShareAdministration | undefined; // absent: data sharing is off
   readonly facts: ServiceFacts;
 }
 
@@ -77,16 +80,10 @@ function outcome(
   { call, parts }: { readonly call: Call; readonly parts: AdminParts },
 ) {
   const missing = required.find((name) => !parameters.has(name));
-  if (missing !== undefined) {
-    return { success: false, message: `The '${missing}' parameter is required.`, results: {} };
-  }
+  if (missing !== undefined) return refused(`The '${missing}' parameter is required.`);
   const known = [...required, ...optional];
   if ([...parameters.keys()].some((name) => !known.includes(name))) {
-    return {
-      success: false,
-      message: `Unknown parameter, expected ${known.join(", ") || "none"}`,
-      results: {},
-    };
+    return refused(`Unknown parameter, expected ${known.join(", ") || "none"}`);
   }
   return run((name) => parameters.get(name), { call, parts });
 }
@@ -115,14 +112,6 @@ export function administers(
   return role === "admin" || (signIn !== undefined && role !== "banned" && availableRoles.includes("admin"));
 }
 
-/** Dependencies of the actions. */
-export interface ActionParts {
-  readonly admin: AdminApi;
-  readonly servers: ReadonlyMap<string, ServerFacts>;
-  readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
-  readonly shareAdministration: ShareAdministration | undefined; // absent: data sharing is off
-}
-
 interface ActionResult {
   readonly success: boolean;
   readonly message: string; // for people
@@ -135,12 +124,12 @@ interface Action {
   readonly optional: readonly string[];
   readonly run: (
     parameter: (name: string) => string | undefined,
-    given: { readonly call: Call; readonly parts: ActionParts },
+    given: { readonly call: Call; readonly parts: AdminParts },
   ) => Promise<ActionResult>;
 }
 
 /** Actions by name (rest-api.md 1.14). */
-export const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: Readonly<Record<string, Action>> = {
   ShowUserInfo: {
     description: "parameters: uid, [serverName]",
     required: ["uid"],

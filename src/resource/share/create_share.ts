@@ -1,4 +1,4 @@
-import { formatScrypt, hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
+import { formatScrypt, hashWithScrypt } from "../../authentication/password/stored_hash.ts";
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";

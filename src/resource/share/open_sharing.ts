@@ -1,4 +1,4 @@
-import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
+import { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";

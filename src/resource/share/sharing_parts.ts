@@ -1,4 +1,4 @@
-import type { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
+import type { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";

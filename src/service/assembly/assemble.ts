@@ -1,5 +1,5 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
-import { createAttributes } from "../../attributes/registry.ts";
+import { createAttributes } from "../../attributes/attribute_chain.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
@@ -31,8 +31,7 @@ import { accountsOf } from "../../attributes/server_attributes.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import { Secret } from "../../model/secret.ts";
-import { throttleLogin } from "../../throttling/throttle_login.ts";
-import { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { OpenSharing } from "../../resource/share/open_sharing.ts";
 import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
 import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";

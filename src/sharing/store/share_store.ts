@@ -91,7 +91,8 @@ export class ShareStore {
       }
       if (most > 0) yield* all("forgetUsedUp", { server, owner, most });
       yield* all("supersede", { server, owner, path, target });
-      const made = yield* share("insert", newColumns(server, draft));
+      const fresh = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
+      const made = yield* share("insert", { ...fresh, created: null }); // by the clock of the database
       if (made === undefined) throw new Error("share id already taken");
       return made;
     }, sharesOf(server));
@@ -376,12 +377,6 @@ function* checkOthers(
     ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
     : undefined;
   if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
-}
-
-/** Uses the clock of the database. */
-function newColumns(server: string, draft: ShareDraft): Values {
-  const columns = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
-  return { ...columns, created: null };
 }
 
 const MOST_AT_ONCE = 1000;

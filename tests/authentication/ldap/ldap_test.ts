@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/keys.ts";
+import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/ldap.ts";
 import { LdapAuthenticator } from "../../../src/authentication/ldap/ldap.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";

@@ -305,6 +305,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
 
 Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
+    material: undefined,
     diagnostics: [],
     credentialFiles: [],
     truststoreFiles: [],

@@ -11,7 +11,7 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     if (route.doc === undefined) continue;
-    const path = templateOf(route.path);
+    const path = route.path.replace(/[:*](\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, route.doc) };
   }
   return {
@@ -45,10 +45,6 @@ const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly desc
   admin: { name: "admin", description: "Actions of administrators, who have the role admin" },
   open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
-
-function templateOf(path: string): string {
-  return path.replace(/[:*](\w+)/g, "{$1}");
-}
 
 function operation(route: Route, doc: Operation): Json {
   const placeholders = [...route.path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({

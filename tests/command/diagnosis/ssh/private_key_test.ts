@@ -9,7 +9,7 @@ import {
   signToken,
   UnusablePrivateKey,
 } from "../../../../src/command/diagnosis/ssh/private_key.ts";
-import { readSshToken } from "../../../../src/authentication/ssh_key/token.ts";
+import { readSshToken } from "../../../../src/authentication/ssh_key/key_trial.ts";
 import { isSignedBy } from "../../../../src/authentication/jws_signature.ts";
 
 const FOLDER = new URL("../../../fixtures/ssh_keys/", import.meta.url);

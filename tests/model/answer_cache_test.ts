@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { type Answer, CredentialCache } from "../../src/authentication/credential_cache.ts";
+import { type Answer, AnswerCache } from "../../src/model/answer_cache.ts";
 
 const never = new AbortController().signal;
 
 function subject(capacity?: number) {
   const time = { now: 1_000, date: 1_700_000_000_000 };
   const asked: string[] = [];
-  const cache = new CredentialCache<string>({
+  const cache = new AnswerCache<string>({
     clock: () => time.date,
     elapsed: () => time.now,
     capacity,
@@ -20,7 +20,7 @@ function subject(capacity?: number) {
   return { time, asked, cache, get };
 }
 
-Deno.test("CredentialCache gives the answer again until it ends", async () => {
+Deno.test("AnswerCache gives the answer again until it ends", async () => {
   const { time, asked, get } = subject();
   assert.equal(await get("a"), "of a");
   time.now += 99;
@@ -31,7 +31,7 @@ Deno.test("CredentialCache gives the answer again until it ends", async () => {
   assert.deepEqual(asked, ["a", "a"]);
 });
 
-Deno.test("CredentialCache keeps answers as long as it says, wherever the clock of the machine is set", async () => {
+Deno.test("AnswerCache keeps answers as long as it says, wherever the clock of the machine is set", async () => {
   const { time, asked, get } = subject();
   await get("a");
   time.date += 7_200_000;
@@ -43,7 +43,7 @@ Deno.test("CredentialCache keeps answers as long as it says, wherever the clock 
   assert.equal(asked.length, 2);
 });
 
-Deno.test("CredentialCache keeps no answer beyond the date at which it ends", async () => {
+Deno.test("AnswerCache keeps no answer beyond the date at which it ends", async () => {
   const { time, asked, get } = subject();
   const endsAt = time.date + 10;
   await get("a", { endsAt });
@@ -56,14 +56,14 @@ Deno.test("CredentialCache keeps no answer beyond the date at which it ends", as
   assert.equal(asked.length, 3);
 });
 
-Deno.test("CredentialCache keeps no answer that has ended already", async () => {
+Deno.test("AnswerCache keeps no answer that has ended already", async () => {
   const { asked, get } = subject();
   await get("a", { lifetime: 0 });
   await get("a", { lifetime: -5 });
   assert.equal(asked.length, 2);
 });
 
-Deno.test("CredentialCache forgets the answer that was not used for longest, good and bad ones apart", async () => {
+Deno.test("AnswerCache forgets the answer that was not used for longest, good and bad ones apart", async () => {
   const { asked, get } = subject(2);
   for (const credential of ["a", "b", "a", "c"]) await get(credential);
   for (let guess = 0; guess < 50; guess++) await get(`guess ${guess}`, { good: false });
@@ -74,13 +74,13 @@ Deno.test("CredentialCache forgets the answer that was not used for longest, goo
   assert.deepEqual(asked, ["b", "guess 47"]);
 });
 
-Deno.test("CredentialCache does not remember that there was no answer", async () => {
+Deno.test("AnswerCache does not remember that there was no answer", async () => {
   const { cache, get } = subject();
   await assert.rejects(cache.get(["a"], () => Promise.reject(new Error("down")), never), /down/);
   assert.equal(await get("a"), "of a");
 });
 
-Deno.test("CredentialCache tells credentials apart by their parts", async () => {
+Deno.test("AnswerCache tells credentials apart by their parts", async () => {
   const { cache } = subject();
   const value = (text: string) => () => Promise.resolve({ value: text, good: true, lifetimeMs: 1000 });
   const parts = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a,b", "c"], ["a", "b,c"], ['a","b', "c"], [
@@ -93,7 +93,7 @@ Deno.test("CredentialCache tells credentials apart by their parts", async () => 
   }
 });
 
-Deno.test("CredentialCache ends what is under way when it closes, and keeps nothing after", async () => {
+Deno.test("AnswerCache ends what is under way when it closes, and keeps nothing after", async () => {
   const { cache, get, asked } = subject();
   await get("a");
   const hanging = cache.get(
@@ -109,7 +109,7 @@ Deno.test("CredentialCache ends what is under way when it closes, and keeps noth
   assert.equal(asked.length, 3);
 });
 
-Deno.test("CredentialCache holds no credential in clear", async () => {
+Deno.test("AnswerCache holds no credential in clear", async () => {
   const { cache } = subject();
   await cache.get(
     ["s3cr3t"],

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import { BoundedMap } from "../model/bounded_map.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import { SingleFlight } from "../model/single_flight.ts";
+import { BoundedMap } from "./bounded_map.ts";
+import { type Clock, type Stopwatch, stopwatch } from "./clock.ts";
+import { SingleFlight } from "./single_flight.ts";
 
-/** Result of a lookup with its lifetime. */
+/** Result of a lookup with its lifetime; 0: not cached. */
 export interface Answer<T> {
   readonly value: T;
   readonly good: boolean; // good and bad results are cached apart, so that guesses evict no real user
@@ -11,7 +11,7 @@ export interface Answer<T> {
   readonly endsAt?: number; // expiry of the credential itself, in milliseconds since the epoch
 }
 
-interface CredentialCacheOptions {
+interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   readonly capacity?: number; // most good, and most bad entries. Default: 1,000.
@@ -22,8 +22,8 @@ interface Kept<T> {
   readonly staleAt: number; // by the stopwatch
 }
 
-/** Caches results about credentials by their keyed hash; merges concurrent lookups, drops failed ones. */
-export class CredentialCache<T> {
+/** Caches answers by the keyed hash of questions, which may be secret; merges concurrent lookups, drops failed ones. */
+export class AnswerCache<T> {
   readonly #secret = crypto.getRandomValues(new Uint8Array(32)).toHex();
   readonly #good: BoundedMap<string, Kept<T>>;
   readonly #bad: BoundedMap<string, Kept<T>>;
@@ -32,21 +32,21 @@ export class CredentialCache<T> {
   readonly #clock: Clock;
   readonly #elapsed: Stopwatch;
 
-  constructor({ clock, elapsed = stopwatch, capacity = 1000 }: CredentialCacheOptions) {
+  constructor({ clock, elapsed = stopwatch, capacity = 1000 }: AnswerCacheOptions) {
     this.#clock = clock;
     this.#elapsed = elapsed;
     this.#good = new BoundedMap(capacity);
     this.#bad = new BoundedMap(capacity);
   }
 
-  /** @param ask Aborted on {@link close} or when all callers gave up; its key is a hash of the credential. */
+  /** @param ask Aborted on {@link close} or when all callers gave up; its key is a hash of the question. */
   async get(
-    credential: readonly string[],
+    question: readonly string[],
     ask: (signal: AbortSignal, key: string) => Promise<Answer<T>>,
     signal: AbortSignal,
   ): Promise<T> {
     signal.throwIfAborted();
-    const key = hash("sha256", this.#secret + JSON.stringify(credential), "base64");
+    const key = hash("sha256", this.#secret + JSON.stringify(question), "base64");
     const known = this.#recall(this.#good, key) ?? this.#recall(this.#bad, key);
     if (known !== undefined) return known.value;
     const answer = await this.#underWay.join(
