@@ -206,7 +206,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
   "authentication/chain.ts": "members are printed one by one",
-  "command/arguments.ts": "options of the platform",
+  "command/command.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
   "service/http/openapi/document.ts": "a document with a form of its own",

@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../../src/command/command_spec.ts";
+import type { CommandSpec } from "../../src/command/command.ts";
 import { isFile, withNested } from "./documented_command.ts";
 
 /** Returns the completion script for bash without dependencies. */

@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../../src/command/command_spec.ts";
+import type { CommandSpec, OptionSpec } from "../../src/command/command.ts";
 import { EXAMPLES } from "./command_examples.ts";
 import { type JsonMembers, OUTPUT } from "./command_output.ts";
 

@@ -1,4 +1,4 @@
-import { operandWord, type OptionSpec } from "../../src/command/command_spec.ts";
+import { operandWord, type OptionSpec } from "../../src/command/command.ts";
 import type { DocumentedCommand } from "./documented_command.ts";
 
 /** Manual page in man(7) format. */

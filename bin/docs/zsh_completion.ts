@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../../src/command/command_spec.ts";
+import type { CommandSpec, OptionSpec } from "../../src/command/command.ts";
 import { isFile } from "./documented_command.ts";
 
 /** Returns the completion script for zsh. */

@@ -1,24 +1,25 @@
 import { FileNotChanged } from "../model/edit_file.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
-import { type Given, readArguments, WrongUsage } from "./arguments.ts";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
-import {
-  type CommandSpec,
-  COMMON_OPTIONS,
-  type CommonOption,
-  HELP_OPTION,
-  operandWord,
-  type OptionSpec,
-} from "./command_spec.ts";
-import { textTable } from "./text_table.ts";
+import { counted, printable } from "../model/text.ts";
+
+/** Name of the main configuration file. */
+export const MAIN_FILE = "container.properties";
+
+/** Folders of the configuration, in search order. */
+export const FOLDERS = ["conf", "/etc/authserver"] as const;
+
+/** Returns the search path of a configuration file for the help. */
+export function placesOf(name: string): string {
+  return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
+}
 
 /** Environment of a command, injected for tests. */
 export interface CommandIo {
-  /** Writes results unchanged. */
   stdout(text: string): void;
-  /** Writes messages unchanged. */
   stderr(text: string): void;
-  /** Reads all of standard input as UTF-8. */
   readInput(): Promise<string>;
   /** Reads a text without echo. @returns `undefined` without a terminal. @throws {CommandFailed} If the user cancels. */
   askSecret(question: string): Promise<string | undefined>;
@@ -54,21 +55,31 @@ export function printRemarks(io: CommandIo, file: string, remarks: readonly stri
 export function tell(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
-  { value, text }: { readonly value: unknown; readonly text: string },
+  { value, text }: Result,
 ): void {
   io.stdout(given.flag("json") ? `${JSON.stringify(value, undefined, 2)}\n` : text);
 }
 
 type Described = Pick<CommandSpec, "name" | "summary" | "details">;
 
-/** Creates a command from its table and its action, which prints with {@link tell}. */
+/** Result of a command, printed as text, or with `--json` as JSON. */
+interface Result {
+  readonly value: unknown;
+  readonly text: string;
+  readonly status?: number; // default: 0
+}
+
+/** Creates a command from its table and its action. @param act Returns the result, or the exit status after {@link tell}. */
 export function defineCommand<Option extends string, Operand extends string>(
   { options, ...described }: Described & {
     readonly operands: Readonly<Record<Operand, string>>;
     /** In addition to {@link COMMON_OPTIONS}; may refine them. */
     readonly options: Readonly<Record<Option, OptionSpec>>;
   },
-  act: (given: Given<Option | CommonOption, Operand>, io: CommandIo) => number | Promise<number>,
+  act: (
+    given: Given<Option | CommonOption, Operand>,
+    io: CommandIo,
+  ) => number | Result | Promise<number | Result>,
 ): Command {
   const spec = { ...described, options: { ...options, ...COMMON_OPTIONS, ...options }, commands: [] };
   return commandOf(spec, async (args, io, usage) => {
@@ -77,7 +88,10 @@ export function defineCommand<Option extends string, Operand extends string>(
       const given = readArguments(spec, args);
       if (given === "help") return showHelp(usage, io);
       failed = (error) => tell(given, io, { value: { error }, text: "" });
-      return await act(given, io);
+      const done = await act(given, io);
+      if (typeof done === "number") return done;
+      tell(given, io, done);
+      return done.status ?? 0;
     }, (message) => failed(message));
   });
 }
@@ -186,4 +200,140 @@ function formatOption([name, spec]: [string, OptionSpec]): [string, string] {
 function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {
   if (rows.length === 0) return "";
   return `${title}:\n${textTable(rows, { indent: 2 })}`;
+}
+
+/** Option: with `value` (its placeholder in the usage, such as `FILE`) it takes a text, else it is a flag. */
+export interface OptionSpec {
+  readonly help: string;
+  readonly value?: string;
+  readonly default?: string;
+  /** Single letter. */
+  readonly short?: string;
+}
+
+/** Command as a table, the source of usage, manual pages and completions; `bin/docs/` adds examples and output. */
+export interface CommandSpec {
+  /** One word, or several for nested commands, such as `passwd add`. */
+  readonly name: string;
+  readonly summary: string;
+  /** Paragraphs below the options. */
+  readonly details?: readonly string[];
+  /** In this order, with help texts; required, but for a last one whose name ends in `?`. */
+  readonly operands: Readonly<Record<string, string>>;
+  readonly options: Readonly<Record<string, OptionSpec>>;
+  /** Nested commands; excludes operands and options. */
+  readonly commands: readonly CommandSpec[];
+}
+
+const HELP_OPTION: OptionSpec = { help: "Show this text", short: "h" };
+
+const COMMON_OPTIONS = {
+  config: {
+    value: "FILE",
+    help: `Main configuration file. If not given: ${placesOf(MAIN_FILE)}`,
+  },
+  json: { help: "Print one JSON value, as described in the manual" },
+  help: HELP_OPTION,
+} as const satisfies Readonly<Record<string, OptionSpec>>;
+
+type CommonOption = keyof typeof COMMON_OPTIONS;
+
+/** Returns an operand as in a usage: `<user>`, or `[<user>]` if it is optional. */
+export function operandWord(name: string): string {
+  return name.endsWith("?") ? `[<${name.slice(0, -1)}>]` : `<${name}>`;
+}
+
+/** Error for invalid arguments: exit status 2, with the usage. */
+export class WrongUsage extends Error {}
+
+/** Parsed arguments, by the names in the command's table. */
+export interface Given<Option extends string, Operand extends string> {
+  flag(name: Option): boolean;
+  /** Returns the option's text, or its default. */
+  text(name: Option): string | undefined;
+  /** Returns the operand; empty if it is optional and not given. */
+  operand(name: Operand): string;
+}
+
+/** Parses the words behind a command's name. @throws {WrongUsage} */
+export function readArguments(spec: CommandSpec, args: readonly string[]): "help" | Given<string, string> {
+  const { values, positionals } = parse(spec, args);
+  if (values.help === true) return "help";
+  const names = Object.keys(spec.operands);
+  const required = names.filter((name) => !name.endsWith("?")).length;
+  if (positionals.length < required || positionals.length > names.length) {
+    const expected = names.length === 0 ? "no arguments" : names.map(operandWord).join(" ");
+    const found = counted(positionals.length, "argument", "arguments");
+    throw new WrongUsage(`Expected ${expected} besides options, found ${found}`);
+  }
+  return {
+    flag: (name) => values[name] === true,
+    text(name) {
+      const value = values[name];
+      return typeof value === "string" ? value : spec.options[name]?.default;
+    },
+    operand(name) {
+      const operand = positionals[names.indexOf(name)] ?? (name.endsWith("?") ? "" : undefined);
+      if (operand === undefined) throw new TypeError(`the command has no operand ${name}`);
+      return operand;
+    },
+  };
+}
+
+function parse({ options }: CommandSpec, args: readonly string[]) {
+  const known = Object.entries(options).map(([name, { value, short }]) =>
+    [
+      name,
+      { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) },
+    ] as const
+  );
+  try {
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(known),
+      allowPositionals: true,
+      strict: true,
+      tokens: true,
+    });
+    const given = tokens.flatMap((token) => token.kind === "option" ? [token.name] : []);
+    const twice = given.find((name, i) => given.indexOf(name) !== i);
+    if (twice !== undefined) throw new WrongUsage(`Option --${twice} is given twice`);
+    return { values, positionals };
+  } catch (error) {
+    if (!(error instanceof TypeError && "code" in error)) throw error;
+    const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" &&
+      args.map(optionName).find((name) => name !== undefined && !Object.hasOwn(options, name));
+    if (!unknown) throw new WrongUsage(error.message, { cause: error });
+    const meant = suggestion(unknown, Object.keys(options), "--");
+    throw new WrongUsage(`Unknown option --${unknown}${meant}`, { cause: error });
+  }
+}
+
+function optionName(word: string): string | undefined {
+  return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
+}
+
+/**
+ * Formats rows in columns, two blanks apart.
+ * @param options.indent Leading blanks. @param options.widest Wider cells do not widen their column.
+ * @param options.widths Minimum widths, updated in place: for a table in several parts.
+ */
+export function textTable(
+  rows: readonly (readonly string[])[],
+  { indent = 0, widest = Infinity, widths = [] }: {
+    readonly indent?: number;
+    readonly widest?: number;
+    readonly widths?: number[];
+  } = {},
+): string {
+  const shown = rows.map((row) => row.map(printable));
+  for (const row of shown) {
+    for (const [i, cell] of row.entries()) {
+      widths[i] = Math.max(widths[i] ?? 0, Math.min(cell.length, widest));
+    }
+  }
+  return shown.map((row) => {
+    const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ");
+    return `${" ".repeat(indent)}${line.trimEnd()}\n`;
+  }).join("");
 }

@@ -1,8 +1,7 @@
 import bash from "../../docs/completions/bash/authserver" with { type: "text" };
 import fish from "../../docs/completions/fish/authserver.fish" with { type: "text" };
 import zsh from "../../docs/completions/zsh/_authserver" with { type: "text" };
-import { WrongUsage } from "./arguments.ts";
-import { defineCommand, tell } from "./command.ts";
+import { defineCommand, WrongUsage } from "./command.ts";
 
 /** Scripts by shell, which `deno task docs` makes of the table of commands. */
 const SCRIPTS = new Map([["bash", bash], ["zsh", zsh], ["fish", fish]]);
@@ -18,10 +17,9 @@ export const completion = defineCommand({
   ],
   operands: { shell: "bash, zsh or fish" },
   options: {},
-}, (given, io) => {
+}, (given) => {
   const shell = given.operand("shell");
   const script = SCRIPTS.get(shell);
   if (script === undefined) throw new WrongUsage(`Expected one of ${[...SCRIPTS.keys()].join(", ")}`);
-  tell(given, io, { value: { shell, script }, text: script });
-  return 0;
+  return { value: { shell, script }, text: script };
 });

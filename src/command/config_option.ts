@@ -4,9 +4,7 @@ import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
-import type { Given } from "./arguments.ts";
-import { CommandFailed } from "./command.ts";
-import { FOLDERS, MAIN_FILE } from "./configuration_places.ts";
+import { CommandFailed, FOLDERS, type Given, MAIN_FILE } from "./command.ts";
 
 /**
  * Returns the first folder with a main configuration file; an inaccessible folder may have it. Skips an inaccessible working

@@ -1,6 +1,5 @@
 import { printableLines } from "../model/text.ts";
-import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
-import { WrongUsage } from "./arguments.ts";
+import { asksForHelp, type Command, type CommandIo, commandNamed, textTable, WrongUsage } from "./command.ts";
 
 /** Commands in the order of `--help`, each imported when it runs: a running service holds the code of `serve` only. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
@@ -19,7 +18,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["share", async () => (await import("./files/share.ts")).share],
   ["database", async () => (await import("./files/database.ts")).database],
   ["backup", async () => (await import("./files/backup.ts")).backup],
-  ["restore", async () => (await import("./files/restore.ts")).restore],
+  ["restore", async () => (await import("./files/backup.ts")).restore],
   ["reservations", async () => (await import("./files/reservations.ts")).reservations],
   ["completion", async () => (await import("./completion.ts")).completion],
   ["version", async () => (await import("./version.ts")).version],
@@ -67,7 +66,6 @@ function printing(io: CommandIo): CommandIo {
 }
 
 async function overview(): Promise<string> {
-  const { textTable } = await import("./text_table.ts");
   const commands = await allCommands();
   return `Usage: authserver [command] [options]
 

@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import { VERSION } from "../service/version.ts";
-import type { Given } from "./arguments.ts";
+import { defineCommand, type Given, MAIN_FILE } from "./command.ts";
 import { configurationFolder } from "./config_option.ts";
-import { MAIN_FILE } from "./configuration_places.ts";
-import { defineCommand, tell } from "./command.ts";
 
 /** Command `authserver version`. */
 export const version = defineCommand({
@@ -11,7 +9,7 @@ export const version = defineCommand({
   summary: "Print the version of this service and of its runtime",
   operands: {},
   options: {},
-}, async (given, io) => {
+}, async (given) => {
   const { target } = Deno.build;
   const configuration = await mainFile(given);
   const value = {
@@ -21,8 +19,7 @@ export const version = defineCommand({
     target,
     configuration,
   };
-  tell(given, io, { value, text: `authserver ${VERSION} (Deno ${value.deno}, ${target})\n` });
-  return 0;
+  return { value, text: `authserver ${VERSION} (Deno ${value.deno}, ${target})\n` };
 });
 
 async function mainFile(given: Pick<Given<"config", never>, "text">): Promise<string | undefined> {

@@ -155,7 +155,6 @@ export class ConnectionShares {
     return true;
   }
 
-  /** Assigns an admitted connection to its client. Returns whether it may stay. */
   assign(socket: Connection, group: string | undefined): boolean {
     this.#leave(socket);
     const fits = this.#hasWorker(group, this.#count - 1);
@@ -163,7 +162,6 @@ export class ConnectionShares {
     return fits;
   }
 
-  /** @param others Other connections. */
   #hasWorker(group: string | undefined, others: number): boolean {
     return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
   }

@@ -28,7 +28,6 @@ const LINGER_MS = 2_000; // time for a refused client to read the response
 const JUDGED_MS = 60_000; // cache time of judged certificates
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
-/** Cached peer with the certificate judged and its expiry. */
 interface Judged {
   readonly peer: Peer;
   readonly tls: EdgeTls | undefined;
@@ -127,7 +126,6 @@ export class HttpsEdge {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** Returns own responses counted since the last call. */
   counted(): Increments {
     return this.#refusals.take();
   }

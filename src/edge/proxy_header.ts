@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { canonicalAddress } from "../model/address.ts";
 
-/** Result of reading a PROXY header. */
 type ProxyHeader =
   | { readonly kind: "begun" }
   | { readonly kind: "absent" }

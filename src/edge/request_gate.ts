@@ -34,12 +34,10 @@ export class RequestGate {
     socket.once("close", () => this.close());
   }
 
-  /** Whether a head is incomplete. */
   get begun(): boolean {
     return this.#request === undefined && !this.#line.untouched;
   }
 
-  /** Whether reading stopped for good. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -65,7 +63,6 @@ export class RequestGate {
     this.#bodyWanted = false;
   }
 
-  /** Ends the response; the next request follows once this one is read. */
   answered(): void {
     this.#answered = true;
     this.#proceed();

@@ -87,7 +87,6 @@ export class RequestLine {
   #empty = 0;
   #over = false;
 
-  /** Whether nothing has arrived. */
   get untouched(): boolean {
     return this.#text === "" && !this.#over;
   }

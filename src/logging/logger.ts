@@ -16,7 +16,6 @@ export interface Logger {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   error(message: string, fields?: Fields): void;
-  /** Returns a logger with additional fields. */
   child(fields: Fields): Logger;
 }
 
@@ -79,7 +78,6 @@ class LineLogger implements Logger {
 /** Logger that drops everything. */
 export const SILENT: Logger = createLogger(() => {});
 
-/** Cached timestamp. */
 let written = { at: NaN, text: "" };
 
 function timestamp(at: number): string {

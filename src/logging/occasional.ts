@@ -29,7 +29,6 @@ export class Occasional {
     } else this.#left++;
   }
 
-  /** Logs the number of dropped lines. */
   flush(): void {
     if (this.#left > 0) this.log[this.level]("more of the same not listed", { lines: this.#left });
     this.#left = 0;

@@ -54,7 +54,6 @@ export class Counters {
     }
   }
 
-  /** Returns and resets the counts. */
   take(): Increments {
     const taken = [...this.#samples.values()];
     this.#samples.clear();
@@ -82,7 +81,6 @@ export class DurationHistogram {
     this.#sumMs += ms;
   }
 
-  /** Moves the counts since the last call. */
   moveTo<N extends FamilyName>(counters: Counters, name: N, labels: LabelsOf<N>): void {
     const samples: Sample[] = [];
     let below = 0;

@@ -2,7 +2,6 @@ import { FAMILIES, type Family } from "./families.ts";
 import { type Sample, seriesText } from "./counters.ts";
 import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 
-/** Media type of {@link exposition}. */
 const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Formats samples for Prometheus (text format 0.0.4). */

@@ -60,7 +60,6 @@ export class RequestObserver {
     this.#counters.count("authserver_share_bytes_total", { direction }, bytes);
   }
 
-  /** Returns and resets the counts. */
   take(): Increments {
     for (const [route, methods] of this.#tallies) {
       for (const [method, { codes, durations }] of methods) {
@@ -98,27 +97,14 @@ export class RequestObserver {
     if (audit === undefined) return;
     const decision = failure === undefined ? "granted" : "refused";
     const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
-    switch (audit) {
-      case "session":
-        this.#counters.count("authserver_sessions_total", { server, decision });
-        break;
-      case "token":
-        this.#counters.count("authserver_tokens_total", { decision });
-        break;
-      case "revoke":
-        this.#counters.count("authserver_token_revocations_total", { decision });
-        break;
-      case "certificate": {
-        const action = method === "DELETE" ? "forgotten" : "shown";
-        this.#counters.count("authserver_ssh_certificates_total", { action, decision });
-        break;
-      }
-      case "share":
-        this.#counters.count("authserver_share_decisions_total", { server, decision });
-        break;
-      case "admin":
-        this.#counters.count("authserver_admin_actions_total", { decision });
-        break;
+    if (audit === "session") this.#counters.count("authserver_sessions_total", { server, decision });
+    if (audit === "share") this.#counters.count("authserver_share_decisions_total", { server, decision });
+    if (audit === "token") this.#counters.count("authserver_tokens_total", { decision });
+    if (audit === "revoke") this.#counters.count("authserver_token_revocations_total", { decision });
+    if (audit === "admin") this.#counters.count("authserver_admin_actions_total", { decision });
+    if (audit === "certificate") {
+      const action = method === "DELETE" ? "forgotten" : "shown";
+      this.#counters.count("authserver_ssh_certificates_total", { action, decision });
     }
     if (failure === "ERR_AUDIT_UNAVAILABLE") return; // strangers would push waiting lines out of the queue
     this.#audit({

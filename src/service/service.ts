@@ -28,7 +28,6 @@ export interface Service {
   adopt(update: LoginUpdate): void;
   /** Returns and resets the counts. */
   counted(): Increments;
-  /** Replaces own certificate and trust anchors. */
   renewTls(material: TlsMaterial): void;
   /** Learns whether audit lines cannot be written; see `container.audit.required`. */
   tellAudit(fails: boolean): void;
@@ -45,12 +44,9 @@ export async function createService(
   options: ServiceOptions,
   { log, audit = () => {}, clock = Date.now, kinds = KINDS, publish }: {
     readonly log: Logger;
-    /** Receives decisions. */
     readonly audit?: (record: AuditRecord) => void;
-    /** Default: nothing follows this service. */
     readonly publish?: Publish;
     readonly clock?: Clock;
-    /** Default: all kinds. */
     readonly kinds?: ServiceKinds;
   },
 ): Promise<Service> {
@@ -59,7 +55,6 @@ export async function createService(
   return new RoutedService(parts, observer, log);
 }
 
-/** Request in work. */
 interface Handling extends Trace {
   readonly requestId: string;
   readonly log: Logger;

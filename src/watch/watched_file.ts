@@ -67,7 +67,6 @@ export function watchFile<T>(
   return watchBytes(path, (bytes, file) => parse(utf8Text(bytes, file), file), options);
 }
 
-/** Parses a binary file. */
 type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
 
 /** Watches a binary file, see {@link watchFile}. */
@@ -81,7 +80,6 @@ export async function watchBytes<T>(
   return file;
 }
 
-/** Digest of a missing file. */
 const ABSENT = "absent";
 
 /** Immediate retries if a file changes while being read. */

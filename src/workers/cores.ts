@@ -48,12 +48,10 @@ export class Cores {
     });
   }
 
-  /** Number of the core: 1 after the start, one more after each reload. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Sends an admin request to the core in use. @throws {NoAnswer} Without a core or after the timeout. */
   async call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     const core = this.#restartPolicy.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
@@ -89,7 +87,6 @@ export class Cores {
     }
   }
 
-  /** Ends the prepared core. */
   discard(): void {
     this.#next?.end();
     this.#next = undefined;
@@ -113,7 +110,6 @@ export class Cores {
     this.#restartPolicy.current?.tellAudit(this.#parts.reports.auditFails);
   }
 
-  /** Accepts requests from this edge. */
   serve(edge: ServingEdge): void {
     this.#restartPolicy.current?.channel(edge);
   }
@@ -150,12 +146,10 @@ export class Cores {
     );
   }
 
-  /** Stops replacing cores. */
   close(): void {
     this.#restartPolicy.close();
   }
 
-  /** Makes health checks announce the shutdown. */
   leave(): void {
     this.#restartPolicy.current?.leave();
   }
@@ -183,7 +177,6 @@ export class Cores {
     }
   }
 
-  /** Closes cores without requests. */
   #dismissIdle(): void {
     for (const core of this.#leaving) {
       if (core.edges.size === 0 && this.#leaving.delete(core)) void core.close();
@@ -214,7 +207,6 @@ export class CoreState {
     this.#throttling = create(config, steady);
   }
 
-  /** Returns the login state. */
   get logins() {
     return { throttling: this.#throttling.state(), proofs: this.#proofs.seen() };
   }

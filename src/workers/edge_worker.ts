@@ -111,7 +111,6 @@ function replaceCore(generation: number, channel: CoreChannel): void {
   });
 }
 
-/** Explains to the operator why listening failed. */
 function listenDiagnostic(error: unknown, address: string, port: number): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;

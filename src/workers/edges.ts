@@ -46,7 +46,6 @@ export class Edges {
     return this.#port;
   }
 
-  /** Starts to probe its ports. */
   watch(): void {
     const silent = () => this.replace("it takes no connections any more");
     this.#watches.push(
@@ -100,7 +99,6 @@ export class Edges {
     }
   }
 
-  /** Replaces a defective edge. */
   replace(reason: string): void {
     const edge = this.current;
     if (edge === undefined) return;
@@ -108,7 +106,6 @@ export class Edges {
     this.#died(edge, reason);
   }
 
-  /** Stops replacing edges. */
   close(): void {
     this.#restartPolicy.close();
   }

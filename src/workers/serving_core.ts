@@ -85,7 +85,6 @@ export class ServingCore {
     return core;
   }
 
-  /** @throws {NoAnswer} */
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     return this.#calls.call(request, withinMs);
   }
@@ -99,7 +98,6 @@ export class ServingCore {
     this.#worker.tell({ kind: "adopt", update });
   }
 
-  /** Accepts requests of an edge. */
   channel(edge: ServingEdge): void {
     const { port1, port2 } = new MessageChannel();
     this.edges.add(edge);
@@ -115,7 +113,6 @@ export class ServingCore {
     this.#worker.tell({ kind: "material", material });
   }
 
-  /** Makes health checks announce the shutdown. */
   leave(): void {
     this.#worker.tell({ kind: "leave" });
   }
@@ -137,7 +134,6 @@ export class ServingCore {
   }
 }
 
-/** @throws {CannotStart} */
 async function makeFolder(directory: string): Promise<void> {
   try {
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
@@ -159,7 +155,6 @@ export class AdminCalls {
   constructor(readonly send: (id: number, request: AdminRequest) => void) {
   }
 
-  /** @throws {NoAnswer} */
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));
     const id = this.#next++;
@@ -187,7 +182,6 @@ export class AdminCalls {
     return this.#closed;
   }
 
-  /** Fails all pending calls, since the core has ended. */
   close(): void {
     this.#closed = true;
     for (const [id, settle] of [...this.#pending]) settle({ id, failed: "the core has ended" });

@@ -49,7 +49,6 @@ export class ServingEdge {
     });
   }
 
-  /** @throws {CannotStart} If it cannot listen. */
   static async start(snapshot: Snapshot, parts: EdgeParts): Promise<ServingEdge> {
     const { site, https: { maxConnections, maxIdleMs, hsts, frames, cors, proxyPeers }, logging } =
       snapshot.config;
@@ -90,7 +89,6 @@ export class ServingEdge {
     return this.#metrics;
   }
 
-  /** Reports whether it can serve another setup. */
   canServe(snapshot: Snapshot): boolean {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
@@ -101,7 +99,6 @@ export class ServingEdge {
       (this.#metrics !== undefined && (listen?.port === 0 || listen?.port === this.#metrics.port));
   }
 
-  /** Passes on the requested metrics page; absent after a failure. */
   showMetrics(page: string | undefined): void {
     this.#worker.tell({ kind: "metrics-page", page });
   }
@@ -111,7 +108,6 @@ export class ServingEdge {
     this.#worker.tell({ kind: "core", generation, port }, [port]);
   }
 
-  /** Removes a dead core. */
   unlink(generation: number): void {
     this.#worker.tell({ kind: "core-lost", generation });
   }
@@ -140,7 +136,6 @@ export class ServingEdge {
   }
 }
 
-/** @throws {CannotStart} If no host has the configured name. */
 async function metricsOptions(
   { config: { metrics: { listen } } }: Snapshot,
   { metricsPort, resolve }: EdgeParts,
@@ -180,7 +175,6 @@ function fixed({ config }: Snapshot): unknown[] {
   return [site.host, site.port, https, proxiesOf(config), metrics.listen];
 }
 
-/** Default limit of connections. */
 const MOST_CONNECTIONS = 4096;
 /** Open files for everything else, such as daemons, databases and logs. */
 const HEADROOM = 256;

@@ -12,7 +12,6 @@ import { metricsPage } from "./service_status.ts";
 import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
-/** Interval of host look-ups, in milliseconds. */
 const RESOLVE_MS = 60_000;
 /** Interval of retries of unwritten log lines, in milliseconds. */
 const RETRY_MS = 5000;
@@ -92,12 +91,10 @@ export class Supervisor {
     return this.#snapshot.config.audit.required;
   }
 
-  /** Current or last port. */
   get port(): number {
     return this.#edges.port;
   }
 
-  /** Number of the core: 1 after the start, one more after each reload. */
   get generation(): number {
     return this.#cores.generation;
   }
@@ -107,7 +104,6 @@ export class Supervisor {
     return this.#edges.current !== undefined;
   }
 
-  /** Sends an admin request to the core in use. @throws {NoAnswer} Without a core or after the timeout. */
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
     return this.#cores.call(request, withinMs);
   }
@@ -186,7 +182,6 @@ export class Supervisor {
     this.#cores.use(core);
   }
 
-  /** Stops all changes. */
   #close(): void {
     this.#changes.end();
     this.#edges.close();

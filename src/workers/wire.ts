@@ -29,7 +29,6 @@ export type ResponseMessage = readonly [
   streamed: boolean,
 ];
 
-/** Message about a call's streamed body or client. */
 type StreamMessage =
   /** Sent only against credit. */
   | { readonly kind: "chunk"; readonly id: number; readonly bytes: Uint8Array }

@@ -7,7 +7,6 @@ export class WorkerLifecycle {
   #announced = false;
   #over = false;
 
-  /** Whether the service stops soon. */
   get endAnnounced(): boolean {
     return this.#announced;
   }
@@ -21,7 +20,6 @@ export class WorkerLifecycle {
     return this.#over;
   }
 
-  /** Refuses further changes. */
   end(): void {
     this.#over = true;
   }
@@ -36,7 +34,6 @@ export class WorkerLifecycle {
     return done;
   }
 
-  /** @throws {CannotStart} If the service is shutting down. */
   throwIfOver(): void {
     if (this.#over) throw new CannotStart(["the service is shutting down"]);
   }
@@ -78,7 +75,6 @@ export class RestartPolicy<T extends object> {
     this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
   }
 
-  /** Current worker; absent while the next one starts. */
   get current(): T | undefined {
     return this.#current;
   }
@@ -91,7 +87,6 @@ export class RestartPolicy<T extends object> {
     return before;
   }
 
-  /** Replaces a dead worker, if it is the current one. */
   lost(dead: T, particulars: Fields): void {
     if (this.#current !== dead || this.#closed) return;
     this.#current = undefined;
@@ -100,7 +95,6 @@ export class RestartPolicy<T extends object> {
     void this.#replace();
   }
 
-  /** Stops replacing. */
   close(): void {
     this.#closed = true;
   }

@@ -46,7 +46,6 @@ export type ToCoreWorker =
 export type FromCore =
   | { readonly update: StateUpdate }
   | { readonly auditLines: readonly string[] }
-  /** The last message. */
   | { readonly closed: true }
   | AdminReply;
 

@@ -11,7 +11,6 @@ import { Sink, type SinkState } from "../logging/sink.ts";
 import { Counters, DurationHistogram } from "../metrics/counters.ts";
 import type { FromWorker, Report } from "./worker_message.ts";
 
-/** Outcome of the last reload. */
 interface LastReload {
   readonly at: number; // milliseconds since the epoch
   readonly ok: boolean;
@@ -71,7 +70,6 @@ export class WorkerReports {
     }
   }
 
-  /** Changes the files; unwritten lines go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
     this.#logging = logging;
     this.#logFile.moveTo(logging.file, logging);
@@ -103,12 +101,10 @@ export class WorkerReports {
     return [this.#auditSink.state, ...this.#logFile.sinks];
   }
 
-  /** Whether audit lines cannot be written. */
   get auditFails(): boolean {
     return this.#auditSink.failing;
   }
 
-  /** Counts and logs unhandled rejections. */
   rejected(worker: string, times = 1): void {
     this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
   }
@@ -121,7 +117,6 @@ export class WorkerReports {
     this.audit({ event: "reload", decision: ok ? "granted" : "refused", reason: diagnostics?.[0] });
   }
 
-  /** Records an act of the operator or supervisor. */
   audit(record: AuditRecord): void {
     this.writeAudit([formatAuditLine(Date.now(), record)]);
   }
@@ -131,7 +126,6 @@ export class WorkerReports {
     this.#audit.write(lines);
   }
 
-  /** Retries unwritten lines. */
   retry(): void {
     this.#audit.retry();
     this.#logFile.retry();

@@ -117,7 +117,6 @@ export class Measurements {
     }, LOOK_MS);
   }
 
-  /** Counts an unhandled rejection. */
   rejected(): void {
     this.#rejections++;
   }

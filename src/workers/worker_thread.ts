@@ -116,7 +116,6 @@ export class WorkerThread<In> {
     await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
   }
 
-  /** Ends it on purpose. */
   end(): void {
     this.#over = true;
     clearInterval(this.#pings);
@@ -180,7 +179,6 @@ export class Watchdog {
     this.#tickedAt = elapsed();
   }
 
-  /** Records a sign of life. */
   heard(): void {
     this.#heard = true;
   }

@@ -793,12 +793,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A password typed as user name appears in the log"],
     broken: "names that nobody has are in the log",
-    file: "src/service/claimed_name.ts",
+    file: "src/service/assembly/assemble.ts",
     change: instead(
       "if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;",
       "return user;",
     ),
-    tests: ["tests/service/claimed_name_test.ts", "tests/system/authenticators_test.ts"],
+    tests: ["tests/service/assembly/assemble_test.ts", "tests/system/authenticators_test.ts"],
   },
   {
     rows: ["A provider's error that repeats a secret"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { runTool } from "../../bin/build/run_tool.ts";
 import { leavesOf } from "../../bin/docs/documented_command.ts";
-import { readArguments } from "../../src/command/arguments.ts";
+import { readArguments } from "../../src/command/command.ts";
 import { allCommands, runCommand } from "../../src/command/run_command.ts";
 import { parseProperties } from "../../src/config/properties.ts";
 import { recordedIo } from "../command/recorded_io.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
-import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
+import { inspectDataFiles } from "../../src/command/diagnosis/inspect.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createAuthority } from "../pki/authority.ts";

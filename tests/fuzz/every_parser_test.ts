@@ -32,7 +32,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["resource/share/share_fields.ts: parsePassword", "parseShareFields()"],
   ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
   [
-    "command/files/backup_manifest.ts: readManifest",
+    "command/files/backup.ts: readManifest",
     "the operator's own backup; tests/system/backup_test.ts damages it",
   ],
   ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
-import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
+import { inspectDataFiles } from "../../src/command/diagnosis/inspect.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { corePermissions } from "../../src/workers/permissions.ts";

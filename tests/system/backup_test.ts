@@ -1,7 +1,7 @@
 /** `authserver backup` of a service that serves, and `authserver restore`. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
-import { MANIFEST } from "../../src/command/files/backup_manifest.ts";
+import { MANIFEST } from "../../src/command/files/backup.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,
@@ -216,7 +216,7 @@ const REFUSED:
         const database = new DatabaseSync(file);
         database.exec("PRAGMA user_version = 99");
         database.close();
-        const { digestOf } = await import("../../src/command/files/backup_manifest.ts");
+        const { digestOf } = await import("../../src/command/files/backup.ts");
         const sha256 = await digestOf(file);
         await manifest(backup, (found) => ({
           ...found,

@@ -4,7 +4,7 @@ import { counted, printable } from "../../model/text.ts";
 import { corePermissions, edgePermissions, resolveHost } from "../../workers/permissions.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
-import { defineCommand, tell } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import type { Finding } from "./check_online.ts";
 import { configFile } from "../config_option.ts";
 import { fixOf, withRemedy } from "./fix.ts";
@@ -75,8 +75,7 @@ export const check = defineCommand({
     ...(online ?? []).map(findingLine),
     `${outcome}: ${countsOf(diagnostics)}.\n`,
   ];
-  tell(given, io, { value, text: text.join("") });
-  return ok ? 0 : 1;
+  return { value, text: text.join(""), status: ok ? 0 : 1 };
 });
 
 /** Truststores of the grid hold hundreds. */
@@ -147,15 +146,12 @@ function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): st
   ]).join("");
 }
 
-/** Trusted certificate for the operator. */
 interface TrustedCertificate {
-  /** Name of the truststore. */
   readonly of: string;
   readonly certificate: string;
   readonly permits: string;
 }
 
-/** Returns the certificates of all truststores. */
 function trustedCertificates(
   { anchors, clientAnchors, providerAnchors, daemonAnchors = {} }: TlsMaterial,
 ): readonly TrustedCertificate[] {

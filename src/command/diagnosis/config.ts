@@ -2,10 +2,9 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
+import { type Command, defineCommand, defineCommands, tell, textTable } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
-import { textTable } from "../text_table.ts";
 
 interface Shown {
   readonly key: string;
@@ -45,13 +44,12 @@ const schema = defineCommand({
   ],
   operands: {},
   options: {},
-}, async (given, io) => {
+}, async () => {
   // Imported on use: no other command needs it.
   const { default: text } = await import("../../../docs/configuration.schema.json", {
     with: { type: "text" },
   });
-  tell(given, io, { value: JSON.parse(text), text });
-  return 0;
+  return { value: JSON.parse(text), text };
 });
 
 /** Command `authserver config`. */

@@ -7,7 +7,7 @@ import type {
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explain.ts";
-import { textTable } from "../text_table.ts";
+import { textTable } from "../command.ts";
 
 /** Formats an explanation in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {

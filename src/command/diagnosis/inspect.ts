@@ -1,9 +1,14 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { type Diagnostic, isError } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
-import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { inspectPlaces } from "./inspect_places.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
+import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
+import type { AssignmentsConfig } from "../../config/read_assignments.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
+import { inspectFile } from "../../model/regular_file.ts";
+import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** Result of reading a configuration without starting anything. */
 export interface Inspection {
@@ -48,4 +53,130 @@ export async function inspectStart(
   const places = await inspectPlaces({ snapshot, effective: found.effective }, options);
   const diagnostics = [...found.diagnostics, ...places];
   return places.some(isError) ? { ...found, diagnostics } : { ...found, snapshot, diagnostics };
+}
+
+/** Files of users, keys, attributes and reservations in a configuration. */
+interface DataFiles {
+  readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
+  readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
+  readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
+  readonly servers: ServiceConfig["servers"];
+  /** All names, even of unusable servers; absent if unknown. */
+  readonly serverNames?: readonly string[];
+  readonly issuedTokens?: Pick<ServiceConfig["issuedTokens"], "trustedIssuerFiles">;
+  readonly gateway?: ServiceConfig["gateway"];
+}
+
+/**
+ * Reads the files of users, keys, attributes and reservations as the service will. Errors prevent a start; skipped lines or
+ * entries are warnings.
+ */
+export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
+  const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
+  const alone = attributes.sources.length === 1 && dynamicAttributes.sources.length === 0;
+  const ofKinds = await configuredKinds(config, kinds);
+  const [inspections, found] = await Promise.all([
+    Promise.all(
+      ofKinds.map(({ config, kind }) =>
+        kind.inspect?.(config, { servers: serverNames, alone, inspectExpressions })
+      ),
+    ),
+    Promise.all([
+      ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
+      ...(issuedTokens?.trustedIssuerFiles ?? []).map(async (file) =>
+        inspectBy((await certificateFiles()).readTrustedIssuer(file))
+      ),
+      gateway?.enabled && gateway.certificate !== undefined
+        ? inspectBy((await certificateFiles()).readGatewayCertificate(gateway.certificate))
+        : undefined,
+    ]),
+  ]);
+  const inspected = inspections.filter((inspection) => inspection !== undefined);
+  const users = inspected.flatMap(({ users = [] }) => users);
+  return [
+    ...inspected.flatMap(({ diagnostics }) => diagnostics),
+    ...found.flatMap((diagnostics) => diagnostics ?? []),
+    ...alone ? usersWithout(users, inspected) : [],
+    ...namesInOtherOrder(users.map(({ dn }) => dn), inspected.flatMap(({ written = [] }) => written)),
+  ];
+}
+
+async function inspectExpressions(config: AssignmentsConfig): Promise<readonly Diagnostic[]> {
+  return (await import("../../authentication/assignments.ts")).inspectAssignments(config);
+}
+const certificateFiles = () => import("../../service/assembly/certificate_files.ts");
+
+/** Beyond this number, one summary replaces the diagnostics per user. */
+const MOST_UNMATCHED = 20;
+
+/** Users with a password whom no readable attribute file mentions. */
+function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspection[]): Diagnostic[] {
+  const matchers = inspected.flatMap(({ matches }) => matches ?? []);
+  if (matchers.length === 0) return [];
+  const without = users.filter(({ login, dn }) =>
+    login !== undefined && !matchers.some((matches) => matches(canonicalDn(dn)))
+  );
+  const told = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Diagnostic => ({
+    severity: "warning",
+    file,
+    key: login,
+    found: dn,
+    expected: "no entry of the map file is about this user, so they log in and may do nothing",
+    fix: `add an entry for ${dn} to the map file`,
+  }));
+  const [first] = without.slice(MOST_UNMATCHED);
+  if (first === undefined) return told;
+  const expected = `no entry of the map file is about ${without.length - MOST_UNMATCHED} more users`;
+  return [...told, { severity: "warning", file: first.file, expected }];
+}
+
+async function inspectReservations(
+  { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
+): Promise<readonly Diagnostic[]> {
+  const there = await Deno.stat(file).then(() => true, () => false); // it may come later
+  if (!there) return [];
+  const { hostZone, MAX_RESERVATIONS } = await import("../../reservations/reservation_registry.ts");
+  const { readReservationFile } = await import("../../reservations/reservation_file.ts");
+  return await inspectFile(file, (text) => {
+    const { diagnostics } = readReservationFile(text, {
+      file,
+      zone: timeZone ?? hostZone(),
+      now: Date.now(),
+    });
+    return diagnostics.map((diagnostic) => ({ ...diagnostic, severity: "warning" }));
+  }, MAX_RESERVATIONS);
+}
+
+async function inspectBy(reading: Promise<unknown>): Promise<readonly Diagnostic[]> {
+  try {
+    await reading;
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.diagnostics;
+    throw error;
+  }
+}
+
+/**
+ * Warns of names without a user that match a user with their parts in reverse: names are compared in order, so such a ban
+ * has no effect.
+ * @param known Names of users.
+ */
+function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Diagnostic[] {
+  const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
+  const entries = written.flatMap((name) => formsOf(name.key).map((forms) => ({ ...name, ...forms })));
+  const earlier = new Map<string, string>();
+  return entries.flatMap(({ file, line, key, form, reversed }): Diagnostic[] => {
+    earlier.set(form, `${file}:${line}`);
+    if (form === reversed || users.has(form)) return [];
+    const place = users.has(reversed) ? "the file of users" : earlier.get(reversed);
+    if (place === undefined) return [];
+    const expected =
+      `expected ${reversed} as in ${place}: with its parts in the other order it is another name`;
+    return [{ severity: "warning", file, line, key: key.slice(0, 200), expected }];
+  });
+}
+
+function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
+  return ifName(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
 }

@@ -4,17 +4,14 @@ import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { ifName, parseName } from "../../model/distinguished_name.ts";
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import { WrongUsage } from "../arguments.ts";
+import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
 import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
-import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
-import { listAt, numberAt, textAt } from "../running/reply_value.ts";
+import { askRunning, listAt, numberAt, SERVICE_OPTIONS, textAt } from "../running/ask_running.ts";
 import type { Ban } from "../../throttling/ban.ts";
 import { inspect } from "./inspect.ts";
-import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
-import { signToken } from "./ssh/sign_token.ts";
+import { PassphraseNeeded, readPrivateKey, signToken, UnusablePrivateKey } from "./ssh/private_key.ts";
 
 /** Milliseconds to wait for the bans of the running service. */
 const BANS_MS = 5000;
@@ -69,8 +66,11 @@ export const whoamiTestCommand = defineCommand({
     server,
     bans: await runningBans(given),
   }, { log, clock: Date.now });
-  tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
-  return explanation.refusal === undefined ? 0 : 1;
+  return {
+    value: withoutMaps(explanation),
+    text: explanationText(explanation),
+    status: explanation.refusal === undefined ? 0 : 1,
+  };
 });
 
 /** @returns `undefined` if no service runs. */

@@ -3,11 +3,16 @@ import type { DatabaseConfig } from "../../config/service_config.ts";
 import { counted } from "../../model/text.ts";
 import { readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
-import { copyDatabase } from "../../store/sqlite_database.ts";
-import { CommandFailed, defineCommand, tell } from "../command.ts";
+import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
+import { CommandFailed, defineCommand } from "../command.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { inspect } from "../diagnosis/inspect.ts";
-import { copyOf, DATABASES, digestOf, MANIFEST, type Manifest } from "./backup_manifest.ts";
+import { createHash } from "node:crypto";
+import { isJsonObject } from "../../authentication/json_object.ts";
+import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
+import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
+import { open } from "node:fs/promises";
+import { askRunning, NotRunning } from "../running/ask_running.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
@@ -21,7 +26,7 @@ export const backup = defineCommand({
   ],
   operands: { folder: "New folder for the copy" },
   options: {},
-}, async (given, io) => {
+}, async (given) => {
   const folder = resolve(given.operand("folder"));
   const main = resolve(await configFile(given));
   const { snapshot, dependsOn, diagnostics } = await inspect(main);
@@ -61,8 +66,7 @@ export const backup = defineCommand({
   const text = `${counted(copied.length, "file", "files")} of version ${VERSION} copied to ${folder}\n${
     dump === undefined ? "" : `Add the database: ${dump}\n`
   }`;
-  tell(given, io, { value: { folder, files: copied.map(({ path }) => path), dump }, text });
-  return 0;
+  return { value: { folder, files: copied.map(({ path }) => path), dump }, text };
 });
 
 async function databasesIn(directory: string): Promise<readonly string[]> {
@@ -88,4 +92,218 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
     dump: `pg_dump --format=custom --schema=authserver --file=${file} ${at}`,
     load: `pg_restore --clean --if-exists --single-transaction ${at} ${file}`,
   };
+}
+
+/** Name of the manifest in a backup. */
+export const MANIFEST = "manifest.json";
+
+interface BackupFile {
+  readonly path: string; // absolute, of the original
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly sha256: string;
+}
+
+/** Contents of a backup. */
+export interface Manifest {
+  readonly format: 1;
+  readonly version: string; // of the service that made it
+  readonly made: string; // ISO 8601
+  readonly configuration: string; // absolute path of the main file
+  readonly files: readonly BackupFile[];
+  readonly load?: string; // command that restores the dump of PostgreSQL
+}
+
+/** Returns the path of a file's copy. */
+export function copyOf(backup: string, path: string): string {
+  return `${backup}/files${path}`;
+}
+
+/** Returns the SHA-256 of a file in hexadecimal. */
+export async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  const file = await Deno.open(path);
+  for await (const bytes of file.readable) hash.update(bytes);
+  return hash.digest("hex");
+}
+
+/** Schemas of the SQLite databases by file name. */
+export const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
+
+/** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
+export async function readManifest(backup: string): Promise<Manifest> {
+  const file = `${backup}/${MANIFEST}`;
+  let found: unknown;
+  try {
+    found = JSON.parse(await Deno.readTextFile(file));
+  } catch (cause) {
+    throw new CommandFailed(`${file}: not the manifest of a backup: ${cause}`, { cause });
+  }
+  const { format, version, configuration, files, made, load } = isJsonObject(found) ? found : {};
+  if (format !== 1 || typeof version !== "string" || isNewer(version)) {
+    throw new CommandFailed(
+      `${file}: made by version ${version} (format ${format}), which this version ${VERSION} does not know`,
+    );
+  }
+  if (!isPath(configuration) || !Array.isArray(files) || files.length === 0 || !files.every(isFile)) {
+    throw new CommandFailed(`${file}: damaged`);
+  }
+  const texts = { made: String(made), load: typeof load === "string" ? load : undefined };
+  return { format, version, configuration, files, ...texts };
+}
+
+function isFile(found: unknown): found is BackupFile {
+  if (!isJsonObject(found)) return false;
+  const { path, mode, uid, gid, sha256 } = found;
+  return isPath(path) && [mode, uid, gid].every((number) => Number.isSafeInteger(number)) &&
+    typeof sha256 === "string" && /^[0-9a-f]{64}$/.test(sha256);
+}
+
+/** Accepts only absolute paths without `..`, which cannot lead out of the backup. */
+function isPath(found: unknown): found is string {
+  return typeof found === "string" && found.startsWith("/") && resolve(found) === found;
+}
+
+function isNewer(version: string): boolean {
+  const [theirs, ours] = [version, VERSION].map((text) =>
+    text.split(/[.-]/).slice(0, 3).map((part) => part.padStart(9, "0")).join(".")
+  );
+  return theirs === undefined || ours === undefined || theirs > ours;
+}
+
+/** Command `authserver restore`. */
+export const restore = defineCommand({
+  name: "restore",
+  summary: "Put the files of a backup back in their places; the service must not run",
+  details: [
+    "Checks the backup first, then the places. Refuses backups of later versions, missing or changed files, places in use by a running service, and existing files unless --replace is given. A failure changes nothing.",
+    "Run it as root, so that files get their owners. With PostgreSQL, it prints the command that restores the database.",
+  ],
+  operands: { folder: "Folder of the backup" },
+  options: {
+    replace: { help: "Keep existing files under other names, and put those of the backup in their place" },
+  },
+}, async (given) => {
+  const folder = resolve(given.operand("folder"));
+  const manifest = await readManifest(folder);
+  const { version, made, load } = manifest;
+  let files: Awaited<ReturnType<typeof putBack>>;
+  try {
+    await checkCopies(folder, manifest);
+    await checkPlaces(manifest, given.flag("replace"));
+    files = await putBack(folder, manifest);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandFailed(`${reason}\nNothing is restored`, { cause });
+  }
+  const owners = Deno.uid() === 0 ? "" : "You are not root, so all files belong to your account.\n";
+  const text = files.map(({ path, kept }) => `restored ${path}${kept ? `, before: ${kept}` : ""}\n`).join("");
+  const then = load === undefined ? "" : `Restore the database: ${load}\n`;
+  const what = `${counted(files.length, "file", "files")} of version ${version}, ${made}.\n`;
+  return { value: { version, made, files, load }, text: `${text}${what}${owners}${then}` };
+});
+
+/** @throws {CommandFailed} If copies are missing, changed, or databases that this version cannot use. */
+async function checkCopies(folder: string, { files }: Manifest): Promise<void> {
+  const wrong = await Promise.all(files.map(async ({ path, sha256 }) => {
+    const copy = copyOf(folder, path);
+    const found = await unlessAbsent(digestOf(copy));
+    if (found === undefined) return [`${copy} is missing`];
+    if (found !== sha256) return [`${copy} was changed`];
+    const schema = DATABASES.get(path.split("/").at(-1) ?? "");
+    return schema === undefined ? [] : await databaseDamage(copy, schema) ?? [];
+  }));
+  if (wrong.flat().length > 0) throw new CommandFailed(wrong.flat().join("\n"));
+}
+
+/** @throws {CommandFailed} If a service uses the places, or files are in the way. */
+async function checkPlaces({ configuration, files }: Manifest, replace: boolean): Promise<void> {
+  const there = await Promise.all(files.map(({ path }) => isThere(path)));
+  const present = files.filter((_, i) => there[i]).map(({ path }) => path);
+  if (present.length > 0 && !replace) {
+    throw new CommandFailed(`Expected --replace, since these files exist:\n${present.join("\n")}`);
+  }
+  if (present.includes(configuration) && await isServed(configuration)) throw inUse(configuration);
+  for (const path of present.filter((path) => path.endsWith(".sqlite"))) {
+    if (!closeForGood(path)) throw inUse(path);
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await Deno.lstat(path).then(() => true, () => false); // what else is wrong, writing finds
+}
+
+function inUse(path: string): CommandFailed {
+  return new CommandFailed(`A running service uses ${path}; stop it first`);
+}
+
+async function isServed(configuration: string): Promise<boolean> {
+  try {
+    const text = (name: string) => name === "config" ? configuration : undefined;
+    await askRunning({ text }, { command: "status" });
+    return true;
+  } catch (error) {
+    if (error instanceof NotRunning) return false;
+    // A damaged configuration is to be replaced; a service that refuses or is silent runs.
+    if (error instanceof CommandFailed) return !/control socket is not known/.test(error.message);
+    throw error;
+  }
+}
+
+/** Writes all files beside their places, then exchanges them; undoes everything after a failure. */
+async function putBack(folder: string, { files }: Manifest) {
+  const stamp = new Date().toISOString().replace(/\D/g, "").slice(0, 14);
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    for (const { path, ...about } of files) {
+      const next = `${path}.restored-${stamp}`;
+      await makeFolder(dirname(path), about);
+      undo.push(() => Deno.remove(next));
+      await writeAs(next, await Deno.readFile(copyOf(folder, path)), about);
+    }
+    return await exchange(files.map(({ path }) => path), stamp, undo);
+  } catch (error) {
+    for (const step of undo.toReversed()) await step().catch(() => {}); // the first failure is the one to tell
+    throw error;
+  }
+}
+
+async function exchange(paths: readonly string[], stamp: string, undo: (() => Promise<void>)[]) {
+  const done: { readonly path: string; readonly kept?: string }[] = [];
+  for (const path of paths) {
+    const [next, kept] = [`${path}.restored-${stamp}`, `${path}.before-${stamp}`];
+    const isReplaced = await isThere(path);
+    // A log left by SQLite would be applied to the database of the backup.
+    for (const part of path.endsWith(".sqlite") ? ["", "-wal", "-shm"] : [""]) {
+      if (!await isThere(path + part)) continue;
+      await Deno.rename(path + part, kept + part);
+      undo.push(() => Deno.rename(kept + part, path + part));
+    }
+    await Deno.rename(next, path);
+    undo.push(() => Deno.rename(path, next));
+    done.push({ path, kept: isReplaced ? kept : undefined });
+  }
+  return done;
+}
+
+type Owned = Pick<Manifest["files"][number], "mode" | "uid" | "gid">;
+
+/** Follows no link that the account of the service may have put there. */
+async function writeAs(path: string, bytes: Uint8Array, { mode, uid, gid }: Owned): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.chmod(mode);
+    if (Deno.uid() === 0) await file.chown(uid, gid);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function makeFolder(folder: string, { uid, gid }: Owned): Promise<void> {
+  if (await unlessAbsent(Deno.stat(folder)) !== undefined) return;
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+  if (Deno.uid() === 0) await Deno.chown(folder, uid, gid);
 }

@@ -3,18 +3,18 @@ import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
-import { copyProgress } from "./copy_progress.ts";
 import {
   type Command,
   CommandFailed,
   type CommandIo,
   defineCommand,
   defineCommands,
-  tell,
+  type Given,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { openSharedDatabase, optionsOf } from "./shared_database.ts";
+import { openSharedDatabase, optionsOf } from "./share_database.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 
 const migrate = defineCommand({
   name: "database migrate",
@@ -41,8 +41,7 @@ const migrate = defineCommand({
   const text = from === to
     ? `The tables already have version ${to}\n`
     : `Migrated the tables from version ${from} to ${to}\n`;
-  tell(given, io, { value: { from, to }, text });
-  return 0;
+  return { value: { from, to }, text };
 });
 
 const importAll = defineCommand({
@@ -72,11 +71,10 @@ const importAll = defineCommand({
       await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
       return await copyAll(directory, to, io);
     });
-    tell(given, io, {
+    return {
       value: { shares, records },
       text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
-    });
-    return 0;
+    };
   } finally {
     to.close();
   }
@@ -126,7 +124,6 @@ const WAITING =
   `SELECT message, destination, stream, content, made, due, attempts, held_until FROM notification
   ORDER BY number`;
 
-/** Copies what there is in the folder. */
 async function copyAll(directory: string, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
@@ -185,4 +182,25 @@ async function explained<T>(action: () => Promise<T>): Promise<T> {
     }
     throw error;
   }
+}
+
+const TELL_MS = 1000;
+
+/** Returns a reporter of progress, speed and remaining time on standard error, at most once a second. */
+export function copyProgress(
+  io: Pick<CommandIo, "stderr">,
+  what: string,
+  total: number,
+  elapsed: Stopwatch = stopwatch,
+): (done: number) => void {
+  const began = elapsed();
+  let toldAt = began;
+  return (done) => {
+    const now = elapsed();
+    if (now - toldAt < TELL_MS) return;
+    toldAt = now;
+    const perSecond = done / (now - began) * 1000;
+    const left = perSecond === 0 ? "" : `, ${Math.ceil(Math.max(0, total - done) / perSecond)} s left`;
+    io.stderr(`${what}: ${done} of ${total}, ${Math.round(perSecond)} a second${left}\n`);
+  };
 }

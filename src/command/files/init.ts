@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUsage } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,
@@ -53,11 +52,10 @@ export const init = defineCommand({
     : [...FOLDER_FILES, STARTUP_FILE, ...scriptFiles(prefix)];
   const files = await writeFiles(folder, wanted);
   const next = system ? SYSTEM_STEPS : folderSteps(folder);
-  tell(given, io, {
+  return {
     value: { files, next },
     text: `${linesOf(files)}\nNext:\n${next.map((step) => `  ${step}\n`).join("")}`,
-  });
-  return 0;
+  };
 });
 
 /** Writes a trial site, prints how to call it, and serves it. */

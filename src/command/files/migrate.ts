@@ -1,7 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import type { Given } from "../arguments.ts";
-import { MAIN_FILE } from "../configuration_places.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, MAIN_FILE } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,
@@ -11,7 +9,7 @@ import {
 } from "./installation/installation_folder.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
-import { importedReport } from "./imported_shares.ts";
+import { importedReport } from "./share_database.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
@@ -75,8 +73,7 @@ export const migrate = defineCommand({
   const { status, value } = await checkCopy(given, io);
   const { from, imported, left: leftShares = [] } = done.shares ?? {};
   const shares = { from, imported: imported && importedReport(imported).value, left: leftShares };
-  tell(given, io, { value: { ...done, shares, check: value }, text: "" });
-  return status;
+  return { value: { ...done, shares, check: value }, text: "", status: status };
 });
 
 interface Done {

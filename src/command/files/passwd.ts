@@ -13,16 +13,16 @@ import {
   type CommandIo,
   defineCommand,
   defineCommands,
+  type Given,
+  placesOf,
   printRemarks,
-  tell,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
 import { withKinds } from "../../config/kind.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { configFile, configurationFolder } from "../config_option.ts";
-import { placesOf } from "../configuration_places.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/text.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
@@ -67,8 +67,7 @@ const add = defineCommand(
       refuseKnown(text, file, user);
       return putLine(text, user, passwordLine(user, hash, dn));
     });
-    tell(given, io, { value: { file, user }, text: `User ${user} added to ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `User ${user} added to ${file}\n` };
   },
 );
 
@@ -93,8 +92,7 @@ const change = defineCommand(
     dnIn(await readText(file));
     const hash = await newHash(io, given);
     await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
-    tell(given, io, { value: { file, user }, text: `Password of ${user} changed in ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `Password of ${user} changed in ${file}\n` };
   },
 );
 
@@ -117,11 +115,10 @@ const verify = defineCommand(
       ? await passwordFromInput(io)
       : await ask(io, `Password of ${user}: `);
     if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
-    tell(given, io, {
+    return {
       value: { user, dn: line.dn },
       text: `The password is correct; ${user} is ${line.dn}\n`,
-    });
-    return 0;
+    };
   },
 );
 
@@ -139,8 +136,7 @@ const remove = defineCommand(
       requireLine(text, file, user);
       return removeLines(text, user);
     });
-    tell(given, io, { value: { file, user }, text: `User ${user} removed from ${file}\n` });
-    return 0;
+    return { value: { file, user }, text: `User ${user} removed from ${file}\n` };
   },
 );
 
@@ -167,8 +163,7 @@ const list = defineCommand(
     const rows = users.map(({ user, hash, dn }) =>
       `${printable([user, ...hash === undefined ? ["disabled"] : [hash, dn]].join("\t"))}\n`
     );
-    tell(given, io, { value: { file, users }, text: rows.join("") });
-    return 0;
+    return { value: { file, users }, text: rows.join("") };
   },
 );
 

@@ -8,12 +8,13 @@ import {
   CommandFailed,
   defineCommand,
   defineCommands,
+  type Given,
   printRemarks,
   tell,
+  textTable,
+  WrongUsage,
 } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
   server: { value: "NAME", help: "Logical server; required if several servers have reservations" },
@@ -32,11 +33,11 @@ const list = defineCommand({
     context,
   }));
   for (const diagnostic of diagnostics) io.stderr(`skipped: ${formatDiagnostic(diagnostic)}\n`);
-  tell(given, io, {
+  return {
     value: reservations.map(toJson),
     text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
-  });
-  return diagnostics.length === 0 ? 0 : 1;
+    status: diagnostics.length === 0 ? 0 : 1,
+  };
 });
 
 const add = defineCommand({

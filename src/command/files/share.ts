@@ -1,13 +1,17 @@
 import { counted, printable } from "../../model/text.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
-import { importedReport } from "./imported_shares.ts";
+import { importedReport, withShareDatabase } from "./share_database.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import type { Page } from "../../sharing/store/share_store.ts";
-import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
-import { WrongUsage } from "../arguments.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  textTable,
+  WrongUsage,
+} from "../command.ts";
 import { readText } from "../../model/edit_file.ts";
-import { withShareDatabase } from "./share_database.ts";
-import { textTable } from "../text_table.ts";
 
 const SERVER = {
   value: "NAME",
@@ -51,11 +55,10 @@ const show = defineCommand({
   summary: "Show a share and its latest uses",
   operands: ID,
   options: { server: SERVER },
-}, (given, io) =>
+}, (given) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const { share, uses } = await administration.show(given.operand("id"), serverOf(given, servers));
-    tell(given, io, { value: { ...dumpEntry(share), uses }, text: details(share, uses) });
-    return 0;
+    return { value: { ...dumpEntry(share), uses }, text: details(share, uses) };
   }));
 
 const remove = defineCommand({
@@ -63,14 +66,13 @@ const remove = defineCommand({
   summary: "End a share; running transfers continue",
   operands: ID,
   options: { server: SERVER },
-}, (given, io) =>
+}, (given) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
-    tell(given, io, {
+    return {
       value: dumpEntry(share),
       text: `Share ${share.id} of ${printable(share.path)} removed from ${share.server}\n`,
-    });
-    return 0;
+    };
   }));
 
 const chown = defineCommand({
@@ -83,17 +85,16 @@ const chown = defineCommand({
     uid: { value: "NAME", help: "Unix account of the new owner on the server" },
     gid: { value: "NAME", help: "Unix group. If not given, the primary group of the account" },
   },
-}, (given, io) => {
+}, (given) => {
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];
   if (owner === undefined || uid === undefined) throw new WrongUsage("Expected --owner DN and --uid NAME");
   return withShareDatabase(given, async ({ administration, servers }) => {
     const to = { owner, uid, gid };
     const share = await administration.chown(given.operand("id"), to, serverOf(given, servers));
-    tell(given, io, {
+    return {
       value: dumpEntry(share),
       text: `Share ${share.id} belongs to ${printable(share.owner)}, account ${share.uid}\n`,
-    });
-    return 0;
+    };
   });
 });
 
@@ -121,8 +122,7 @@ const importShares = defineCommand({
     const partial = given.flag("partial");
     const done = await administration.import(text, { file, servers, server, partial });
     for (const id of done.present) io.stderr(`warning: share ${id} exists already and stays unchanged\n`);
-    tell(given, io, importedReport(done));
-    return 0;
+    return importedReport(done);
   }, { create: true }));
 
 /** Command `authserver share …`: manages shares, also of a running service. */

@@ -1,15 +1,17 @@
+import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { dirname } from "node:path";
 import { withKinds } from "../../config/kind.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { KINDS } from "../../service/kinds.ts";
-import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
+import { AdministrationError, type Imported, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
-import { CommandFailed } from "../command.ts";
-import type { Given } from "../arguments.ts";
+import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
-import { openSharedDatabase } from "./shared_database.ts";
+import { counted } from "../../model/text.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
+import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
 /** Share store of a configuration, for commands. */
 interface ShareDatabase {
@@ -80,4 +82,42 @@ function explained(error: unknown, file: string): unknown {
     return new CommandFailed(`${file}: ${error.message}`, { cause: error });
   }
   return error;
+}
+
+/** Returns the report of a share import. */
+export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
+  readonly value: unknown;
+  readonly text: string;
+} {
+  const why = diagnostics.map(formatDiagnostic);
+  const left = [
+    ...present.length > 0 ? [`${present.length} there already`] : [],
+    ...ended > 0 ? [`${ended} expired`] : [],
+    ...refused > 0 ? [`${refused} not imported:`] : [],
+  ];
+  return {
+    value: { added, present, ended, refused, diagnostics: why },
+    text: `${[`${counted(added, "share", "shares")} imported`, ...left].join(", ")}\n${
+      why.map((line) => `  ${line}\n`).join("")
+    }`,
+  };
+}
+
+/** Returns the connection options of the shared database, as the service uses them. */
+export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
+  // Imported on use: the serving process loads all commands.
+  const { postgresOptions } = await import("../../service/assembly/open_database.ts");
+  const { loadTlsMaterial } = await import("../../config/tls/load_tls_material.ts");
+  const isAnchored = database.tls === undefined || database.tls.authorities !== undefined;
+  const { material } = isAnchored ? { material: undefined } : await loadTlsMaterial(config, Date.now());
+  return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
+}
+
+/** Opens the shared database for a command. */
+export async function openSharedDatabase(
+  config: ServiceConfig,
+  database: DatabaseConfig,
+): Promise<PostgresDatabase> {
+  const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
+  return new PostgresDatabase(await optionsOf(config, database));
 }

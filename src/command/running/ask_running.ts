@@ -8,8 +8,7 @@ import {
   readLine,
   writeLine,
 } from "../../workers/control_socket.ts";
-import { CommandFailed } from "../command.ts";
-import type { Given } from "../arguments.ts";
+import { CommandFailed, type Given } from "../command.ts";
 import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
@@ -148,4 +147,57 @@ async function loadControl(
   const logging = readLogging(reader);
   const control = readControl(reader);
   return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
+}
+
+/**
+ * Who runs a command, for the record: the account behind `sudo`, else the own one, which a timer or cron need not tell in
+ * the environment.
+ */
+export async function operator(
+  environment: (name: string) => string | undefined = (name) => Deno.env.get(name),
+  uid: () => number | null = Deno.uid,
+  passwd = "/etc/passwd",
+): Promise<string> {
+  for (const name of ["SUDO_USER", "LOGNAME", "USER"]) {
+    const value = environment(name);
+    if (value !== undefined && value !== "") return value;
+  }
+  const own = String(uid());
+  const accounts = await Deno.readTextFile(passwd).catch(() => "");
+  for (const line of accounts.split("\n")) {
+    const [name = "", , number] = line.split(":");
+    if (number === own && name !== "") return name;
+  }
+  return `uid ${own}`;
+}
+
+/**
+ * Reads answers of a service that may be of another version than this command: whatever is not there, or not of the kind
+ * expected, is `undefined`.
+ */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let at = value;
+  for (const name of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = Object.entries(at).find(([key]) => key === name)?.[1];
+  }
+  return at;
+}
+
+/** The text at a path of members; `undefined` if there is none. */
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = member(value, ...path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** The number at a path of members; `undefined` if there is none. */
+export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = member(value, ...path);
+  return typeof found === "number" ? found : undefined;
+}
+
+/** The list at a path of members; empty if there is none. */
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = member(value, ...path);
+  return Array.isArray(found) ? found : [];
 }

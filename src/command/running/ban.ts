@@ -1,13 +1,17 @@
-import { counted, printable } from "../../model/text.ts";
 import { parseDuration } from "../../model/clock.ts";
+import { counted, printable } from "../../model/text.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
-import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
-import { operator } from "./operator.ts";
-import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { textTable } from "../text_table.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  type Given,
+  textTable,
+  WrongUsage,
+} from "../command.ts";
+import { askRunning, listAt, member, numberAt, operator, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
 
 const SUBJECT_OPTIONS = {
   user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
@@ -19,10 +23,9 @@ const list = defineCommand({
   summary: "List banned and throttled users and addresses",
   operands: {},
   options: SERVICE_OPTIONS,
-}, async (given, io) => {
+}, async (given) => {
   const answer = await askRunning(given, { command: "ban list" });
-  tell(given, io, { value: answer, text: banTable(answer) });
-  return 0;
+  return { value: answer, text: banTable(answer) };
 });
 
 function banTable(answer: unknown): string {
@@ -69,25 +72,26 @@ const add = defineCommand({
     seconds,
     operator: await operator(),
   });
-  tell(given, io, {
+  const reversed = textAt(answer, "reversed");
+  const unaware = listAt(answer, "unaware").map(String);
+  const isStored = member(answer, "stored") !== false;
+  const warnings = [
+    ...(reversed === undefined ? [] : [
+      "this user is unknown. A user with the same name parts in reverse order exists, " +
+      `which is another name and is not banned: ${reversed}`,
+    ]),
+    ...(unaware.length > 0
+      ? [`these instances do not know of the ban yet: ${printable(unaware.join(", "))}`]
+      : isStored
+      ? []
+      : ["the ban is not stored yet, and a restart would end it; see authserver status"]),
+  ];
+  for (const warning of warnings) io.stderr(`Warning: ${warning}\n`);
+  return {
     value: { ...subject, ...objectOf(answer) },
     text: `${describe(subject)} banned until ${textAt(answer, "until")}\n`,
-  });
-  const reversed = textAt(answer, "reversed");
-  if (reversed !== undefined) {
-    io.stderr(
-      "Warning: this user is unknown. A user with the same name parts in reverse order exists, " +
-        `which is another name and is not banned: ${reversed}\n`,
-    );
-  }
-  const unaware = listAt(answer, "unaware").map(String);
-  if (unaware.length === 0 && member(answer, "stored") === false) {
-    io.stderr("Warning: the ban is not stored yet, and a restart would end it; see authserver status\n");
-    return 3;
-  }
-  if (unaware.length === 0) return 0;
-  io.stderr(`Warning: these instances do not know of the ban yet: ${printable(unaware.join(", "))}\n`);
-  return 3;
+    status: unaware.length > 0 || !isStored ? 3 : 0,
+  };
 });
 
 const remove = defineCommand({
@@ -99,14 +103,13 @@ const remove = defineCommand({
   ],
   operands: {},
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
-}, async (given, io) => {
+}, async (given) => {
   const subject = subjectIn(given);
   const answer = await askRunning(given, { command: "ban remove", subject, operator: await operator() });
   const lifted = numberAt(answer, "lifted") ?? 0;
   if (lifted === 0) throw new CommandFailed(`${describe(subject)}: no ban and no failed login is known`);
   const what = counted(lifted, "ban or count", "bans and counts");
-  tell(given, io, { value: { lifted }, text: `${describe(subject)}: ${what} removed\n` });
-  return 0;
+  return { value: { lifted }, text: `${describe(subject)}: ${what} removed\n` };
 });
 
 /** `authserver ban` */
@@ -125,7 +128,6 @@ function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   }
 }
 
-/** Members of an answer of the service. */
 function objectOf(answer: unknown): object {
   return typeof answer === "object" && answer !== null ? answer : {};
 }

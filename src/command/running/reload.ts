@@ -1,7 +1,6 @@
 import { printable } from "../../model/text.ts";
-import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { CommandFailed, defineCommand, tell } from "../command.ts";
-import { listAt, member, numberAt } from "./reply_value.ts";
+import { askRunning, listAt, member, numberAt, SERVICE_OPTIONS } from "./ask_running.ts";
+import { CommandFailed, defineCommand } from "../command.ts";
 
 /** `authserver reload` */
 export const reload = defineCommand({
@@ -13,16 +12,15 @@ export const reload = defineCommand({
   ],
   operands: {},
   options: SERVICE_OPTIONS,
-}, async (given, io) => {
+}, async (given) => {
   const outcome = await askRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
     const diagnostics = listAt(outcome, "diagnostics").map((diagnostic) => printable(String(diagnostic)));
     throw new CommandFailed(["The previous configuration stays in use", ...diagnostics].join("\n"));
   }
   const generation = numberAt(outcome, "generation");
-  tell(given, io, {
+  return {
     value: { generation },
     text: `The service uses the new configuration (generation ${generation})\n`,
-  });
-  return 0;
+  };
 });

@@ -1,9 +1,7 @@
-import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
-import { WrongUsage } from "../arguments.ts";
-import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { CommandFailed, type CommandIo, defineCommand, textTable, WrongUsage } from "../command.ts";
+import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
 import { parseDuration } from "../../model/clock.ts";
-import { nagiosStatus, type PluginResult, pluginResult } from "./nagios_status.ts";
-import { formatStatus, troubles } from "./status_text.ts";
+import { counted, printable } from "../../model/text.ts";
 
 /** `authserver status` */
 export const status = defineCommand({
@@ -31,8 +29,7 @@ export const status = defineCommand({
   if (given.flag("nagios")) return report(await forMonitoring(ask), io);
   try {
     const answer = await ask();
-    tell(given, io, { value: answer, text: formatStatus(answer) });
-    return troubles(answer).length === 0 ? 0 : 1;
+    return { value: answer, text: formatStatus(answer), status: troubles(answer).length === 0 ? 0 : 1 };
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
     throw new CommandFailed(error.message, { status: 3, cause: error });
@@ -57,4 +54,253 @@ async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult>
 function report({ status, line }: PluginResult, io: CommandIo): number {
   io.stdout(line);
   return status;
+}
+
+/** What is wrong with a running service, in its own words; nothing if all is well. */
+export function troubles(status: unknown): string[] {
+  const core = textAt(status, "coreDiagnostic");
+  const servers = listAt(status, "servers").filter((server) => member(server, "usable") === false);
+  const days = numberAt(status, "certificate", "daysLeft");
+  return [
+    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
+    ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
+    ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
+    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    ...clusterTroubles(status),
+    ...sinkTroubles(status),
+  ].map(printable);
+}
+
+/** Sinks that cannot be written. @param refusing Only those whose failure makes the service refuse requests, or only others. */
+export function sinkTroubles(status: unknown, refusing?: boolean): string[] {
+  return listAt(status, "sinks").flatMap((sink) => {
+    const refuses = member(sink, "refusing") === true;
+    if (textAt(sink, "state") !== "failing" || refuses === !(refusing ?? refuses)) return [];
+    const lost = numberAt(sink, "lost") ?? 0;
+    const consequence = refuses ? ", requests that need it get 503" : lost > 0 ? `, ${lost} lost` : "";
+    return [`${textAt(sink, "name")} cannot be written${consequence}: ${textAt(sink, "reason") ?? ""}`];
+  });
+}
+
+/** What is wrong between several instances of a service. */
+export function clusterTroubles(status: unknown): string[] {
+  const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
+  const state = textAt(status, "database", "state");
+  const defects = numberAt(status, "database", "defects") ?? 0;
+  return [
+    ...(state === "away" || state === "degraded"
+      ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
+      : []),
+    ...(defects > 0
+      ? [`the database refused ${counted(defects, "statement", "statements")}, see the log`]
+      : []),
+    ...(member(status, "database", "knowsRevoked") === false
+      ? ["tokens of the service are refused until the revoked ones can be read"]
+      : []),
+    ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
+    ...silent.map((each) => `instance ${textAt(each, "name")} is silent`),
+  ];
+}
+
+/** The answer to `status` as a page for a terminal. */
+export function formatStatus(status: unknown): string {
+  const rows: [string, string | undefined][] = [
+    ["version", textAt(status, "version")],
+    ["process", processOf(status)],
+    ["configuration", withNumber(textAt(status, "configuration"), "generation", status)],
+    ["last reload", lastReload(status)],
+    ["port", numberAt(status, "port")?.toString()],
+    ["certificate", certificate(status)],
+    ["sessions", sessions(status)],
+    ["shares", numberAt(status, "shares")?.toString()],
+    ["bans", bans(status)],
+    ["database", database(status)],
+    ["memory", memory(status)],
+  ];
+  const diagnostics = troubles(status).map((diagnostic) => `  ${diagnostic}\n`).join("");
+  return [
+    textTable(rows.flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
+    section("Servers", listAt(status, "servers").flatMap(serverRows)),
+    section("Instances", listAt(status, "instances").map(instanceRow)),
+    section("Identity providers", listAt(status, "identityProviders").map(providerRow)),
+    diagnostics && `Problems:\n${diagnostics}`,
+  ].filter((part) => part !== "").join("\n");
+}
+
+function section(title: string, rows: readonly (readonly string[])[]): string {
+  return rows.length === 0 ? "" : `${title}:\n${textTable(rows, { indent: 2 })}`;
+}
+
+function processOf(status: unknown): string | undefined {
+  const seconds = numberAt(status, "uptimeSeconds");
+  const pid = numberAt(status, "pid");
+  if (seconds === undefined || pid === undefined) return undefined;
+  return `${pid}, up ${formatDuration(seconds)} since ${moment(textAt(status, "upSince"))}`;
+}
+
+function withNumber(text: string | undefined, name: string, status: unknown): string | undefined {
+  const number = numberAt(status, name);
+  return text === undefined || number === undefined ? text : `${text}, ${name} ${number}`;
+}
+
+function lastReload(status: unknown): string | undefined {
+  const at = textAt(status, "lastReload", "at");
+  if (at === undefined) return undefined;
+  const [first, ...more] = listAt(status, "lastReload", "diagnostics").map(String);
+  if (member(status, "lastReload", "ok") === true) return `${moment(at)}, taken over`;
+  const further = more.length === 0 ? "" : ` (and ${more.length} more)`;
+  return `${moment(at)}, FAILED: ${first ?? ""}${further}`;
+}
+
+function certificate(status: unknown): string | undefined {
+  const days = numberAt(status, "certificate", "daysLeft");
+  if (days === undefined) return undefined;
+  const dn = textAt(status, "certificate", "dn");
+  return `${days} days left, until ${moment(textAt(status, "certificate", "expires"))}, ${dn}`;
+}
+
+function sessions(status: unknown): string | undefined {
+  const granted = numberAt(status, "sessions", "granted");
+  return granted === undefined
+    ? undefined
+    : `${granted} granted, ${numberAt(status, "sessions", "refused")} refused`;
+}
+
+function bans(status: unknown): string | undefined {
+  const count = (reason: string) => numberAt(status, "bans", reason) ?? 0;
+  if (member(status, "bans") === undefined) return undefined;
+  return `${count("passwords")} for passwords, ${count("tokens")} for tokens, ${count("operator")} by hand`;
+}
+
+function database(status: unknown): string | undefined {
+  const seconds = numberAt(status, "database", "awaySeconds") ?? 0;
+  const state = textAt(status, "database", "state");
+  return state === "away" ? `AWAY for ${formatDuration(seconds)}` : state;
+}
+
+function memory(status: unknown): string | undefined {
+  const bytes = numberAt(status, "memoryBytes");
+  if (bytes === undefined) return undefined;
+  const lags = ["core", "edge"].flatMap((worker) => {
+    const ms = numberAt(status, "eventLoopLagMs", worker);
+    return ms === undefined ? [] : [`${worker} ${ms} ms late`];
+  });
+  return [`${Math.round(bytes / 1024 / 1024)} MB`, ...lags].join(", ");
+}
+
+function serverRows(server: unknown): string[][] {
+  const name = textAt(server, "name") ?? "";
+  return listAt(server, "instances").map((instance, i) => {
+    const up = member(instance, "up") === true;
+    const latency = numberAt(instance, "latencyMs");
+    const detail = up ? (latency === undefined ? "" : `${latency} ms`) : textAt(instance, "reason") ?? "";
+    const doubt = member(instance, "unverifiable") === true ? "ITS CERTIFICATE PROVES NOTHING" : "";
+    const last = [detail, doubt].filter((text) => text !== "").join(", ");
+    return [i === 0 ? name : "", up ? "up" : "DOWN", textAt(instance, "address") ?? "", last];
+  });
+}
+
+function instanceRow(instance: unknown): string[] {
+  const state = textAt(instance, "state") ?? "";
+  const seconds = numberAt(instance, "seenSeconds") ?? 0;
+  return [
+    textAt(instance, "name") ?? "",
+    state === "silent" ? `SILENT for ${formatDuration(seconds)}` : state,
+    textAt(instance, "version") ?? "",
+    `configuration ${textAt(instance, "configuration") ?? ""}`,
+    member(instance, "own") === true ? "this one" : "",
+  ];
+}
+
+function providerRow(provider: unknown): string[] {
+  const state = textAt(provider, "state") ?? "";
+  return [
+    textAt(provider, "authenticator") ?? "",
+    state === "down" ? "DOWN" : state,
+    textAt(provider, "remote") ?? "",
+    textAt(provider, "reason") ?? "",
+  ];
+}
+
+/** `2026-01-05 09:15:00Z` */
+function moment(iso: string | undefined): string {
+  return (iso ?? "").replace("T", " ").replace(/\.\d+Z$/, "Z");
+}
+
+/** The two greatest units: `2 d 3 h`, `5 min 10 s`. */
+export function formatDuration(seconds: number): string {
+  const units: [string, number][] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]];
+  const first = units.findIndex(([, size]) => seconds >= size);
+  if (first < 0) return "0 s";
+  let rest = seconds;
+  return units.slice(first, first + 2).map(([name, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return `${count} ${name}`;
+  }).join(" ");
+}
+
+/** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
+type PluginStatus = 0 | 1 | 2 | 3;
+
+/** What a monitoring plugin says: one line, with performance data behind the bar. */
+export interface PluginResult {
+  readonly status: PluginStatus;
+  readonly line: string; // with its line end
+}
+
+const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
+
+/** From so many days before its end on a certificate is a warning. */
+const CERTIFICATE_DAYS = 14;
+
+/** The answer to `status` as a monitoring plugin tells it. */
+export function nagiosStatus(answer: unknown): PluginResult {
+  const servers = listAt(answer, "servers");
+  const usable = servers.filter((server) => member(server, "usable") === true);
+  const down = servers.filter((server) => member(server, "usable") !== true).map((server) =>
+    textAt(server, "name") ?? "?"
+  );
+  const days = numberAt(answer, "certificate", "daysLeft");
+  const core = textAt(answer, "coreDiagnostic");
+  const critical = [
+    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
+    ...(core === undefined && servers.length > 0 && usable.length === 0 ? ["no server is usable"] : []),
+    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    ...sinkTroubles(answer, true),
+  ];
+  const warnings = [
+    ...(down.length === 0 ? [] : [`down: ${down.join(", ")}`]),
+    ...(member(answer, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
+    ...(days !== undefined && days >= 0 && days < CERTIFICATE_DAYS
+      ? [`certificate ends in ${days} days`]
+      : []),
+    ...clusterTroubles(answer),
+    ...sinkTroubles(answer, false),
+  ];
+  const status = critical.length > 0 ? 2 : warnings.length > 0 ? 1 : 0;
+  const all = [...critical, ...warnings];
+  const says = all.length === 0 ? `${usable.length} of ${servers.length} servers usable` : all.join("; ");
+  const measured: readonly (readonly [label: string, value: number | undefined, rest: string])[] = [
+    ["servers", usable.length, `;;;0;${servers.length}`],
+    ["sessions", numberAt(answer, "sessions", "granted"), "c"],
+    ["refused", numberAt(answer, "sessions", "refused"), "c"],
+    ["memory", numberAt(answer, "memoryBytes"), "B;;;0"],
+    ["certificate_days", days, `;${CERTIFICATE_DAYS}:;0:`],
+  ];
+  const data = measured.flatMap(([label, value, rest]) =>
+    value === undefined ? [] : [`${label}=${value}${rest}`]
+  );
+  return pluginResult(status, says, data);
+}
+
+/** @param says What is the case; @param data Performance data, `label=value…` each. */
+export function pluginResult(
+  status: PluginStatus,
+  says: string,
+  data: readonly string[] = [],
+): PluginResult {
+  const text = printable(says).replaceAll("|", "/");
+  const behind = data.length === 0 ? "" : ` | ${data.join(" ")}`;
+  return { status, line: `AUTHSERVER ${WORDS[status]} - ${text}${behind}\n` };
 }

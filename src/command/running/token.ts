@@ -1,10 +1,14 @@
 import { counted } from "../../model/text.ts";
-import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
-import { type Given, WrongUsage } from "../arguments.ts";
-import { textTable } from "../text_table.ts";
-import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { operator } from "./operator.ts";
-import { listAt, member, numberAt, textAt } from "./reply_value.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  type Given,
+  textTable,
+  WrongUsage,
+} from "../command.ts";
+import { askRunning, listAt, member, numberAt, operator, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
 
 const USER_OPTION = {
   user: { value: "NAME", help: "User name at sign-in, Unix account, or distinguished name" },
@@ -15,10 +19,9 @@ const list = defineCommand({
   summary: "List the active tokens of a user",
   operands: {},
   options: { ...SERVICE_OPTIONS, ...USER_OPTION },
-}, async (given, io) => {
+}, async (given) => {
   const answer = await askRunning(given, { command: "token list", user: userIn(given) });
-  tell(given, io, { value: answer, text: tokenTable(answer) });
-  return 0;
+  return { value: answer, text: tokenTable(answer) };
 });
 
 const revoke = defineCommand({
@@ -35,18 +38,17 @@ const revoke = defineCommand({
     ...USER_OPTION,
     id: { value: "ID", help: "Id of the token. If not given, all tokens of the user are revoked" },
   },
-}, async (given, io) => {
+}, async (given) => {
   const [user, id] = [userIn(given), given.text("id")];
   const request = { command: "token revoke", user, id, operator: await operator() } as const;
   const answer = await askRunning(given, request);
   const ended = numberAt(answer, "ended") ?? 0;
   if (listAt(answer, "names").length === 0) throw new CommandFailed(`${user}: no user is known by this name`);
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);
-  tell(given, io, {
+  return {
     value: answer,
     text: `User ${user}: ${counted(ended, "token", "tokens")} revoked\n`,
-  });
-  return 0;
+  };
 });
 
 /** `authserver token` */

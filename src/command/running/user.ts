@@ -1,9 +1,6 @@
 import { isAccountName } from "../../model/account_name.ts";
-import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
-import { WrongUsage } from "../arguments.ts";
-import { listAt, member, textAt } from "./reply_value.ts";
-import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { textTable } from "../text_table.ts";
+import { type Command, defineCommand, defineCommands, textTable, WrongUsage } from "../command.ts";
+import { askRunning, listAt, member, SERVICE_OPTIONS, textAt } from "./ask_running.ts";
 
 const show = defineCommand({
   name: "user show",
@@ -11,13 +8,16 @@ const show = defineCommand({
   details: ["Exit status 1: no daemon knows the account, or no daemon answered."],
   operands: { uid: "Name of the Unix account" },
   options: SERVICE_OPTIONS,
-}, async (given, io) => {
+}, async (given) => {
   const uid = given.operand("uid");
   if (!isAccountName(uid)) throw new WrongUsage("Expected the name of a Unix account");
   const answer = await askRunning(given, { command: "user show", uid });
   const accounts = Array.isArray(answer) ? answer : [];
-  tell(given, io, { value: answer, text: accounts.map(formatAccount).join("") });
-  return accounts.some((account) => member(account, "state") === "known") ? 0 : 1;
+  return {
+    value: answer,
+    text: accounts.map(formatAccount).join(""),
+    status: accounts.some((account) => member(account, "state") === "known") ? 0 : 1,
+  };
 });
 
 /** `authserver user` */

@@ -1,6 +1,6 @@
 import { changedKeys, type EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
-import type { ServiceConfig } from "../../config/service_config.ts";
+import type { ServiceConfig, TruststoreConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { exportedLines, exportsLines, forJournal, isJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
@@ -14,21 +14,10 @@ import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
 import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
 import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
-import { watchConfiguration, type Watched } from "./watch_configuration.ts";
+import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
 const CONFIGURATION_ERROR = 78;
-
-/** Running service that reloads changed files. */
-export interface RunningService {
-  readonly port: number;
-  /** Reloads the configuration; logs and ignores a bad one. */
-  readonly reload: () => Promise<void>;
-  readonly stop: () => void;
-  readonly stopped: Promise<void>;
-  /** Logs and counts an unhandled rejection. */
-  readonly rejected: (error: unknown) => void;
-}
 
 /**
  * Starts the service from its main configuration file.
@@ -78,7 +67,7 @@ export async function startService(
   );
   const watched = { config: snapshot.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
-  const service = new SupervisedService(file, parts);
+  const service = new RunningService(file, parts);
   started.resolve(service);
   return service;
 }
@@ -114,7 +103,8 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
-class SupervisedService implements RunningService {
+/** Running service that reloads changed files. */
+export class RunningService {
   readonly stopped: Promise<void>;
   readonly #file: string;
   readonly #supervisor: Supervisor;
@@ -167,6 +157,7 @@ class SupervisedService implements RunningService {
     return this.#supervisor.port;
   }
 
+  /** Reloads the configuration; logs and ignores a bad one. */
   readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
 
   readonly stop = (): void => {
@@ -177,6 +168,7 @@ class SupervisedService implements RunningService {
     void this.#end();
   };
 
+  /** Logs and counts an unhandled rejection. */
   readonly rejected = (error: unknown): void => {
     this.#supervisor.log.error("rejection that nobody handled", { error });
     this.#supervisor.reports.rejected("supervisor");
@@ -275,4 +267,67 @@ function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
   if (manager.watchdogMs === undefined) return () => {};
   const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);
   return () => clearInterval(timer);
+}
+
+interface Watched {
+  readonly config: ServiceConfig;
+  readonly files: CertificateFiles;
+}
+
+interface OnChange {
+  /** For configuration changes, and certificates that need a new core. */
+  readonly reload: () => Promise<void> | void;
+  readonly renewCertificates: () => Promise<void> | void; // for own or trusted certificates
+  readonly failed: (error: unknown) => void; // receives errors of both
+}
+
+const SECOND = 1000;
+/** A day; timers take at most 24 days. */
+const LONGEST_MS = 24 * 3600 * SECOND;
+
+/**
+ * Watches the files of a configuration: its own (`container.runtimeConfigurationUpdate`), own certificate and key
+ * (`reloadOnChange`), trusted certificates (`updateInterval`). @param current Called at each look, since a reload may change
+ * files and settings.
+ */
+export function watchConfiguration(
+  current: () => Watched,
+  { reload, renewCertificates, failed }: OnChange,
+  watch: typeof watchPaths = watchPaths,
+): PathsWatch {
+  const watches = [
+    watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
+    watch(
+      () => current().config.credential?.reloadOnChange ? current().files.credential : [],
+      renewCertificates,
+      { failed },
+    ),
+    watchStore(
+      () => current().config.truststore,
+      () => current().files.truststore,
+      { onChange: renewCertificates, failed },
+      watch,
+    ),
+    watchStore(
+      () => current().config.trustedAssertionIssuers,
+      () => current().files.assertionIssuers,
+      { onChange: reload, failed },
+      watch,
+    ),
+  ];
+  return { close: () => watches.forEach((one) => one.close()) };
+}
+
+function watchStore(
+  store: () => TruststoreConfig | undefined,
+  files: () => readonly string[],
+  { onChange, failed }: { readonly onChange: OnChange["reload"]; readonly failed: OnChange["failed"] },
+  watch: typeof watchPaths,
+): PathsWatch {
+  const seconds = () => store()?.updateIntervalSeconds ?? -1;
+  return watch(() => seconds() < 0 ? [] : files(), onChange, {
+    failed,
+    // Negative: disabled, but a reload may change that.
+    intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
+  });
 }

@@ -9,7 +9,6 @@ export interface ServiceManager {
   reloading(): void;
   /** @param afterSeconds Drain time before the shutdown. */
   stopping(afterSeconds: number): void;
-  /** Sends a keep-alive. */
   alive(): void;
   close(): void;
 }

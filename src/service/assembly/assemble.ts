@@ -17,7 +17,6 @@ import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
-import { claimedName } from "../claimed_name.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
 import type { IdentityParts } from "../identify.ts";
@@ -36,6 +35,7 @@ import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
 import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
+import { createHmac, randomBytes } from "node:crypto";
 
 /** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
@@ -48,25 +48,19 @@ export interface ServiceParts extends IdentityParts {
   /** `WWW-Authenticate` of a 401 outside authentication. */
   readonly challenge: string;
   readonly admin: AdminApi;
-  /** Applies failed logins, bans and proofs of other cores. */
   adopt(update: LoginUpdate): void;
   /** Absent for a single instance. */
   readonly cluster: Cluster | undefined;
   renewTls(material: TlsMaterial): void;
-  /** Makes health checks report the shutdown. */
   drain(): void;
   close(): Promise<void>;
 }
 
-/** Observers and dependencies of a service. */
 interface Surroundings extends Pick<Opening, "log" | "clock"> {
-  /** Observes authentication results and transfers. */
   readonly observer?: RequestObserver;
-  /** Default: nothing follows this service. */
   readonly publish?: Publish;
   /** Receives the answer of each attribute source. */
   readonly onAnswer?: SourceParts["onAnswer"];
-  /** Default: all kinds. */
   readonly kinds?: ServiceKinds;
   readonly readOnly?: boolean;
 }
@@ -174,7 +168,6 @@ async function openNameService(): Promise<NameService> {
   return new NameService();
 }
 
-/** Applies what other cores published. */
 function adoptLogins(
   { throttling, proofs: shown = [], signedOut = [] }: LoginUpdate,
   { throttle, proofs, signIns, log }: {
@@ -221,7 +214,6 @@ async function openShared(opening: Opening, parts: NotifyingParts) {
 
 type Shared = Awaited<ReturnType<typeof openShared>>;
 
-/** Opens login throttling with the cluster's state. */
 async function openLoginThrottle(
   { config, log, clock, publish }: Opening,
   { cluster, storedBans, authenticators, shown }: Pick<Shared, "cluster" | "storedBans"> & {
@@ -251,7 +243,6 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }
 
-/** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
   { chain, signIns, tokens, registry }: OpenAuthentication,
   { throttle, config }: Pick<ServiceParts, "throttle" | "config">,
@@ -282,4 +273,16 @@ function partsOfAuthenticators(
     /** Absent if no authenticator takes browser credentials. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };
+}
+
+/** Random per process, so that the digest of a password typed as user name is useless to others. */
+const KEY = randomBytes(32);
+
+/**
+ * Returns a user name for the logs: a known name itself, else a short digest, since it may be a password in the wrong field.
+ * Equal names have equal digests.
+ */
+export function claimedName(user: string, authenticators: readonly Pick<Authenticator, "lists">[]): string {
+  if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;
+  return `unknown-${createHmac("sha256", KEY).update(user).digest("hex").slice(0, 8)}`;
 }

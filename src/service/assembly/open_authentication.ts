@@ -29,7 +29,7 @@ import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.t
 import { keySource } from "./open_servers.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
-import { Records } from "./records.ts";
+import { Records } from "./open_database.ts";
 import type { Opening } from "./service_options.ts";
 
 /** Seconds from a first token to the end of its renewals: 30 days. */

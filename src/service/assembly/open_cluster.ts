@@ -72,7 +72,6 @@ export function openOwnBans(
   );
 }
 
-/** Joins the cluster of the shared database. */
 function joinOthers(
   database: PostgresDatabase,
   { config, instance, port, upSince, clock, log, publish, keep }: Opening,

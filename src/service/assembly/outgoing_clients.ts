@@ -60,7 +60,6 @@ export class OutgoingClients implements Outgoing {
     return await probeCertificate(remote, await this.#rulesFor(remote));
   }
 
-  /** Applies renewed certificates. */
   renew(): void {
     for (const [showCertificate, { client }] of this.#clients) {
       const trust = this.#trust(showCertificate);
@@ -68,7 +67,6 @@ export class OutgoingClients implements Outgoing {
     }
   }
 
-  /** Closes connections and their requests. */
   async close(): Promise<void> {
     for (const { client } of this.#clients.values()) (await client).close();
   }

@@ -3,7 +3,6 @@ import { certificateName } from "../../model/certificate_subject.ts";
 import { validityOf } from "../../model/trust/certificate_facts.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
-/** Facts about the certificate for the status page. */
 interface CertificateFacts {
   readonly dn: string; // RFC 2253 text without blanks
   readonly issuer: string;

@@ -73,7 +73,6 @@ export async function explain(
   }
 }
 
-/** Identity of an assumed caller. */
 const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(
@@ -94,6 +93,7 @@ async function explainWith(
   const token = await tokenChecks(parts.chain, headers, signal);
   let identity: Identity | undefined;
   let user: UserAttributes;
+  const known = () => ({ authenticators, token, caller: identity, sources });
   try {
     identity = await identityOf(parts, { headers, signal }, { caller, record, log });
     user = await attributesOf(identity, { headers, signal }, parts);
@@ -104,15 +104,7 @@ async function explainWith(
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
-    return {
-      authenticators,
-      token,
-      caller: identity,
-      sources,
-      servers: [],
-      bans: bansOf(bans, caller, identity),
-      refusal,
-    };
+    return { ...known(), servers: [], bans: bansOf(bans, caller, identity), refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
@@ -124,17 +116,7 @@ async function explainWith(
       : servers.some((step) => step.refusal === undefined)
       ? undefined
       : servers[0]?.refusal ?? "No transfer server is configured");
-  return {
-    authenticators,
-    token,
-    caller: identity,
-    sources,
-    user,
-    mayAsk,
-    servers,
-    bans: found,
-    refusal,
-  };
+  return { ...known(), user, mayAsk, servers, bans: found, refusal };
 }
 
 /** Returns the checks of a provider's token, by each authenticator that would see it. */
@@ -209,7 +191,6 @@ async function identityOf(
   }
 }
 
-/** Authenticates by certificate. @throws 401 with the reason. */
 function certifiedIdentity(
   chain: ServiceParts["chain"],
   line: string,
@@ -315,11 +296,9 @@ export interface Explanation {
   readonly authenticators: readonly AuthenticatorStep[];
   /** Checks of an access token by each authenticator that takes it. */
   readonly token: readonly (TokenCheck & { readonly authenticator: string })[];
-  /** Absent if not authenticated. */
   readonly caller?: Identity;
   /** In calling order. */
   readonly sources: readonly SourceStep[];
-  /** Combined attributes. */
   readonly user?: UserAttributes;
   /** Whether the role may open sessions. */
   readonly mayAsk?: boolean;
@@ -364,6 +343,5 @@ export interface ServerStep {
   readonly reservationLimit?: number;
   readonly includes?: string;
   readonly excludes?: string;
-  /** Reservations for the account. */
   readonly reservations?: readonly string[];
 }

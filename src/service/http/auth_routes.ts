@@ -21,13 +21,10 @@ export interface AuthParts {
   readonly features: ServiceConfig["features"];
   /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
-  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
   /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
-  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
-  /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
   /** Creates the 401; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;

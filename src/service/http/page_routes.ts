@@ -73,12 +73,9 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly features: ServiceConfig["features"];
   readonly facts: AdminPageParts["facts"];
   readonly servers: AdminPageParts["servers"];
-  /** Absent without browser sign-in. */
   readonly signIn: SignInParts | undefined;
   readonly accepted: readonly AcceptedLogin[];
-  /** Absent without device logins. */
   readonly devices: DeviceParts | undefined;
-  /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
 }
 
@@ -93,9 +90,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     answer: async (call) =>
       (await import("../../pages/help_page.ts")).helpPage(call, { accepted, hasDeviceLogin }),
   };
-  const links = features.access && sharing !== undefined
-    ? [help, linkRoute(sharing), ...dropRoutes(sharing)]
-    : [help];
+  const links = features.access && sharing !== undefined ? [help, ...linkRoutes(sharing)] : [help];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
@@ -108,209 +103,138 @@ export function pageRoutes(parts: PageParts): Route[] {
   ];
 }
 
+/** Method, path and answer of a page, and what it has besides the settings of its table. */
+type Row = readonly [
+  method: "GET" | "POST" | "PUT",
+  path: string,
+  answer: Route["answer"],
+  more?: Partial<Route>,
+];
+
+function table(common: Omit<Route, "method" | "path" | "answer">, ...rows: readonly Row[]): Route[] {
+  return rows.map(([method, path, answer, more]) => ({ ...common, ...more, method, path, answer }));
+}
+
+const FORM = { consumes: FORM_TYPE } as const;
+
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
   const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "tokens");
-  const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
-  const form = { ...page, method: "POST", consumes: FORM_TYPE } as const;
-  return [
-    {
-      ...page,
-      method: "GET",
-      path: "/tokens",
-      answer: async (call) => (await tokenPages()).tokensPage(call, parts),
-    },
-    {
-      ...form,
-      path: "/tokens",
-      audit: "token",
-      answer: async (call) => (await tokenPages()).makeTokenByForm(call, parts),
-    },
-    ...(parts.certificates === undefined ? [] : [
-      {
-        ...form,
-        path: "/certificate",
-        audit: "certificate",
-        answer: async (call: Call) => (await tokenPages()).showCertificateByForm(call, parts),
-      } as const,
-    ]),
-    {
-      ...form,
-      path: "/tokens/:id",
-      audit: "revoke",
-      answer: async (call) => (await tokenPages()).revokeTokenByForm(call, parts),
-    },
+  const certificate: Row = [
+    "POST",
+    "/certificate",
+    async (call) => (await tokenPages()).showCertificateByForm(call, parts),
+    { ...FORM, audit: "certificate" },
   ];
+  return table(
+    { service: "auth", permission: "POST", signedIn: true, failed },
+    ["GET", "/tokens", async (call) => (await tokenPages()).tokensPage(call, parts)],
+    ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), {
+      ...FORM,
+      audit: "token",
+    }],
+    ...(parts.certificates === undefined ? [] : [certificate]),
+    ["POST", "/tokens/:id", async (call) => (await tokenPages()).revokeTokenByForm(call, parts), {
+      ...FORM,
+      audit: "revoke",
+    }],
+  );
 }
 
 /** Follows the users' access rule: browsers cannot choose a role. */
 function administrationRoutes(parts: AdminPageParts): Route[] {
   const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
-  const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
-  return [
-    {
-      ...page,
-      method: "GET",
-      path: "/admin",
-      answer: async (call) => (await adminPages()).adminPage(call, parts),
-    },
-    {
-      ...page,
-      method: "POST",
-      path: "/admin/bans",
-      consumes: FORM_TYPE,
+  return table(
+    { service: "auth", permission: "POST", signedIn: true, failed },
+    ["GET", "/admin", async (call) => (await adminPages()).adminPage(call, parts)],
+    ["POST", "/admin/bans", async (call) => (await adminPages()).changeBans(call, parts), {
+      ...FORM,
       audit: "admin",
-      answer: async (call) => (await adminPages()).changeBans(call, parts),
-    },
-  ];
+    }],
+  );
 }
 
 /** Shares for signed-in browsers, whose sign-in `/rest/` ignores. */
 function sharedRoutes(sharing: SharingParts): Route[] {
-  const page: Pick<Route, "service" | "signedIn" | "audit" | "failed"> = {
-    service: "access",
-    signedIn: true,
-    audit: "share",
-    failed: async (failure, asked) =>
-      await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked),
-  };
-  const routes: readonly Omit<Route, "path">[] = [
-    { ...page, method: "GET", answer: (call) => downloadWithPages(call, sharing) },
-    { ...page, method: "PUT", answer: async (call) => (await uploadPages()).bringByPage(call, sharing) },
-    {
-      ...page,
-      method: "POST",
-      permission: "PUT",
-      consumes: FILES_TYPE,
-      answer: async (call) => (await uploadPages()).bringByOwnForm(call, sharing),
-    },
-  ];
-  return routes.flatMap((route) => [
-    { ...route, path: "/shared/:server/:id" },
-    { ...route, path: "/shared/:server/:id/*rest" },
-  ]);
+  const failed: Route["failed"] = async (failure, asked) =>
+    await linkPasswordPage(failure, asked) ?? await signInForShare(failure, asked);
+  const bring: Route["answer"] = async (call) => (await uploadPages()).bringByOwnForm(call, sharing);
+  return ["/shared/:server/:id", "/shared/:server/:id/*rest"].flatMap((path) =>
+    table(
+      { service: "access", signedIn: true, audit: "share", failed },
+      ["GET", path, (call) => downloadWithPages(call, sharing)],
+      ["PUT", path, async (call) => (await uploadPages()).bringByPage(call, sharing)],
+      ["POST", path, bring, { permission: "PUT", consumes: FILES_TYPE }],
+    )
+  );
 }
 
-function linkRoute(sharing: SharingParts): Route {
-  return {
-    method: "POST",
-    path: "/link/:server/:id",
-    service: "access",
-    permission: "GET",
-    consumes: FORM_TYPE,
-    audit: "share",
-    answer: async (call) => (await linkPages()).openLinkByForm(call, sharing),
-    failed: (failure, asked) => linkPasswordPage(failure, asked),
-  };
-}
-
-/** Upload forms of shares. */
-function dropRoutes(sharing: SharingParts): Route[] {
-  const route: Omit<Route, "path"> = {
-    method: "POST",
-    service: "access",
-    permission: "PUT",
-    linkPassword: true,
-    consumes: FILES_TYPE,
-    audit: "share",
-    answer: async (call) => (await uploadPages()).bringByForm(call, sharing),
-  };
-  return [{ ...route, path: "/drop/:server/:id" }, { ...route, path: "/drop/:server/:id/*rest" }];
+/** Forms for the password of a link, and for uploads. */
+function linkRoutes(sharing: SharingParts): Route[] {
+  const bring: Route["answer"] = async (call) => (await uploadPages()).bringByForm(call, sharing);
+  const drop = { permission: "PUT", linkPassword: true, consumes: FILES_TYPE } as const;
+  return table(
+    { service: "access", audit: "share" },
+    ["POST", "/link/:server/:id", async (call) => (await linkPages()).openLinkByForm(call, sharing), {
+      ...FORM,
+      permission: "GET",
+      failed: linkPasswordPage,
+    }],
+    ["POST", "/drop/:server/:id", bring, drop],
+    ["POST", "/drop/:server/:id/*rest", bring, drop],
+  );
 }
 
 function signInRoutes(parts: SignInParts): Route[] {
-  return [
-    {
-      method: "POST",
-      path: "/login",
-      service: "open",
-      consumes: FORM_TYPE,
+  const failed: Route["failed"] = async (failure, asked) =>
+    (await signInPages()).signInFailed(failure, asked, parts);
+  const providers: readonly Row[] = [
+    ["GET", "/login/:way", async (call) => (await providerPages()).leaveForProvider(call, parts), { failed }],
+    ["GET", "/login/:way/done", async (call) => (await providerPages()).backFromProvider(call, parts), {
+      failed,
       audit: "login",
-      answer: async (call) => (await signInPages()).signInByForm(call, parts),
-      failed: async (failure, asked) => (await signInPages()).signInFailed(failure, asked, parts),
-    },
-    ...(parts.ways.providers.size === 0 ? [] : providerRoutes(parts)),
-    {
-      method: "POST",
-      path: "/logout",
-      service: "auth",
-      permission: "GET",
-      heedsCapabilities: true,
-      signedIn: true,
-      consumes: FORM_TYPE,
-      answer: async (call) => (await signInPages()).signOut(call, parts),
-    },
+    }],
+    [
+      "POST",
+      "/oidc/backchannel-logout",
+      async (call) => (await providerPages()).logoutByProvider(call, parts),
+      { audit: "login" },
+    ],
   ];
-}
-
-function providerRoutes(parts: SignInParts): Route[] {
-  const way: Pick<Route, "method" | "service" | "failed"> = {
-    method: "GET",
-    service: "open",
-    failed: async (failure, asked) => (await signInPages()).signInFailed(failure, asked, parts),
-  };
-  return [
-    {
-      ...way,
-      path: "/login/:way",
-      answer: async (call) => (await providerPages()).leaveForProvider(call, parts),
-    },
-    {
-      method: "POST",
-      path: "/oidc/backchannel-logout",
-      service: "open",
+  const signOut = { service: "auth", permission: "GET", heedsCapabilities: true, signedIn: true } as const;
+  return table(
+    { service: "open" },
+    ["POST", "/login", async (call) => (await signInPages()).signInByForm(call, parts), {
+      ...FORM,
+      failed,
       audit: "login",
-      answer: async (call) => (await providerPages()).logoutByProvider(call, parts),
-    },
-    {
-      ...way,
-      path: "/login/:way/done",
-      audit: "login",
-      answer: async (call) => (await providerPages()).backFromProvider(call, parts),
-    },
-  ];
+    }],
+    ...(parts.ways.providers.size === 0 ? [] : providers),
+    ["POST", "/logout", async (call) => (await signInPages()).signOut(call, parts), { ...FORM, ...signOut }],
+  );
 }
 
 function ownShareRoutes(parts: SharingParts): Route[] {
   const failed: Route["failed"] = async (failure, asked) =>
     (await sharePages()).sharesForStrangers(failure, asked);
-  const page = { service: "share", signedIn: true, failed } as const;
-  const form = { ...page, method: "POST", consumes: FORM_TYPE, audit: "share" } as const;
-  return [
-    {
-      ...page,
-      method: "GET",
-      path: "/shares",
-      answer: async (call) => (await sharePages()).ownSharesPage(call, parts),
-    },
-    {
-      ...page,
-      method: "GET",
-      path: "/shares/:server/browse",
-      answer: async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
-    },
-    {
-      ...page,
-      method: "GET",
-      path: "/shares/:server/new",
-      answer: async (call) => (await sharePages()).newSharePage(call, parts),
-    },
-    {
-      ...form,
-      path: "/shares/:server",
-      answer: async (call) => (await sharePages()).makeShareByForm(call, parts),
-    },
-    {
-      ...page,
-      method: "GET",
-      path: "/shares/:server/:id",
-      answer: async (call) => (await sharePages()).ownSharePage(call, parts),
-    },
-    {
-      ...form,
-      path: "/shares/:server/:id",
-      answer: async (call) => (await sharePages()).changeShareByForm(call, parts),
-    },
-  ];
+  const form = { ...FORM, audit: "share" } as const;
+  return table(
+    { service: "share", signedIn: true, failed },
+    ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
+    [
+      "GET",
+      "/shares/:server/browse",
+      async (call) => (await import("../../pages/own_shares/browse_page.ts")).browsePage(call, parts),
+    ],
+    ["GET", "/shares/:server/new", async (call) => (await sharePages()).newSharePage(call, parts)],
+    ["POST", "/shares/:server", async (call) => (await sharePages()).makeShareByForm(call, parts), form],
+    ["GET", "/shares/:server/:id", async (call) => (await sharePages()).ownSharePage(call, parts)],
+    [
+      "POST",
+      "/shares/:server/:id",
+      async (call) => (await sharePages()).changeShareByForm(call, parts),
+      form,
+    ],
+  );
 }
 
 /** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
@@ -319,59 +243,31 @@ function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) =>
   return emptyResponse({ status: 303, headers: { Location: "./" } });
 }
 
-// Imported when they are first asked for, as all pages.
-const resource = () => import("../../resource/device_login.ts");
-const pages = () => import("../../pages/device_page.ts");
+const devicePages = () => import("../../pages/device_page.ts");
+const deviceLogins = () => import("../../resource/device_login.ts");
 
 /** Returns the routes of device logins (RFC 8628): endpoints for programs, and the page for their users. */
 function deviceRoutes(parts: DevicePageParts): Route[] {
-  const program = { service: "open" } as const;
-  const page = {
-    service: "auth",
-    permission: "POST",
-    signedIn: true,
-    failed: async (failure, asked) =>
-      (await import("../../pages/sign_in_page.ts")).toSignIn(
-        failure,
-        asked,
-        (await pages()).devicePageOf(asked.query),
-      ),
-  } as const satisfies Partial<Route>;
-  const form = { ...page, method: "POST", consumes: FORM_TYPE } as const;
-  const { begin, token, script, page: path } = DEVICE_PATHS;
+  const failed: Route["failed"] = async (failure, asked) =>
+    toSignIn(failure, asked, (await devicePages()).devicePageOf(asked.query));
+  const { begin, token, script, page } = DEVICE_PATHS;
+  const beginLogin: Route["answer"] = async (call) =>
+    (await deviceLogins()).beginDeviceLogin(call, parts, (await import("../../pages/qr_picture.ts")).qrText);
+  const decide = (allows: boolean): Route["answer"] => async (call) =>
+    (await devicePages()).decideDeviceLogin(call, parts, allows);
   return [
-    // Programs send these forms, so no page of ours has to.
-    {
-      ...program,
-      method: "POST",
-      path: begin,
-      answer: async (call) =>
-        (await resource()).beginDeviceLogin(call, parts, (await import("../../pages/qr_picture.ts")).qrText),
-    },
-    {
-      ...program,
-      method: "POST",
-      path: token,
-      answer: async (call) => (await resource()).pollDeviceLogin(call, parts),
-    },
-    {
-      ...program,
-      method: "GET",
-      path: script,
-      answer: async (call) => (await resource()).loginScript(call, parts.servers.keys()),
-    },
-    { ...page, method: "GET", path, answer: async (call) => (await pages()).devicePage(call, parts) },
-    { ...form, path, answer: async (call) => (await pages()).showDeviceLogin(call, parts) },
-    {
-      ...form,
-      path: `${path}/allow`,
-      audit: "token",
-      answer: async (call) => (await pages()).decideDeviceLogin(call, parts, true),
-    },
-    {
-      ...form,
-      path: `${path}/deny`,
-      answer: async (call) => (await pages()).decideDeviceLogin(call, parts, false),
-    },
+    ...table(
+      { service: "open" }, // programs send these forms, so no page of ours has to
+      ["POST", begin, beginLogin],
+      ["POST", token, async (call) => (await deviceLogins()).pollDeviceLogin(call, parts)],
+      ["GET", script, async (call) => (await deviceLogins()).loginScript(call, parts.servers.keys())],
+    ),
+    ...table(
+      { service: "auth", permission: "POST", signedIn: true, failed },
+      ["GET", page, async (call) => (await devicePages()).devicePage(call, parts)],
+      ["POST", page, async (call) => (await devicePages()).showDeviceLogin(call, parts), FORM],
+      ["POST", `${page}/allow`, decide(true), { ...FORM, audit: "token" }],
+      ["POST", `${page}/deny`, decide(false), FORM],
+    ),
   ];
 }

@@ -109,7 +109,6 @@ export function checkOwnOrigin(headers: HeaderList, base: string): void {
   );
 }
 
-/** Client address and the service's address as the client knows it. */
 interface Origin {
   readonly clientAddress: string; // canonical
   readonly base: string; // without trailing slash

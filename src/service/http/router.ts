@@ -50,7 +50,6 @@ export interface Route {
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Returns a page for an error; `undefined` selects the error page. */
   readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
-  /** Description for OpenAPI. */
   readonly doc?: Operation;
 }
 

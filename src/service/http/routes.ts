@@ -94,13 +94,11 @@ function adminRoutes(parts: AdminParts): PublishedRoute[] {
   ];
 }
 
-/** Dependencies of the public routes. */
 interface OpenParts extends ReadinessFacts {
   readonly facts: { readonly siteName: string };
   readonly issuers: readonly TokenIssuer[]; // accepted token issuers
 }
 
-/** Returns the routes without login: health and metadata. */
 function openRoutes(parts: OpenParts): PublishedRoute[] {
   return [...healthRoutes(parts), ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : [])];
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readArguments } from "../../../src/command/arguments.ts";
+import { readArguments } from "../../../src/command/command.ts";
 import { documented, type DocumentedCommand } from "../../../bin/docs/documented_command.ts";
 import { manualPages } from "../../../bin/docs/manual_page.ts";
 import { allCommands } from "../../../src/command/run_command.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { request } from "node:https";
 import { X509Certificate } from "node:crypto";
-import { createTrialCertificates } from "../../../src/command/files/trial/certificate.ts";
+import { createTrialCertificates } from "../../../src/command/files/trial/trial_site.ts";
 import { documented } from "../../../bin/docs/documented_command.ts";
 import { init } from "../../../src/command/files/init.ts";
 import { serve } from "../../../src/command/serving/serve.ts";

@@ -1,9 +1,7 @@
 import { basename, dirname, join } from "node:path";
-import { MAIN_FILE } from "../../configuration_places.ts";
-import { type Given, WrongUsage } from "../../arguments.ts";
+import { CommandFailed, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
 import { open } from "node:fs/promises";
 import { unlessAbsent } from "../../../model/regular_file.ts";
-import { CommandFailed } from "../../command.ts";
 import type { SampleFile } from "./sample_file.ts";
 
 /** Options for the target of an installation; `config` replaces that of other commands. */

@@ -2,8 +2,7 @@ import { compare } from "../../../model/text.ts";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
-import { CommandFailed } from "../../command.ts";
-import { MAIN_FILE } from "../../configuration_places.ts";
+import { CommandFailed, MAIN_FILE } from "../../command.ts";
 
 /** Libraries of the Java service's package. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";

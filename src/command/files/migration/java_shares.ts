@@ -5,8 +5,7 @@ import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
 import { parseProperties, type PropertyEntry } from "../../../config/properties.ts";
-import { CommandFailed } from "../../command.ts";
-import { MAIN_FILE } from "../../configuration_places.ts";
+import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
 /** Result of moving the shares of a Java service. */
@@ -133,7 +132,7 @@ async function importDump(text: string, file: string): Promise<Imported> {
 async function importFromPostgres(table: string): Promise<Imported> {
   const { usableConfiguration } = await import("../../config_option.ts");
   const { withShareDatabase } = await import("../share_database.ts");
-  const { openSharedDatabase } = await import("../shared_database.ts");
+  const { openSharedDatabase } = await import("../share_database.ts");
   const { readShareRecords } = await import("../../../sharing/import/share_dump.ts");
   const { config } = await usableConfiguration(COPY);
   const { database: chosen } = config.sharing;
@@ -158,7 +157,7 @@ async function importFromPostgres(table: string): Promise<Imported> {
 
 async function makeTables(database: Database, config: ServiceConfig, chosen: DatabaseConfig): Promise<void> {
   const { migrateDatabase } = await import("../../../store/postgres/postgres_migration.ts");
-  const { optionsOf } = await import("../shared_database.ts");
+  const { optionsOf } = await import("../share_database.ts");
   try {
     await database.read(() => rows("SELECT 1", {}));
   } catch (first) {

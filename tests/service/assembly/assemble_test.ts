@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { claimedName } from "../../src/service/claimed_name.ts";
+import { claimedName } from "../../../src/service/assembly/assemble.ts";
 
 const METHODS = [{}, { lists: (login: string) => login === "ann" }];
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { operator } from "../../../src/command/running/operator.ts";
+import { operator } from "../../../src/command/running/ask_running.ts";
 
 Deno.test("operator() is who used sudo, else the account, also where the environment does not tell", async () => {
   const passwd = await Deno.makeTempFile();

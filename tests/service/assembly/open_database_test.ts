@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Records } from "../../../src/service/assembly/records.ts";
+import { Records } from "../../../src/service/assembly/open_database.ts";
 
 Deno.test("Records.openPresent() gives what somebody has kept, and makes nothing where nobody has", async () => {
   const place = await Deno.makeTempDir();

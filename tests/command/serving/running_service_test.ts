@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { watchConfiguration } from "../../../src/command/serving/watch_configuration.ts";
+import { watchConfiguration } from "../../../src/command/serving/running_service.ts";
 import { KINDS } from "../../../src/service/kinds.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import type { ServiceConfig } from "../../../src/config/service_config.ts";
