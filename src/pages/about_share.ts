@@ -31,6 +31,11 @@ export function trailLinks(
   }</ol></nav>`;
 }
 
+/** Returns the owner's name as they write it. */
+export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): string {
+  return personName(made?.owner.dn ?? owner);
+}
+
 /** Returns the target of a share in words. */
 export function whom({ target }: Pick<Share, "target">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;

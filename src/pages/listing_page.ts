@@ -1,64 +1,71 @@
 import { aboutShare, trailLinks } from "./about_share.ts";
 import { isViewable } from "../resource/access/file_view.ts";
 import type { Listing, ListingEntry, ListingForm, UploadTarget } from "../resource/access/listing.ts";
+import type { Asked } from "../resource/call.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
 import type { PageNeeds } from "./policy.ts";
 import { size, zone } from "./quantities.ts";
-import { TEXTS } from "./texts.ts";
-import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
+import { languageOf, TEXTS } from "./texts.ts";
+import { UPLOAD_NEEDS, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.listing;
 
 const NEEDS: PageNeeds = { forms: true };
 
-const UPLOAD_NEEDS: PageNeeds = { ...NEEDS, script: UPLOAD_SCRIPT };
-
 /** Entries from which on the page offers a search. */
 const MANY = 20;
 
-/** Listing page, produced in pieces. */
-export const LISTING_PAGE: ListingForm = {
-  type: PAGE_TYPE,
-  headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
-  most: 1000,
-  *pieces(listing) {
-    const { trail, entries, share, upload } = listing;
-    const folder = trail.at(-1)?.name ?? share.name;
-    const { head, tail } = pageFrame({
-      title: folder,
-      heading: isolated(folder),
-      aside: aboutShare(share, listing.now),
-      footer: markup`<p>${SAYS.neverListed}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
-      needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
-    });
-    const more = parts(listing);
-    yield head;
-    yield markup`${trail.length > 1 && trailLinks(trail)}
+/** Returns the listing page for a reader, produced in pieces. */
+export function listingPage(asked: Asked): ListingForm {
+  return {
+    type: PAGE_TYPE,
+    headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
+    most: 1000,
+    pieces: (listing) => pieces(asked, listing),
+  };
+}
+
+function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
+  const { trail, entries, share, upload } = listing;
+  const folder = trail.at(-1)?.name ?? share.name;
+  const language = languageOf(asked.request);
+  const { head, tail } = pageFrame(asked, {
+    title: folder,
+    heading: isolated(folder),
+    about: aboutShare(share, listing.now),
+    footer: markup`<p>${SAYS.neverListed}</p>`,
+    needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
+  });
+  const more = parts(listing);
+  yield head;
+  yield markup`${trail.length > 1 && trailLinks(trail)}
 ${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
-<p>${SAYS.muchData}</p>
-<pre><code>${share.command}</code></pre>
 ${upload !== undefined && bringing(upload)}
 ${search(listing)}
 ${more}
 <div class="wide"><table class="listing">
 <caption>${caption(listing)}</caption>
 <thead><tr>${[
-      column(listing, "name", SAYS.name),
-      column(listing, "modified", SAYS.modified(listing.zone === undefined ? undefined : zone(listing.zone))),
-      column(listing, "size", SAYS.size),
-    ]}</tr></thead>
+    column(listing, "name", SAYS.name),
+    column(listing, "modified", [
+      SAYS.modified,
+      listing.zone !== undefined && markup`<span class="zone"> (${zone(listing.zone)})</span>`,
+    ]),
+    column(listing, "size", SAYS.size),
+  ]}</tr></thead>
 <tbody>
-`.toString();
-    for (const entry of entries) yield row(entry, share.counted).toString();
-    yield markup`</tbody>
+`.toString(language);
+  for (const entry of entries) yield row(entry, listing).toString(language);
+  yield markup`</tbody>
 </table></div>
-${more}`.toString();
-    yield tail;
-  },
-};
+${more}
+<p>${SAYS.muchData}</p>
+<pre><code>${share.command}</code></pre>`.toString(language);
+  yield tail;
+}
 
 /** Upload section; the list of uploads also serves drag and drop. */
 function bringing(upload: UploadTarget): Markup {
@@ -88,7 +95,7 @@ function parts({ query, next }: Listing): Content {
 }
 
 /** Column heading that sorts, or reverses the order. */
-function column({ query }: Listing, order: Order, says: string): Markup {
+function column({ query }: Listing, order: Order, says: Content): Markup {
   const chosen = query.order === order;
   const descending = chosen && !query.descending;
   const href = `?${listingQueryText({ order, descending, find: query.find })}`;
@@ -102,18 +109,22 @@ function column({ query }: Listing, order: Order, says: string): Markup {
 
 function caption({ query, shown, complete, omitted }: Listing): Content {
   return [
-    SAYS.entries(shown),
+    SAYS.entries.with({ count: shown }),
     query.find !== "" && [SAYS.found, isolated(query.find)],
     !complete && SAYS.notAll,
-    omitted > 0 && SAYS.omitted(omitted),
+    omitted > 0 && SAYS.omitted.with({ count: omitted }),
   ];
 }
 
-function row({ name, directory, size: bytes, modified, href }: ListingEntry, counted: boolean): Markup {
+function row(
+  { name, directory, size: bytes, modified, href }: ListingEntry,
+  { zone, share: { counted } }: Listing,
+): Markup {
+  const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
   const time = modified !== undefined &&
-    markup`<time datetime="${modified}">${modified.slice(0, 10)}<span class="clock"> ${
-      modified.slice(11, 16)
-    }</span></time>`;
+    markup`<time datetime="${Number.isNaN(at) ? modified : new Date(at).toISOString()}">${
+      modified.slice(0, 10)
+    }<span class="clock"> ${modified.slice(11, 16)}</span></time>`;
   const look = !directory && !counted && bytes !== 0 && isViewable(name) &&
     markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
       isolated(name)

@@ -5,13 +5,13 @@ import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { Call, IdentifiedUser } from "../resource/call.ts";
+import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
-import { type Asked, Visit, wantedPage } from "./visit.ts";
+import { Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
@@ -67,9 +67,8 @@ export function signInFailed(
   parts: SignInParts,
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
-  const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const page = formsPage(asked, parts, { diagnostic: isWrong ? says.wrong : failure.publicMessage });
+  const page = formsPage(asked, parts, { diagnostic: isWrong ? TEXTS.signIn.wrong : failure.publicMessage });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -137,9 +136,10 @@ async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpRes
   }
   if (login === undefined || address === undefined) return undefined;
   const says = TEXTS.signIn;
-  return pageResponse({
+  const asked: Asked = { ...call, caller: undefined, signIn: undefined };
+  return pageResponse(asked, {
     title: says.signedOut,
-    body: markup`<p><a class="button" href="${address}">${says.signOutAt(login.title)}</a></p>
+    body: markup`<p><a class="button" href="${address}">${says.signOutAt.with({ title: login.title })}</a></p>
 <p><a href="${call.root}">${says.stay}</a></p>`,
   });
 }
@@ -158,7 +158,7 @@ export function toSignIn(
 function formsPage(
   asked: Asked,
   { ways, siteName }: SignInParts,
-  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: string },
+  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: Content },
 ): HttpResponse {
   const says = TEXTS.signIn;
   const visit = Visit.of(asked);
@@ -170,8 +170,8 @@ function formsPage(
 ${content}
 </form>
 `;
-  const page = pageResponse({
-    title: says.title(siteName),
+  const page = pageResponse(asked, {
+    title: says.title.with({ site: siteName }),
     body: [
       diagnostic !== undefined && markup`<p role="alert" class="diagnostic">${diagnostic}</p>`,
       ways.password && form(markup`<p><label for="user">${says.user}</label>
@@ -181,7 +181,7 @@ ${content}
 <p><button>${says.button}</button></p>`),
       [...ways.providers].map(([name, { title }]) =>
         markup`<p><a class="button" href="${asked.root}login/${encodeURIComponent(name)}${query}">${
-          says.byProvider(title)
+          says.byProvider.with({ title })
         }</a></p>`
       ),
       ways.certificate && certificate !== undefined &&

@@ -15,15 +15,16 @@ import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { checkOwnOrigin } from "./http/own_origin.ts";
 import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
+import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import type { LoginUpdate, Publish } from "./state_update.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
+import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
 import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
 import type { AdminApi } from "../resource/admin/admin_api.ts";
-import type { Call } from "../resource/call.ts";
+import type { Asked, Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/requested_server.ts";
 
 /** Service as a function, independent of the listener. */
@@ -75,7 +76,7 @@ export async function createService(
 /** Facts about a request so far, for the log. */
 interface Trace {
   route?: Route;
-  asked?: Asked;
+  asked: Asked;
   client?: string;
   dn?: string;
   /** Claimed user name. */
@@ -88,6 +89,7 @@ interface Trace {
 class RoutedService implements Service {
   readonly #parts: ServiceParts;
   readonly #router: Router;
+  readonly #menu: ReadonlySet<string>;
   readonly #observer: RequestObserver;
   readonly #log: Logger;
   #auditFails = false; // read before credentials are checked: guesses need audit lines, too
@@ -96,6 +98,7 @@ class RoutedService implements Service {
     this.#parts = parts;
     this.#observer = observer;
     this.#router = new Router(parts.routes);
+    this.#menu = this.#router.menu;
     this.#log = log;
   }
 
@@ -103,7 +106,10 @@ class RoutedService implements Service {
     const began = performance.now();
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
-    const trace: Trace = { particulars: {} };
+    const query = new URLSearchParams(request.query);
+    const { externalUrl: base } = this.#parts;
+    const asked = { request, query, base, root: wayUp(request.path), menu: this.#menu, requestId };
+    const trace: Trace = { asked, particulars: {} };
     let response: HttpResponse;
     let failure: HttpError | undefined;
     let accepted = ANY_TYPE;
@@ -113,14 +119,20 @@ class RoutedService implements Service {
       response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
-      const page = accepted.prefersHtml && trace.asked && await trace.route?.failed?.(failure, trace.asked);
-      response = page ? withHeadersOf(failure, page) : await errorResponse(failure, requestId, accepted);
+      const page = accepted.prefersHtml && await trace.route?.failed?.(failure, trace.asked);
+      response = page
+        ? withHeadersOf(failure, page)
+        : await errorResponse(failure, requestId, accepted, trace.asked);
       if (trace.dn === undefined && trace.claimed !== undefined) {
         const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
         trace.particulars = { ...trace.particulars, user };
       }
       if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
         response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
+      }
+      // A browser that was signed in would ask for a password in a dialog of its own.
+      if (response.status === 401 && isBrowser(request, trace.asked.base)) {
+        response.headers.set("WWW-Authenticate", "Bearer");
       }
     }
     response.headers.set("X-Request-Id", requestId);
@@ -185,11 +197,11 @@ class RoutedService implements Service {
     trace.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
+    const { query } = trace.asked;
+    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
+    const asked = trace.asked = { request, query, base, root, menu: this.#menu, requestId };
     const { route, params } = this.#router.match(method, path);
     trace.route = route;
-    const query = new URLSearchParams(request.query);
-    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
-    const asked = trace.asked = { request, query, base, root, requestId };
     if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
@@ -211,6 +223,7 @@ class RoutedService implements Service {
       signal,
     };
     const identified = await identify(request, route, this.#parts, given);
+    trace.asked = { ...asked, ...identified };
     checkQuery(query, route.doc?.query);
     const preferences = headers.get(PREFERENCES_HEADER);
     const call: Call = {
@@ -248,6 +261,11 @@ interface Handling {
   readonly trace: Trace;
   readonly accepted: Acceptance;
   readonly signal: AbortSignal;
+}
+
+/** Whether a browser that is or was signed in sends a request. */
+function isBrowser({ headers }: HttpRequest, base: string): boolean {
+  return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 
 /** Whether only our pages may send it: forms, and changes by signed-in browsers. */

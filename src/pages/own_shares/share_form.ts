@@ -85,7 +85,7 @@ export function shareChange(form: Form): Readonly<Record<string, unknown>> {
 }
 
 /** @param kept Label for "no change", where offered. */
-function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
+function lifetimeField(maxLifetimeSeconds: number, kept?: Content): Content {
   const fits = (days: number) => maxLifetimeSeconds === 0 || (days > 0 && days * DAY <= maxLifetimeSeconds);
   const offered = LIFETIMES.filter(fits);
   const chosen = offered.includes(USUAL_LIFETIME) ? USUAL_LIFETIME : offered.at(-1);
@@ -94,7 +94,7 @@ function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
 <select id="days" name="days">${kept !== undefined && markup`<option value="" selected>${kept}</option>`}${
     days.map((count) =>
       markup`<option value="${count}"${count === chosen && kept === undefined && markup` selected`}>${
-        SAYS.days(count)
+        SAYS.days.with({ count })
       }</option>`
     )
   }</select></p>`;

@@ -2,6 +2,7 @@ import type { ErrorBody } from "../../model/error_body.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
+import type { Asked } from "../../resource/call.ts";
 import type { Acceptance } from "./acceptance.ts";
 
 /** Converts any thrown value to an http error. */
@@ -14,9 +15,12 @@ export async function errorResponse(
   error: HttpError,
   requestId: string,
   accepted: Acceptance,
+  asked?: Asked,
 ): Promise<HttpResponse> {
   const { status, publicMessage: errorMessage, code, headers } = error;
   const body: ErrorBody = { status, errorMessage, code, requestId };
-  if (accepted.prefersHtml) return (await import("../../pages/error_page.ts")).errorPage(body, headers);
+  if (accepted.prefersHtml && asked !== undefined) {
+    return (await import("../../pages/error_page.ts")).errorPage(asked, body, headers);
+  }
   return jsonResponse(body, { status, headers });
 }

@@ -5,12 +5,12 @@ import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 import { deviceRoutes } from "./device_routes.ts";
-import { type Asked, FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 
 // Pages are imported when they are first asked for: programs that transfer files never ask for one.
 const signInPages = () => import("../../pages/sign_in_page.ts");
@@ -39,8 +39,8 @@ export async function linkPasswordPage(failure: HttpError, asked: Asked) {
 /** Downloads from a share, with pages for browsers. */
 export async function downloadWithPages(call: Call, sharing: SharingParts): Promise<HttpResponse> {
   const { download } = await import("../../resource/access/download.ts");
-  const { SHARE_VIEWS } = await import("../../pages/share_views.ts");
-  return await download(call, sharing, SHARE_VIEWS);
+  const { shareViews } = await import("../../pages/share_views.ts");
+  return await download(call, sharing, shareViews(call));
 }
 
 /** Returns the login route. @param unauthenticated Creates the 401. */

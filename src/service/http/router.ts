@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
 
@@ -18,9 +18,6 @@ export const FILES_TYPE = "multipart/form-data";
 
 /** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
-
-/** Request before identification of the caller. */
-export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** Method of a resource. */
 export interface Route {
@@ -72,6 +69,12 @@ export class Router {
         this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
       }
     }
+  }
+
+  /** Paths of `GET` routes without placeholders. */
+  get menu(): ReadonlySet<string> {
+    const paths = Array.from(this.#fixed.values(), ({ route: { method, path } }) => method === "GET" && path);
+    return new Set(paths.filter((path) => path !== false));
   }
 
   /** @param path Raw path of the URL; may have a trailing slash. @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST} */

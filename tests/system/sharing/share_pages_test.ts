@@ -25,17 +25,18 @@ const bob = await signedIn(BOB);
 const target = (location = "", from = "/shares/HPC") => new URL(location, `https://x${from}`).pathname;
 
 /** What stands above each of these pages, and in each page of a share. */
-const ABOVE = ["Signed in as alice", "Sign out", "My shares"];
+const ABOVE = ["Servers", "Shares", "Tokens", "Help", "Signed in as alice", "Sign out"];
 const CHANGE = [
   "Change",
   "Expires after",
   ...["no change", "1 day", "7 days", "30 days"],
   "Note for the recipient",
 ];
-const END = [
+const END = (path: string, whom: string) => [
   "Change",
-  "Delete this share",
-  "The link stops working at once, and this page with its log of uses is deleted. The files stay.",
+  "Delete this share …",
+  `This ends the share of ${data}/${path} for ${whom}: the link stops working at once, running transfers stop, and the log of uses is deleted. The files stay. not used yet`,
+  "Delete the link and its log of uses",
   "Used",
   "Nobody has used this share yet.",
 ];
@@ -48,7 +49,7 @@ async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) 
 
 Deno.test("somebody goes through their directories, shares one, gives the link away, sees its use, changes and ends it", async () => {
   const home = await alice.get("/");
-  assert.match(home.text, /href="\.\/shares">My shares</);
+  assert.match(home.text, /href="\.\/shares">Shares</);
   assert.match((await alice.get("/shares")).text, /You have no shares on this server/);
   const top = await alice.get("/shares/HPC/browse");
   assert.equal(top.status, 200, top.text);
@@ -71,8 +72,8 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     /<svg class="qr" role="img" aria-label="QR code of the link" viewBox="0 0 \d+ \d+"/,
   );
   assert.deepEqual(withoutTimes(wordsOf(page.text)), [
-    "Share of d",
     ...ABOVE,
+    "Share of d",
     "Link",
     "Anyone who has this link can use the share:",
     "Copy",
@@ -88,11 +89,11 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     ...CHANGE,
     "Password for the link",
     "Leave empty for no password. Send the password separately from the link.",
-    ...END,
+    ...END("d/", "everyone with the link"),
   ]);
   const { pathname } = new URL(link);
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
-  const around = ["Choose what to share on HPC", ...ABOVE];
+  const around = [...ABOVE, "Choose what to share on HPC"];
   const way = ["Share this directory", "Parent directory"];
   assert.deepEqual(wordsOf(top.text), [
     ...around,
@@ -159,8 +160,8 @@ Deno.test("a share for one person, and how often, are as the form says", async (
   const path = target(made.headers.location);
   const page = await alice.get(path);
   assert.deepEqual(withoutTimes(wordsOf(page.text)), [
-    "Share of ten.txt",
     ...ABOVE,
+    "Share of ten.txt",
     "Link",
     "Link for the recipient, who must sign in:",
     "Copy",
@@ -183,7 +184,7 @@ Deno.test("a share for one person, and how often, are as the form says", async (
     "New password for the link",
     "Leave empty to keep the password. After a change, every browser asks for the new one.",
     "Remove the password",
-    ...END,
+    ...END("d/ten.txt", "bob"),
   ]);
   assert.match(page.text, /<dd><bdi>bob<\/bdi><\/dd>/i);
   assert.match(page.text, /Uses left<\/dt><dd>2</);
