@@ -227,6 +227,7 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
+  "pages/page.js": "a script of browsers",
   "workers/reload_record.ts": "a record with a state of its own",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
 };

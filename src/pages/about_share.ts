@@ -37,10 +37,10 @@ export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): strin
 }
 
 /** Returns the target of a share in words. */
-export function whom({ target }: Pick<Share, "target">): Content {
+export function whom({ target, targetName }: Pick<Share, "target" | "targetName">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;
   const group = groupOf(target);
   return group === undefined
-    ? isolated(personName(target))
+    ? isolated(personName(targetName ?? target))
     : markup`${TEXTS.shares.membersOf} ${isolated(group)}`;
 }

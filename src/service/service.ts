@@ -197,9 +197,8 @@ class RoutedService implements Service {
     trace.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
-    const { query } = trace.asked;
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
-    const asked = trace.asked = { request, query, base, root, menu: this.#menu, requestId };
+    const asked = trace.asked = { ...trace.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     trace.route = route;
     if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
@@ -224,7 +223,7 @@ class RoutedService implements Service {
     };
     const identified = await identify(request, route, this.#parts, given);
     trace.asked = { ...asked, ...identified };
-    checkQuery(query, route.doc?.query);
+    checkQuery(asked.query, route.doc?.query);
     const preferences = headers.get(PREFERENCES_HEADER);
     const call: Call = {
       ...asked,

@@ -51,6 +51,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     path,
     owner: nameOnServer(call, server.name),
     target: fields.target,
+    targetName: fields.targetName,
     uid: account.uid,
     gid: account.gid,
     access: fields.access,

@@ -5,7 +5,7 @@ import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.t
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
 import type { Quota } from "../../sharing/share.ts";
-import { EXPECTED_TARGET, parseTarget } from "../../sharing/target.ts";
+import { EVERYBODY, EXPECTED_TARGET, groupOf, parseTarget } from "../../sharing/target.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import { membersOf, text, wholeNumber } from "../request_body.ts";
 
@@ -14,6 +14,7 @@ export interface ShareFields {
   readonly path: string;
   /** As {@link parseTarget} returns it. */
   readonly target: string;
+  readonly targetName?: string; // of a person, as it was written
   readonly access: AccessLevel;
   readonly group?: string;
   readonly lifetime: number; // seconds; 0 is unlimited
@@ -37,10 +38,13 @@ export function parseShareFields(body: unknown): ShareFields {
   const access = parseAccessLevel(text("access", member("access")) ?? "READ");
   if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE, MODIFY or DROP");
   const group = text("group", member("group"));
+  const user = required("user", member("user"));
+  const target = parseWhom(user);
   const maxUses = atLeastOne("maxUses", member("maxUses"));
   return {
     path: required("path", member("path")),
-    target: parseWhom(required("user", member("user"))),
+    target,
+    targetName: target === EVERYBODY || groupOf(target) !== undefined ? undefined : user.trim(),
     access,
     group: group || undefined,
     lifetime: parseLifetime(member("lifetime")) ?? 0,

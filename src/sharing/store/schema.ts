@@ -96,5 +96,6 @@ export const SHARE_SCHEMA: Schema = {
     `ALTER TABLE share_use ADD COLUMN looked INTEGER CHECK (looked IN (0, 1));
    ALTER TABLE share_use ADD COLUMN version TEXT;
    ALTER TABLE share_use ADD COLUMN visitor TEXT;`,
+    `ALTER TABLE share ADD COLUMN target_name TEXT;`,
   ],
 };

@@ -4,7 +4,7 @@ import type { Making, Quota, Share, ShareTerms, Use, UseKind } from "../share.ts
 
 /** Returns the columns of the terms; a one-time share has one use left unless it was used. */
 export function termColumns(
-  { path, access, expires, oneTime, usesLeft, sources, note, password, quota }: ShareTerms,
+  { path, access, expires, oneTime, usesLeft, sources, note, password, quota, targetName }: ShareTerms,
 ): Values {
   const left = oneTime && usesLeft !== 0 ? 1 : usesLeft ?? null;
   return {
@@ -19,6 +19,7 @@ export function termColumns(
     password: password ?? null,
     quotaFiles: quota?.files ?? null,
     quotaBytes: quota?.bytes ?? null,
+    targetName: targetName ?? null,
   };
 }
 
@@ -81,6 +82,7 @@ export function toShare(row: Row): Share {
     note: textOrNone(row, "note"),
     password: textOrNone(row, "password"),
     quota: toQuota(row),
+    targetName: textOrNone(row, "target_name"),
     received: number(row, "received_files") === 0
       ? undefined
       : { files: number(row, "received_files"), bytes: number(row, "received_bytes") },
