@@ -177,7 +177,7 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
 
 /** Errors whose text is shown as it is, and thus begins as a sentence does. Others say what stands behind something else. */
 const SENTENCES =
-  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidAdminRequest|AdminRequestFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
+  /^(?:new (?:WrongUsage|CommandFailed|InvalidAdminRequest|AdminRequestFailed|FileNotChanged|ReservationNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
 
 /** Of a text: what begins it is a name (of a member, of an algorithm), which is written as it is. */
 const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;
@@ -204,7 +204,7 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
-  "authentication/unauthenticated.ts": "members are printed one by one",
+  "authentication/chain.ts": "members are printed one by one",
   "command/arguments.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
@@ -228,8 +228,6 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "pages/page.js": "a script of browsers",
-  "workers/reload_record.ts": "a record with a state of its own",
-  "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
 };
 
 Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {

@@ -1,4 +1,4 @@
-import type { Table } from "../config/key.ts";
+import { flag, integer, type Table } from "../config/key.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
@@ -9,6 +9,7 @@ import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
+import { type KindList, kindOf } from "../config/kind.ts";
 
 /** Dependencies of authenticators. */
 export interface AuthenticatorParts {
@@ -44,3 +45,45 @@ export function authenticatorKind<const T extends Table, S extends object>(
 ): AuthenticatorKind<T, S> {
   return kind;
 }
+
+/** Creates the configured authenticators. @throws The start error, or `AggregateError`; the others are closed. */
+export async function createAuthenticators(
+  configs: readonly KindConfig[],
+  list: KindList<AuthenticatorKind>,
+  parts: AuthenticatorParts,
+): Promise<readonly Authenticator[]> {
+  const made = await Promise.allSettled(
+    configs.map(async (config) => await (await kindOf(config, list)).create(config, parts)),
+  );
+  const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
+  const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  if (failures.length === 0) return authenticators;
+  authenticators.forEach((authenticator) => authenticator.close());
+  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
+}
+
+/** See `requireHttps()`. */
+export const ALLOW_PLAIN_HTTP = flag({
+  help: "Allow an http:// URL of another machine; tokens and passwords then travel unencrypted",
+  default: false,
+  added: true,
+});
+
+/** Sends the server's certificate to the provider. */
+export const SHOW_CERTIFICATE = flag({
+  name: "doTLSAuthn",
+  help: "Send the service's certificate to the identity provider",
+  default: false,
+});
+
+/** Default lifetime in seconds of what is derived from a login whose source cannot look up users. */
+export const DERIVED_S = 8 * 3600;
+
+/** See `Authenticator.derivedLifetime`. */
+export const DERIVED_LIFETIME = integer({
+  help: "Maximum lifetime of browser sessions and tokens of this service from such a login; 0 disables both",
+  unit: "seconds",
+  max: 30 * 86_400,
+  default: DERIVED_S,
+  added: true,
+});

@@ -27,3 +27,13 @@ export function checkIdentity(dn: string): string {
   }
   return dn;
 }
+
+/** Reports whether a DN is personal: not empty, anonymous or the server's own. */
+export function isPersonalName(dn: string, serverName: string): boolean {
+  try {
+    return parseName(dn).length > 0 && !sameName(dn, ANONYMOUS_DN) && !sameName(dn, serverName);
+  } catch (error) {
+    if (error instanceof InvalidName) return false;
+    throw error;
+  }
+}

@@ -1,4 +1,6 @@
 import type { Variable, Variables } from "./expression/value.ts";
+import { fillName } from "../model/name_template.ts";
+import { checkIdentity, NoIdentity } from "./check_identity.ts";
 
 /** Looks up a claim. */
 export type Said = (name: string) => Variable | undefined;
@@ -26,4 +28,21 @@ export function textsOf(variable: Variable | undefined): readonly string[] {
 
 function isVariables(variable: Variable | undefined): variable is Variables {
   return variable instanceof Map;
+}
+
+/** Fills a template with claims. @throws {NoIdentity} If a claim is not one text. */
+export function fillIdentityTemplate(template: string, said: Said): string {
+  const filled = fillName(template, (claim) => {
+    const [value, other] = textsOf(said(claim));
+    if (value === undefined || value === "" || other !== undefined) {
+      throw new NoIdentity(`the claim ${claim} is no text, as identityTemplate needs it`);
+    }
+    return claim === "sub" ? distinctByCase(value) : value;
+  });
+  return checkIdentity(filled ?? "");
+}
+
+/** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
+function distinctByCase(subject: string): string {
+  return subject.replace(/[\p{Lu}\p{Lt}^]/gu, (found) => `^${found.toLowerCase()}`);
 }

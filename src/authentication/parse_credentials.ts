@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
-import type { Authorization, Credentials } from "../model/credentials.ts";
+import { hash } from "node:crypto";
+import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
-import { readBearer } from "./route_bearer.ts";
+import type { AuthenticationResult } from "./authenticator.ts";
 
 /** Legacy SSH token header (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
@@ -127,4 +128,85 @@ function decodeUtf8(octets: string): string | undefined {
 
 function malformed(reason: string): Authorization & { readonly kind: "malformed" } {
   return { kind: "malformed", reason };
+}
+
+interface BearerClaims {
+  readonly route: BearerRoute; // kind of authenticator that it is for
+  readonly issuer?: string; // `iss`, if a text
+  /** Digest of issuer and subject, so that a user's new tokens have the same; otherwise of the token. */
+  readonly claimant: string;
+  readonly subject?: string; // `sub`, unless too long
+}
+
+const MAX_SUBJECT = 1024; // characters, enough for distinguished names
+
+/** Reads the statements of a bearer token; never throws. */
+export function readBearer(token: string): BearerClaims {
+  const claims = readClaims(token);
+  const route = claims === undefined ? "provider" : routeOf(claims);
+  const subject = typeof claims?.sub === "string" ? claims.sub : undefined;
+  const whose = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
+  return {
+    route,
+    issuer: typeof claims?.iss === "string" ? claims.iss : undefined,
+    claimant: hash("sha256", whose, "base64url"),
+    subject: subject && subject.length <= MAX_SUBJECT ? subject : undefined,
+  };
+}
+
+/**
+ * Returns the kind of authenticator for a token (authentication.md 1.5). Decoding is lenient, so that a
+ * nearly valid issued token never reaches another server.
+ */
+function routeOf(claims: RoutingClaims): BearerRoute {
+  if (isTrue(claims.etd)) return "issued";
+  if (typeof claims.sub === "string" && claims.sub === claims.iss) return "ssh-key";
+  return "provider";
+}
+
+interface RoutingClaims {
+  readonly etd?: unknown;
+  readonly sub?: unknown;
+  readonly iss?: unknown;
+}
+
+function readClaims(token: string): RoutingClaims | undefined {
+  const [, payload, signature, more] = token.split(".", 4);
+  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+    return typeof claims === "object" && claims !== null ? claims : undefined;
+  } catch {
+    return undefined; // no JWT
+  }
+}
+
+/** Clients send booleans or texts in any case (authentication.md 4.2). */
+function isTrue(claim: unknown): boolean {
+  return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
+}
+
+/**
+ * Returns the token for a provider, which must never see issued or SSH key tokens (authentication.md 1.5).
+ * @param options.bound Whether tokens with a proof of possession are allowed, which the caller verifies.
+ */
+export function tokenForProvider(
+  { authorization }: Credentials,
+  { bound }: { readonly bound: boolean },
+): string | AuthenticationResult {
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") {
+    return { kind: "skipped" };
+  }
+  if (authorization.scheme !== undefined && !bound) {
+    return { kind: "skipped", reason: "proofs of possession are not verified" };
+  }
+  const token = authorization.token.reveal();
+  if (token.length > MAX_AUTHORIZATION) {
+    return { kind: "refused", reason: `the token is longer than ${MAX_AUTHORIZATION} characters` };
+  }
+  // RFC 6750 section 2.1
+  if (!/^[A-Za-z0-9\-._~+/]+=*$/.test(token)) {
+    return { kind: "refused", reason: "the token has characters no token has" };
+  }
+  return token;
 }

@@ -72,13 +72,14 @@ type Content = Omit<SignedToken, "text" | "digest">;
 const READ = new BoundedMap<string, Content>(500);
 
 function readContent(text: string): Content {
-  const [head, body, signature, more] = text.split(".", 4);
-  if (head === undefined || body === undefined || signature === undefined || more !== undefined) {
+  const [head, body, signature] = partsOf(text) ?? [];
+  if (head === undefined || body === undefined || signature === undefined) {
     throw new InvalidToken("not three parts");
   }
-  const header = decodeObject(head);
+  const noObject = "not a JSON object with each member given once";
+  const header = decodeObject(decode(head), noObject);
   decode(signature);
-  const claims = decodeObject(body);
+  const claims = decodeObject(decode(body), noObject);
   const algorithm = header.get("alg");
   if (typeof algorithm !== "string") throw new InvalidToken("no algorithm");
   for (const name of header.keys()) {
@@ -129,14 +130,54 @@ export function textClaim({ claims }: SignedToken, name: string): string {
   return value;
 }
 
-function decodeObject(part: string): ReadonlyMap<string, unknown> {
-  const object = parseJsonObject(decode(part));
-  if (object === undefined) throw new InvalidToken("not a JSON object with each member given once");
+function partsOf(text: string): readonly string[] | undefined {
+  const parts = text.split(".", 4);
+  return parts.length === 3 ? parts : undefined;
+}
+
+function decodeObject(bytes: Buffer, message: string): ReadonlyMap<string, unknown> {
+  const object = parseJsonObject(bytes);
+  if (object === undefined) throw new InvalidToken(message);
   return object;
 }
 
-function decode(part: string): Buffer {
+/** Decodes non-empty canonical base64url. @throws {InvalidToken} */
+function decode(part: string, message = "not in base64url"): Buffer {
   const bytes = Buffer.from(part, "base64url");
-  if (part === "" || bytes.toString("base64url") !== part) throw new InvalidToken("not in base64url");
+  if (part === "" || bytes.toString("base64url") !== part) throw new InvalidToken(message);
   return bytes;
 }
+
+/** Parsed but unverified JWT of another issuer. */
+export interface ForeignToken {
+  readonly text: string;
+  readonly header: ReadonlyMap<string, unknown>;
+  readonly claims: ReadonlyMap<string, unknown>;
+  readonly body: string; // JSON of the claims
+}
+
+/** Signature algorithms (RFC 7518, 8037, 8812, 9864) without `none`. */
+const KNOWN_ALGORITHMS: ReadonlySet<unknown> = new Set(
+  ["HS256", "HS384", "HS512", ...SIGNATURE_ALGORITHMS, "ES256K", "Ed448"],
+);
+
+/**
+ * Parses a signed JWT (RFC 7515, 7519; RFC 8725, 2.4); `undefined` for an opaque token. Base64url must be
+ * canonical and members unique: other forms made providers fail with status 500. @throws {InvalidToken}
+ */
+export function readForeignToken(text: string): ForeignToken | undefined {
+  const [head, body, signature] = partsOf(text) ?? [];
+  if (head === undefined || body === undefined || signature === undefined) return undefined;
+  decode(signature, "the signature of the token is not in base64url");
+  const noHead = "the head of the token is no JSON object";
+  const header = decodeObject(decode(head, noHead), noHead);
+  if (!KNOWN_ALGORITHMS.has(header.get("alg"))) {
+    throw new InvalidToken("the head of the token names no signature algorithm");
+  }
+  const noClaims = "the claims of the token are no JSON object";
+  const bytes = decode(body, noClaims);
+  return { text, header, claims: decodeObject(bytes, noClaims), body: bytes.toString("utf8") };
+}
+
+/** Log reason for an unexpected opaque token. */
+export const NO_JWT = "the token is no signed JWT, and opaqueTokens is false";

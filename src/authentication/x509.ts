@@ -7,8 +7,7 @@ import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
-import { checkIdentity, NoIdentity } from "./check_identity.ts";
-import { isPersonalName } from "./personal_name.ts";
+import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
 /** Options of {@link x509}. */
 export interface X509Options {

@@ -1,6 +1,5 @@
 import { integer, optional } from "../config/key.ts";
-import { DERIVED_S } from "./provider_keys.ts";
-import { authenticatorKind } from "./authenticator_kind.ts";
+import { authenticatorKind, DERIVED_S } from "./authenticator_kind.ts";
 
 /** TLS client certificates, and names signed by a gateway (authentication.md 9). */
 export const clientCertificate = authenticatorKind({

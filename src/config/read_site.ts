@@ -151,14 +151,17 @@ export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefi
 
 function auditOf(
   reader: KeyReader,
-  { file, journal, required }: Infer<typeof AUDIT.keys>,
+  { file, journal, syslog, required }: Infer<typeof AUDIT.keys>,
   logging: LoggingConfig | undefined,
 ): AuditConfig {
-  if (journal && file !== undefined) {
-    const expected = `expected either the journal or a file, there is ${AUDIT.prefix}file too`;
-    reader.error(`${AUDIT.prefix}journal`, expected, "true");
+  const chosen = Object.entries({ journal: journal || undefined, syslog, file }).filter(([, value]) => value);
+  const [first, second] = chosen;
+  if (first && second) {
+    const expected = `expected one destination, there is ${AUDIT.prefix}${second[0]} too`;
+    reader.error(`${AUDIT.prefix}${first[0]}`, expected, String(first[1]));
   }
   if (journal) return { to: "journal", required };
+  if (syslog !== undefined) return { to: "syslog", address: syslog, required };
   if (file === "-") return { to: "console", required };
   if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file), required };
   return logging?.file === undefined

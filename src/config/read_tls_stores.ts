@@ -17,8 +17,11 @@ import type {
 } from "./service_config.ts";
 
 /** Reads paths of certificate, key and truststores; `loadTlsMaterial` reads their content. */
-export function readTlsStores(reader: KeyReader, { tls = true, servers, authentication }: Known): Parts {
-  const speaksTls = tls || servers === undefined ||
+export function readTlsStores(
+  reader: KeyReader,
+  { tls = true, servers, authentication, audit }: Known,
+): Parts {
+  const speaksTls = tls || servers === undefined || audit?.to === "syslog" ||
     servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
   const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
   const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;

@@ -23,7 +23,7 @@ export interface ServiceConfig {
   readonly site: SiteConfig;
   readonly features: FeaturesConfig;
   readonly https: HttpsConfig;
-  readonly credential: CredentialConfig | undefined; // absent only without HTTPS and TLS to daemons
+  readonly credential: CredentialConfig | undefined; // absent only without HTTPS, and TLS to daemons and log server
   /** For clients, daemons and identity providers; absent only without TLS. */
   readonly truststore: TruststoreConfig | undefined;
   readonly clientTruststore: TruststoreConfig | undefined; // absent: the common truststore
@@ -217,6 +217,7 @@ export type AuditConfig =
     | { readonly to: "file"; readonly path: string }
     | { readonly to: "console" }
     | { readonly to: "journal" }
+    | { readonly to: "syslog"; readonly address: string } // `tls://host:port`
   );
 
 /** Control socket. */

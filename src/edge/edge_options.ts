@@ -7,8 +7,8 @@ export interface EdgeTls {
   readonly key: string;
   readonly anchors: readonly string[]; // anchors for client certificates
   readonly revocation?: Revocation; // absent: no revocation check
-  /** `none`: not requested; `want`: requested, ignored if untrusted; `require`: mandatory. */
-  readonly clientCertificate: "none" | "want" | "require";
+  /** `requested`: ignored if untrusted; `required`: mandatory. */
+  readonly clientCertificate: "none" | "requested" | "required";
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxVersion: "TLSv1.2" | "TLSv1.3";
 }

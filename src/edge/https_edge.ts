@@ -247,7 +247,7 @@ export class HttpsEdge {
   }
 
   #lacksCertificate(socket: Socket): boolean {
-    return this.#tls?.clientCertificate === "require" && this.#peerOf(socket).certificate === undefined;
+    return this.#tls?.clientCertificate === "required" && this.#peerOf(socket).certificate === undefined;
   }
 
   /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */

@@ -19,7 +19,12 @@ export function tlsServerOptions(
 ) {
   const own = { cert: certificate, key, minVersion, maxVersion };
   if (clientCertificate === "none") return own;
-  return { ...own, ca: [...anchors], requestCert: true, rejectUnauthorized: clientCertificate === "require" };
+  return {
+    ...own,
+    ca: [...anchors],
+    requestCert: true,
+    rejectUnauthorized: clientCertificate === "required",
+  };
 }
 
 /**

@@ -6,6 +6,8 @@ import { Following } from "../store/following.ts";
 
 /** Poll interval in milliseconds. */
 const TURN_MS = 5000;
+/** Error that is always accepted, in milliseconds; otherwise the better one of two agreeing replies counts. */
+const GOOD_MS = 20;
 /** Deviation of the local clock that is logged, in milliseconds. */
 const TOLERANCE_MS = 30_000;
 
@@ -24,13 +26,13 @@ interface SharedClockParts {
  * local one.
  */
 export class SharedClock {
-  #asOf: { readonly time: number; readonly at: number } | undefined;
+  #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
   #isOff = false;
   readonly #following: Following;
 
   constructor(readonly parts: SharedClockParts) {
     const { clock, elapsed, behindMs, log, schedule } = parts;
-    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed() };
+    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed(), offMs: GOOD_MS };
     this.#following = new Following({
       look: () => this.#look(),
       everyMs: TURN_MS,
@@ -60,10 +62,12 @@ export class SharedClock {
     const asked = elapsed();
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const at = elapsed();
-    // The reply's time is that of the middle between request and reply.
-    const time = Number(found?.["now"]) + (at - asked) / 2;
-    this.#asOf = { time, at };
-    const aheadMs = clock() - time;
+    // The reply's time is that of the middle between request and reply, give or take half of what it took.
+    const offMs = (at - asked) / 2;
+    const time = Number(found?.["now"]) + offMs;
+    const isBetter = offMs <= Math.max(GOOD_MS, this.#asOf?.offMs ?? Infinity);
+    if (isBetter || Math.abs(this.read() - time) > offMs) this.#asOf = { time, at, offMs };
+    const aheadMs = clock() - this.read();
     learned(-aheadMs);
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;
     if (isOff && !this.#isOff) {

@@ -2,16 +2,29 @@ import { dirname } from "node:path";
 
 const LINE_END = 10;
 
-/** Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. */
+/** When a file is renamed to `.1`, which was renamed to `.2`, and so on. */
+export interface Rotation {
+  readonly maxSize?: number; // bytes; 0 or absent: never
+  readonly maxFiles?: number; // renamed files to keep; absent: 1
+}
+
+/**
+ * Append-only file. Recreated within a second after a rename (logrotate), and reopened after a failure. Several writers
+ * may rotate one file.
+ */
 export class AppendFile {
   readonly path: string;
+  readonly #rotation: () => Rotation;
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
+  #size = 0;
   #checkedAt = -Infinity;
   #torn = false; // whether the last write ended within a line
 
-  constructor(path: string) {
+  /** @param rotation Asked before each write. */
+  constructor(path: string, rotation: () => Rotation = () => ({})) {
     this.path = path;
+    this.#rotation = rotation;
   }
 
   /** Writes whole lines, after a partial write from the start of a line. @throws File system errors. */
@@ -23,6 +36,7 @@ export class AppendFile {
         at += file.writeSync(bytes.subarray(at));
         this.#torn = bytes[at - 1] !== LINE_END;
       }
+      this.#size += bytes.length;
     } catch (error) {
       this.close();
       throw error;
@@ -36,24 +50,43 @@ export class AppendFile {
 
   #open(): Deno.FsFile {
     const now = performance.now();
-    if (this.#file !== undefined && now - this.#checkedAt < 1000) return this.#file;
+    const { maxSize = 0, maxFiles = 1 } = this.#rotation();
+    const isFull = maxSize > 0 && this.#size >= maxSize;
+    if (this.#file !== undefined && !isFull && now - this.#checkedAt < 1000) return this.#file;
     this.#checkedAt = now;
-    if (this.#file !== undefined && inodeOf(this.path) !== this.#inode) this.close();
+    if (this.#file !== undefined && isFull) this.#rotate(this.#file, maxFiles);
+    if (statOf(this.path)?.ino !== this.#inode) this.close();
     if (this.#file === undefined) {
       Deno.mkdirSync(dirname(this.path), { recursive: true });
-      const isNew = inodeOf(this.path) === null;
+      const isNew = statOf(this.path) === undefined;
       this.#file = Deno.openSync(this.path, { append: true, create: true, mode: 0o640 });
       if (isNew) Deno.chmodSync(this.path, 0o640); // regardless of umask, the group may read
-      this.#inode = this.#file.statSync().ino;
     }
+    const { ino, size, isFile } = this.#file.statSync();
+    this.#inode = ino;
+    this.#size = isFile ? size : -Infinity; // devices and pipes are never renamed
     return this.#file;
+  }
+
+  /** Renames the file and the earlier ones; the oldest goes. Keeps the file if it cannot: no line may be lost. */
+  #rotate(file: Deno.FsFile, maxFiles: number): void {
+    try {
+      if (!file.tryLockSync(true) || statOf(this.path)?.ino !== this.#inode) return; // another writer renames it
+      for (let number = maxFiles - 1; number > 0; number--) {
+        const older = `${this.path}.${number}`;
+        if (statOf(older) !== undefined) Deno.renameSync(older, `${this.path}.${number + 1}`);
+      }
+      Deno.renameSync(this.path, `${this.path}.1`);
+    } catch {
+      this.close(); // opened again, also to release the lock
+    }
   }
 }
 
-function inodeOf(path: string): number | null {
+function statOf(path: string): Deno.FileInfo | undefined {
   try {
-    return Deno.statSync(path).ino;
+    return Deno.statSync(path);
   } catch {
-    return null; // removed
+    return undefined; // removed
   }
 }

@@ -1,10 +1,15 @@
-import { AppendFile } from "./append_file.ts";
+import { AppendFile, type Rotation } from "./append_file.ts";
 import { asJsonLines } from "./line_forms.ts";
 import { createLogger, formatLine, type LineSink, type Logger } from "./logger.ts";
 import { Sink, type SinkState } from "./sink.ts";
 
 /** `time level message key=value …`, or JSON objects. */
 type LogFormat = "text" | "json";
+
+/** Form of log lines, and when files are renamed. */
+interface LogOptions extends Rotation {
+  readonly format?: LogFormat;
+}
 
 /** Writer of whole lines. */
 export type Console = (text: string) => void;
@@ -16,21 +21,21 @@ export class LogFile {
   readonly #sinks: { file: Sink; readonly console: Sink };
   readonly #log: Logger;
   #file: AppendFile | undefined;
-  #format: LogFormat;
+  #options: LogOptions;
 
   /** @param path Absent: console only. */
-  constructor(path: string | undefined, console: Console = toConsole, format: LogFormat = "text") {
+  constructor(path: string | undefined, console: Console = toConsole, options: LogOptions = {}) {
     this.console = console;
     this.#log = createLogger(this.write);
     this.#sinks = { file: new Sink("log", this.#log), console: new Sink("console", this.#log) };
-    this.#format = format;
-    this.#file = path === undefined ? undefined : new AppendFile(path);
+    this.#options = options;
+    this.#file = this.#openFile(path);
   }
 
   readonly write: LineSink = (line) => this.writeLines(`${line}\n`);
 
   writeLines(lines: string): void {
-    const text = this.#format === "json" ? asJsonLines(lines) : lines;
+    const text = this.#formatted(lines);
     const count = text.split("\n").length - 1;
     attempt(this.#sinks.console, count, () => this.console(text));
     this.#append(text, count);
@@ -40,7 +45,7 @@ export class LogFile {
   retry(): void {
     if (!this.#sinks.file.failing) return;
     const line = `${formatLine(Date.now(), "info", "log file tried again")}\n`;
-    this.#append(this.#format === "json" ? asJsonLines(line) : line, 0);
+    this.#append(this.#formatted(line), 0);
   }
 
   /** State of the console and, if there is one, of the file. */
@@ -49,13 +54,21 @@ export class LogFile {
     return this.#file === undefined ? [console.state] : [file.state, console.state];
   }
 
-  /** Switches file and format. @param path Absent: console only. */
-  moveTo(path: string | undefined, format: LogFormat = "text"): void {
-    this.#format = format;
+  /** Switches file and options. @param path Absent: console only. */
+  moveTo(path: string | undefined, options: LogOptions = {}): void {
+    this.#options = options;
     if (path === this.#file?.path) return;
     this.#file?.close();
-    this.#file = path === undefined ? undefined : new AppendFile(path);
+    this.#file = this.#openFile(path);
     this.#sinks.file = new Sink("log", this.#log);
+  }
+
+  #openFile(path: string | undefined): AppendFile | undefined {
+    return path === undefined ? undefined : new AppendFile(path, () => this.#options);
+  }
+
+  #formatted(lines: string): string {
+    return this.#options.format === "json" ? asJsonLines(lines) : lines;
   }
 
   close(): void {

@@ -1,6 +1,5 @@
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
-import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
-import { DurationHistogram } from "../metrics/duration_histogram.ts";
+import { Counters, DurationHistogram, type Increments, methodLabel } from "../metrics/counters.ts";
 import type { Route } from "./http/router.ts";
 
 /** Answered request. */

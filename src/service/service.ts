@@ -116,7 +116,7 @@ class RoutedService implements Service {
     try {
       checkHeaderLengths(request.headers);
       accepted = Acceptance.of(request.headers.get("Accept"));
-      response = await this.#route(request, { requestId, log, trace, accepted, signal });
+      response = await this.#route(request, { log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
       const page = accepted.prefersHtml && await trace.route?.failed?.(failure, trace.asked);
@@ -188,7 +188,7 @@ class RoutedService implements Service {
 
   async #route(
     request: HttpRequest,
-    { requestId, log, trace, accepted, signal }: Handling,
+    { log, trace, accepted, signal }: Handling,
   ): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
     const { method, headers, client: { address: _, ...shown } } = request;
@@ -255,7 +255,6 @@ class RoutedService implements Service {
 }
 
 interface Handling {
-  readonly requestId: string;
   readonly log: Logger;
   readonly trace: Trace;
   readonly accepted: Acceptance;

@@ -1,9 +1,16 @@
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
-import { CallNumbers, CallTable } from "./call_table.ts";
-import { ChannelEnd, type ChannelMessage, type ResponseMessage } from "./wire.ts";
+import {
+  Ahead,
+  ByteStreamReceiver,
+  ByteStreamSender,
+  CallNumbers,
+  CallTable,
+  ChannelEnd,
+  type ChannelMessage,
+  type ResponseMessage,
+} from "./wire.ts";
 
 interface UnderWay {
   resolve(response: HttpResponse): void;

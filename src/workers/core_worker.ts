@@ -7,12 +7,8 @@ import { InvalidFile } from "../model/diagnostic.ts";
 import { createService, type Service } from "../service/service.ts";
 import { UnknownDatabase } from "../store/sqlite_database.ts";
 import { EdgeChannel } from "./edge_channel.ts";
-import { Measurements } from "./measurements.ts";
-import { WorkerAudit } from "./worker_audit.ts";
-import { workerLog } from "./worker_log.ts";
+import { hear, Measurements, surviveRejections, tell, WorkerAudit, workerLog } from "./worker_scope.ts";
 import type { FromCore, ToCoreWorker } from "./worker_message.ts";
-import { surviveRejections } from "./survive_rejections.ts";
-import { hear, tell } from "./worker_scope.ts";
 
 interface Core {
   readonly service: Service;

@@ -2,9 +2,15 @@ import type { Logger } from "../logging/logger.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, Body } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
-import { CallTable } from "./call_table.ts";
-import { ChannelEnd, type ChannelMessage, type RequestMessage } from "./wire.ts";
+import {
+  Ahead,
+  ByteStreamReceiver,
+  ByteStreamSender,
+  CallTable,
+  ChannelEnd,
+  type ChannelMessage,
+  type RequestMessage,
+} from "./wire.ts";
 
 interface UnderWay {
   readonly gone: AbortController;

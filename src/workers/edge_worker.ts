@@ -5,12 +5,9 @@ import { addressGroup } from "../model/address_group.ts";
 import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { CoreChannel } from "./core_channel.ts";
-import { Measurements } from "./measurements.ts";
-import { MetricsAnswer } from "./metrics_answer.ts";
-import { type WorkerLog, workerLog } from "./worker_log.ts";
+import { hear, Measurements, surviveRejections, tell, type WorkerLog, workerLog } from "./worker_scope.ts";
+import { MetricsAnswer } from "../metrics/exposition.ts";
 import type { ToEdgeWorker } from "./worker_message.ts";
-import { surviveRejections } from "./survive_rejections.ts";
-import { hear, tell } from "./worker_scope.ts";
 
 const cores = new Map<number, CoreChannel>();
 /** Generation of the core in use; 0: none yet. */

@@ -1,11 +1,9 @@
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import { ConnectionLimit } from "./connection_limit.ts";
-import { RestartPolicy } from "./restart_policy.ts";
+import { ConnectionLimit, ServingEdge } from "./serving_edge.ts";
+import { RestartPolicy, type WorkerLifecycle } from "./worker_lifecycle.ts";
 import { PortWatch } from "./port_watch.ts";
 import type { Resolve } from "./permissions.ts";
-import type { WorkerLifecycle } from "./worker_lifecycle.ts";
 import type { WorkerReports } from "./worker_reports.ts";
-import { ServingEdge } from "./serving_edge.ts";
 
 interface EdgesParts {
   readonly snapshot: () => Snapshot; // in use; an edge that dies is started with it again

@@ -1,6 +1,6 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { AdminRequest } from "../resource/admin/admin_request.ts";
-import { AnotherService, ControlSocket } from "./control/control_socket.ts";
+import { AnotherService, ControlSocket } from "./control_socket.ts";
 import { serviceStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -14,7 +14,7 @@ export interface OperationsConfig {
 export interface OperationsParts {
   readonly supervisor: Supervisor;
   readonly configuration: string; // absolute path of the main configuration file
-  /** Reloads the configuration and waits; {@link Supervisor.reloads} then has the outcome. */
+  /** Reloads the configuration and waits; the reports then have the outcome. */
   readonly reload: () => Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export class Operations {
     if (request.command === "status") return await serviceStatus(this.parts);
     if (request.command === "reload") {
       await reload();
-      return { ...supervisor.reloads.last, generation: supervisor.generation };
+      return { ...supervisor.reports.lastReload, generation: supervisor.generation };
     }
     const answer = await supervisor.call(request, request.command === "user show" ? DAEMONS_MS : CORE_MS);
     if ("status" in answer) return answer.status;

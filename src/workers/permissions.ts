@@ -3,7 +3,10 @@ import { endpointOf, type OfKind, type Remote } from "../config/kind.ts";
 import { hostsOf } from "../model/host_list.ts";
 import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
-import { nameServers } from "./name_servers.ts";
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { canonicalAddress } from "../model/address.ts";
+import { unlessAbsent } from "../model/unless_absent.ts";
 
 /** Permission list of a worker as in `deno.permissions`; the rest is refused. */
 export interface WorkerPermissions {
@@ -112,4 +115,23 @@ function endpoint(host: string, port: number | undefined): string {
 
 function orNone(list: readonly string[]): string[] | false {
   return list.length === 0 ? false : [...new Set(list)].sort();
+}
+
+/** Returns a host's addresses by preference; an address itself; nothing for an unknown name. */
+export async function resolveHost(host: string): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  try {
+    const found = await lookup(host, { all: true, order: "ipv4first" });
+    return [...new Set(found.map(({ address }) => address))];
+  } catch {
+    return []; // the connector reports it when it tries to connect
+  }
+}
+
+/** Returns the name servers of resolv.conf(5), without link-local ones with a zone: a permission cannot name them. */
+export async function nameServers(file = "/etc/resolv.conf"): Promise<readonly string[]> {
+  const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";
+  return [...text.matchAll(/^nameserver[ \t]+(\S+)/gm)].flatMap(([, address = ""]) =>
+    canonicalAddress(address) ?? []
+  );
 }

@@ -1,13 +1,12 @@
-import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
+import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName } from "../service/assembly/open_cluster.ts";
 import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import { AdminCalls } from "./admin_calls.ts";
-import { CannotStart } from "./cannot_start.ts";
+import { CannotStart } from "./worker_lifecycle.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
-import type { FromCore, FromWorker, ToCoreWorker } from "./worker_message.ts";
+import type { AdminReply, FromCore, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
 /** Time for a core to finish work with the daemons, in milliseconds. */
@@ -146,5 +145,52 @@ async function makeFolder(directory: string): Promise<void> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CannotStart([`persistence.directory ${directory}: ${reason}`], true);
+  }
+}
+
+/** Error for a core that is busy, gone or failed; the message is for the operator. */
+export class NoAnswer extends AdminRequestFailed {}
+
+/** Admin requests of the supervisor to one core that have no reply yet. */
+export class AdminCalls {
+  readonly #pending = new Map<number, (reply: AdminReply) => void>();
+  #next = 1;
+  #closed = false;
+
+  constructor(readonly send: (id: number, request: AdminRequest) => void) {
+  }
+
+  /** @throws {NoAnswer} */
+  call(request: AdminRequest, withinMs: number): Promise<AdminAnswer> {
+    if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      const settle = (reply: AdminReply) => {
+        clearTimeout(timer);
+        this.#pending.delete(id);
+        if ("failed" in reply) reject(new NoAnswer(reply.failed));
+        else resolve(reply.answer);
+      };
+      const timer = setTimeout(
+        () => settle({ id, failed: `the core did not answer within ${withinMs / 1000} s` }),
+        withinMs,
+      );
+      this.#pending.set(id, settle);
+      this.send(id, request);
+    });
+  }
+
+  settle(reply: AdminReply): void {
+    this.#pending.get(reply.id)?.(reply);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Fails all pending calls, since the core has ended. */
+  close(): void {
+    this.#closed = true;
+    for (const [id, settle] of [...this.#pending]) settle({ id, failed: "the core has ended" });
   }
 }

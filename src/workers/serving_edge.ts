@@ -1,12 +1,13 @@
-import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import { type EdgeOptions, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import { CannotStart } from "./cannot_start.ts";
-import type { ConnectionLimit } from "./connection_limit.ts";
-import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_snapshot.ts";
+import { CannotStart } from "./worker_lifecycle.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import type { Listening } from "./port_watch.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { FromWorker, ToEdgeWorker } from "./worker_message.ts";
+import { isDeepStrictEqual } from "node:util";
+import { closeSync, openSync } from "node:fs";
 
 /** Time for running requests to finish, in milliseconds. */
 export const DRAIN_MS = 20_000;
@@ -50,18 +51,19 @@ export class ServingEdge {
 
   /** @throws {CannotStart} If it cannot listen. */
   static async start(snapshot: Snapshot, parts: EdgeParts): Promise<ServingEdge> {
-    const { site, https, logging } = snapshot.config;
+    const { site, https: { maxConnections, maxIdleMs, hsts, frames, cors, proxyPeers }, logging } =
+      snapshot.config;
     const [address] = await parts.resolve(site.host);
     if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
     const options: EdgeOptions = {
       address,
       port: site.port || parts.port,
-      maxConnections: parts.connections.most(https.maxConnections),
-      proxies: edgeProxies(snapshot),
-      policy: edgePolicy(snapshot),
-      limits: edgeLimits(snapshot),
+      maxConnections: parts.connections.most(maxConnections),
+      proxies: proxiesOf(snapshot.config),
+      policy: { hsts, frames, cors },
+      limits: { ...LIMITS, keepAliveMs: Math.min(LIMITS.keepAliveMs, maxIdleMs), silentMs: maxIdleMs },
       tls: edgeTls(snapshot),
-      proxyPeers: proxyPeers(snapshot),
+      proxyPeers: proxyPeers.length === 0 ? undefined : proxyPeers,
     };
     const metrics = await metricsOptions(snapshot, parts);
     const edge = new ServingEdge(snapshot, [options, ...(metrics === undefined ? [] : [metrics])], parts);
@@ -90,7 +92,7 @@ export class ServingEdge {
 
   /** Reports whether it can serve another setup. */
   canServe(snapshot: Snapshot): boolean {
-    return sameEdge(this.snapshot, snapshot);
+    return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
   /** Reports whether another setup's edge needs its port; one of two addresses may include the other. */
@@ -148,4 +150,78 @@ async function metricsOptions(
   const [address] = await resolve(host);
   if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
   return { address, port: port || metricsPort, maxConnections: MAX_SCRAPERS, limits: LIMITS };
+}
+
+const LOOPBACK = ["127.0.0.0/8", "::1"];
+
+/** Returns the edge's TLS settings; absent: plain HTTP. */
+function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined {
+  if (!https.tls || material === undefined) return undefined;
+  const { certificate, key, anchors, clientAnchors = anchors } = material;
+  return {
+    certificate,
+    key,
+    anchors: clientAnchors,
+    revocation: material.clientAnchors === undefined ? material.revocation : material.clientRevocation,
+    clientCertificate: https.clientCertificate,
+    minVersion: https.minTlsVersion,
+    maxVersion: https.maxTlsVersion,
+  };
+}
+
+/** Returns the proxies whose forwarded addresses count: without TLS only local ones, else the gateway's. */
+function proxiesOf({ https, gateway }: ServiceConfig): string[] {
+  return [...(https.tls ? [] : LOOPBACK), ...(gateway.enabled ? gateway.trustedPeers : [])];
+}
+
+/** Returns what never changes in the life of an edge: its addresses and limits. */
+function fixed({ config }: Snapshot): unknown[] {
+  const { site, https, metrics } = config;
+  return [site.host, site.port, https, proxiesOf(config), metrics.listen];
+}
+
+/** Default limit of connections. */
+const MOST_CONNECTIONS = 4096;
+/** Open files for everything else, such as daemons, databases and logs. */
+const HEADROOM = 256;
+const MOST_TRIED = 16_384;
+
+/** Limits the edge's connections to the available file descriptors: a listener that cannot accept one dies silently. */
+export class ConnectionLimit {
+  readonly #tried: number;
+  readonly #files: number;
+
+  /**
+   * Determines how many files the process can open; call it before anything else opens some.
+   * @param openable Counts files that can be opened; by default tries it, since reading the limit needs more rights.
+   */
+  constructor(configured: number | undefined, openable: (wanted: number) => number = tryOpenFiles) {
+    this.#tried = wantedOf(configured) + HEADROOM;
+    this.#files = openable(this.#tried);
+  }
+
+  /** Returns the limit. @param configured 0: as many as open files allow; absent: the default. */
+  most(configured: number | undefined): number {
+    const wanted = wantedOf(configured);
+    if (this.#files >= this.#tried) return wanted;
+    return Math.min(wanted, Math.max(this.#files - HEADROOM, Math.floor(this.#files / 2)));
+  }
+}
+
+function wantedOf(configured: number | undefined): number {
+  return configured === undefined ? MOST_CONNECTIONS : configured === 0 ? MOST_TRIED : configured;
+}
+
+/** Opens a directory repeatedly, then closes all handles; microseconds each. */
+function tryOpenFiles(wanted: number): number {
+  const open: number[] = [];
+  try {
+    while (open.length < Math.min(wanted, MOST_TRIED)) open.push(openSync("/", "r"));
+  } catch {
+    // This is the limit; Windows opens no directory and has no limit to find.
+    if (open.length === 0) return wanted;
+  } finally {
+    open.forEach(closeSync);
+  }
+  return open.length === MOST_TRIED ? wanted : open.length;
 }

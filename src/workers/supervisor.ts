@@ -5,10 +5,10 @@ import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
-import type { Resolve } from "./permissions.ts";
-import { ReloadRecord } from "./reload_record.ts";
-import { resolveHost } from "./resolve_host.ts";
+import { type Resolve, resolveHost } from "./permissions.ts";
+import { syslogServer } from "./syslog_server.ts";
 import { WorkerLifecycle } from "./worker_lifecycle.ts";
+import { metricsPage } from "./service_status.ts";
 import { WorkerReports } from "./worker_reports.ts";
 import type { ServingCore } from "./serving_core.ts";
 
@@ -21,8 +21,6 @@ interface SupervisorOptions {
   readonly logFile?: LogFile;
   readonly resolve?: Resolve;
   readonly hostName?: string; // name of this machine, for people
-  /** Makes the page for scrapers; see `metricsPage()`. */
-  readonly metricsPage?: (supervisor: Supervisor) => Promise<string>;
 }
 
 /**
@@ -31,7 +29,6 @@ interface SupervisorOptions {
  */
 export class Supervisor {
   readonly reports: WorkerReports;
-  readonly reloads: ReloadRecord;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
   #snapshot: Snapshot; // what is in use, and what workers that die are started with again
@@ -43,11 +40,13 @@ export class Supervisor {
   private constructor(
     snapshot: Snapshot,
     logFile: LogFile,
-    { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
+    { resolve, hostName }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
     this.#snapshot = snapshot;
-    this.reports = new WorkerReports(logFile, snapshot.config, () => this.#cores.tellAudit());
-    this.reloads = new ReloadRecord(this.reports);
+    this.reports = new WorkerReports(logFile, snapshot.config, {
+      auditChanged: () => this.#cores.tellAudit(),
+      logServer: (address, log) => syslogServer({ address, hostName, log, snapshot: () => this.#snapshot }),
+    });
     const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
       ...common,
@@ -64,13 +63,12 @@ export class Supervisor {
   static async start(
     snapshot: Snapshot,
     {
-      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging.format),
+      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging),
       resolve = resolveHost,
       hostName = "localhost",
-      metricsPage = () => Promise.resolve(""),
     }: SupervisorOptions = {},
   ): Promise<Supervisor> {
-    const supervisor = new Supervisor(snapshot, logFile, { resolve, hostName, metricsPage });
+    const supervisor = new Supervisor(snapshot, logFile, { resolve, hostName });
     try {
       await supervisor.#changes.inTurn(() => supervisor.#begin());
     } catch (error) {

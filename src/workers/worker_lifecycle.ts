@@ -1,4 +1,5 @@
-import { CannotStart } from "./cannot_start.ts";
+import type { Fields } from "../logging/logger.ts";
+import type { WorkerReports } from "./worker_reports.ts";
 
 /** Serialises changes of workers: each begins with the result of the previous one. */
 export class WorkerLifecycle {
@@ -38,5 +39,91 @@ export class WorkerLifecycle {
   /** @throws {CannotStart} If the service is shutting down. */
   throwIfOver(): void {
     if (this.#over) throw new CannotStart(["the service is shutting down"]);
+  }
+}
+
+/** Error of a start or reload; the diagnostics are for the operator. */
+export class CannotStart extends Error {
+  /** @param permanent Whether another attempt with the same configuration fails, too. */
+  constructor(readonly diagnostics: readonly string[], readonly permanent = false) {
+    super(diagnostics.join("\n"));
+  }
+}
+
+const LONGEST_PAUSE_MS = 30_000;
+const FIRST_PAUSE_MS = 1000;
+/** Lifetime in milliseconds after which a death is unrelated to the start. */
+const LONG_LIFE_MS = 60_000;
+
+interface RestartPolicyParts {
+  readonly what: "edge" | "core"; // the kind of worker, for log and metrics
+  readonly start: () => Promise<void>; // starts a replacement, unless there is one by then
+  readonly changes: WorkerLifecycle;
+  readonly reports: Pick<WorkerReports, "log"> & {
+    readonly counters: Pick<WorkerReports["counters"], "count">;
+  };
+  readonly pause?: (ms: number) => Promise<void>; // waits for so many milliseconds
+}
+
+/** Replaces dead workers of one kind, with growing pauses, since the cause of death may persist. */
+export class RestartPolicy<T extends object> {
+  readonly #parts: Required<RestartPolicyParts>;
+  #current: T | undefined;
+  #takenAt = 0; // by a monotonic clock
+  #pauseMs = 0;
+  #trying = false;
+  #closed = false;
+
+  constructor(parts: RestartPolicyParts) {
+    this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
+  }
+
+  /** Current worker; absent while the next one starts. */
+  get current(): T | undefined {
+    return this.#current;
+  }
+
+  /** Sets the worker; returns the previous one. */
+  put(next: T): T | undefined {
+    const before = this.#current;
+    this.#current = next;
+    this.#takenAt = performance.now();
+    return before;
+  }
+
+  /** Replaces a dead worker, if it is the current one. */
+  lost(dead: T, particulars: Fields): void {
+    if (this.#current !== dead || this.#closed) return;
+    this.#current = undefined;
+    if (performance.now() - this.#takenAt > LONG_LIFE_MS) this.#pauseMs = 0;
+    this.#parts.reports.log.error(`${this.#parts.what} died, starting another`, particulars);
+    void this.#replace();
+  }
+
+  /** Stops replacing. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #replace(): Promise<void> {
+    if (this.#trying) return;
+    this.#trying = true;
+    const { what, start, changes, reports: { log, counters }, pause } = this.#parts;
+    while (!this.#closed && this.#current === undefined) {
+      const pauseMs = this.#pauseMs;
+      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
+      await pause(pauseMs);
+      if (this.#closed) break;
+      try {
+        await changes.inTurn(async () => this.#current === undefined ? await start() : undefined);
+      } catch (error) {
+        log.error("worker could not be replaced, trying again", { what, error });
+        continue;
+      }
+      if (this.#current === undefined) continue; // died already
+      log.warn("worker replaced", { what });
+      counters.count("authserver_worker_restarts_total", { worker: what });
+    }
+    this.#trying = false;
   }
 }

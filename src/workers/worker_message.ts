@@ -1,11 +1,10 @@
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
-import type { AdminRequest } from "../resource/admin/admin_request.ts";
+import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { ServiceOptions } from "../service/assembly/service_options.ts";
 import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
-import type { AdminReply } from "./admin_calls.ts";
-import type { Report } from "./measurements.ts";
+import type { Increments } from "../metrics/counters.ts";
 
 /** Message of the supervisor to the edge's worker. */
 export type ToEdgeWorker =
@@ -68,3 +67,18 @@ export type FromWorker =
   /** From the edge: the core has no pending requests. */
   | { readonly kind: "core-idle"; readonly generation: number }
   | { readonly kind: "closed" };
+
+/** A core's reply to one admin request; the text of a failure is for the operator. */
+export type AdminReply =
+  | { readonly id: number; readonly answer: AdminAnswer }
+  | { readonly id: number; readonly failed: string };
+
+/** Events in a worker since its last report, as plain data. */
+export interface Report {
+  readonly counts: Increments;
+  /** Delays of the clock readings, as any other task waits for the event loop. */
+  readonly delaysMs: readonly number[];
+  /** Longest delay caused by the worker's own work, in milliseconds, not by a lack of processors. */
+  readonly ownDelayMs: number;
+  readonly rejections: number; // promises that were rejected and nobody handled
+}

@@ -2,22 +2,35 @@ import { isDeepStrictEqual } from "node:util";
 import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import { AppendFile } from "../logging/append_file.ts";
+import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
 import { AuditLines } from "../logging/audit_lines.ts";
 import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
-import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import { createLogger, type Logger } from "../logging/logger.ts";
 import { Sink, type SinkState } from "../logging/sink.ts";
-import { Counters } from "../metrics/counters.ts";
-import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import type { Report } from "./measurements.ts";
-import type { FromWorker } from "./worker_message.ts";
-import { AuditJournal } from "../logging/audit_journal.ts";
+import { Counters, DurationHistogram } from "../metrics/counters.ts";
+import type { FromWorker, Report } from "./worker_message.ts";
+
+/** Outcome of the last reload. */
+interface LastReload {
+  readonly at: number; // milliseconds since the epoch
+  readonly ok: boolean;
+  readonly diagnostics: readonly string[]; // as in the log
+}
 
 const WORKERS = ["supervisor", "edge", "core"];
 
 interface ReportsConfig {
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
+}
+
+/** Parts of the supervisor. */
+interface ReportsParts {
+  /** Called when audit lines cannot be written any more, and when they can again. */
+  readonly auditChanged?: () => void;
+  /** Opens a log server. */
+  readonly logServer: (address: string, log: Logger) => AuditReceiver;
 }
 
 /** Receives workers' log lines, audit lines, counts and delays, and writes the files. */
@@ -29,28 +42,39 @@ export class WorkerReports {
   readonly lagMs = new Map<string, number>();
   /** Part of it that the worker's own work caused, at most. */
   readonly ownLagMs = new Map<string, number>();
+  /** The start counts as a success. */
+  lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
-  #level: Level;
+  #logging: LoggingConfig;
   #auditConfig: AuditConfig;
   #audit: AuditSink;
   readonly #auditSink: Sink;
+  readonly #logServer: ReportsParts["logServer"];
 
-  /** @param auditChanged Called when audit lines cannot be written any more, and when they can again. */
-  constructor(logFile: LogFile, { logging, audit }: ReportsConfig, auditChanged?: () => void) {
+  constructor(
+    logFile: LogFile,
+    { logging, audit }: ReportsConfig,
+    { auditChanged, logServer }: ReportsParts,
+  ) {
     this.#logFile = logFile;
-    this.#level = logging.level;
-    this.log = createLogger(logFile.write, { threshold: () => this.#level });
+    this.#logging = logging;
+    this.#logServer = logServer;
+    this.log = createLogger(logFile.write, { threshold: () => this.#logging.level });
     this.#auditSink = new Sink("audit", this.log, auditChanged);
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
-    for (const worker of WORKERS) this.rejected(worker, 0); // to be seen to grow, a count must have been there
+    // A count must be there to be seen to grow.
+    for (const worker of WORKERS) this.rejected(worker, 0);
+    for (const result of ["ok", "failed"]) {
+      this.counters.count("authserver_config_reloads_total", { result }, 0);
+    }
   }
 
   /** Changes the files; unwritten lines go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
-    this.#level = logging.level;
-    this.#logFile.moveTo(logging.file, logging.format);
+    this.#logging = logging;
+    this.#logFile.moveTo(logging.file, logging);
     if (isDeepStrictEqual(audit, this.#auditConfig)) return;
     const before = this.#audit;
     this.#auditConfig = audit;
@@ -89,6 +113,14 @@ export class WorkerReports {
     this.counters.count("authserver_unhandled_rejections_total", { worker }, times);
   }
 
+  /** Remembers, counts and audits a reload. @param diagnostics Absent: it succeeded. */
+  reloaded(diagnostics?: readonly string[]): void {
+    const ok = diagnostics === undefined;
+    this.lastReload = { at: Date.now(), ok, diagnostics: diagnostics ?? [] };
+    this.counters.count("authserver_config_reloads_total", { result: ok ? "ok" : "failed" });
+    this.audit({ event: "reload", decision: ok ? "granted" : "refused", reason: diagnostics?.[0] });
+  }
+
   /** Records an act of the operator or supervisor. */
   audit(record: AuditRecord): void {
     this.writeAudit([formatAuditLine(Date.now(), record)]);
@@ -123,11 +155,16 @@ export class WorkerReports {
     const { console } = this.#logFile;
     switch (this.#auditConfig.to) {
       case "file":
-        return new AuditLines(new AppendFile(this.#auditConfig.path), this.#auditSink);
+        return new AuditLines(
+          new AppendFile(this.#auditConfig.path, () => this.#logging),
+          this.#auditSink,
+        );
       case "console":
         return new AuditLines({ path: "console", append: console, close: () => {} }, this.#auditSink);
       case "journal":
-        return new AuditJournal(this.#auditSink);
+        return new AuditStream(systemdJournal(), this.#auditSink);
+      case "syslog":
+        return new AuditStream(this.#logServer(this.#auditConfig.address, this.log), this.#auditSink);
     }
   }
 }

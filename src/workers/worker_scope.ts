@@ -1,4 +1,9 @@
-import type { FromWorker } from "./worker_message.ts";
+import type { FromWorker, Report } from "./worker_message.ts";
+import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
+import process from "node:process";
+import type { Increments } from "../metrics/counters.ts";
+import { type Stopwatch, stopwatch } from "../model/clock.ts";
 
 /** Used part of a worker's global scope; Deno's worker library would clash with the main one. */
 interface WorkerScope<In> {
@@ -16,4 +21,123 @@ export function hear<In>(receive: (message: In) => void): void {
 /** Sends a message to the supervisor. */
 export function tell(message: FromWorker): void {
   self.postMessage(message);
+}
+
+/** Logs and counts unhandled rejections, which are defects, instead of ending the process. */
+export function surviveRejections(log: Logger, counted: () => void): void {
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    log.error("rejection that nobody handled", { error: event.reason });
+    counted();
+  });
+}
+
+/** Longest delay of `info` and `debug` lines, in milliseconds. */
+const BATCH_MS = 50;
+const BATCH_LINES = 500;
+
+/** Log of a worker. */
+export interface WorkerLog {
+  readonly log: Logger;
+  /** Sends pending lines; the last act of a worker. */
+  flush(): void;
+}
+
+/**
+ * Returns a logger that sends batches to the supervisor, so that workers need no right to write files; warnings and
+ * errors go at once.
+ */
+export function workerLog(
+  post: (text: string) => void,
+  threshold: Level | (() => Level),
+): WorkerLog {
+  let batch: string[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (batch.length > 0) post(`${batch.join("\n")}\n`);
+    batch = [];
+  };
+  const log = createLogger((line, level) => {
+    batch.push(line);
+    if (level === "warn" || level === "error" || batch.length >= BATCH_LINES) flush();
+    else timer ??= setTimeout(flush, BATCH_MS);
+  }, { threshold });
+  return { log, flush };
+}
+
+/** Sends audit lines to the supervisor, batched per event loop turn and ahead of the responses they concern. */
+export class WorkerAudit {
+  #batch: string[] = [];
+
+  constructor(readonly post: (lines: readonly string[]) => void) {
+  }
+
+  readonly record = (record: AuditRecord): void => {
+    this.#batch.push(formatAuditLine(Date.now(), record));
+    if (this.#batch.length === 1) setImmediate(() => this.flush());
+  };
+
+  flush(): void {
+    if (this.#batch.length > 0) this.post(this.#batch);
+    this.#batch = [];
+  }
+}
+
+/** Report interval in milliseconds. */
+const REPORT_MS = 1000;
+/** Interval of clock readings in milliseconds: the error of a measured stall. */
+const LOOK_MS = 100;
+
+/** Reports counts, event loop delays and survived defects of a worker once a second. */
+export class Measurements {
+  #delaysMs: number[] = [];
+  #ownDelayMs = 0;
+  #rejections = 0;
+
+  constructor(
+    readonly take: () => Increments,
+    readonly post: (report: Report) => void,
+    { elapsed = stopwatch, worked = threadMs }: {
+      readonly elapsed?: Stopwatch;
+      readonly worked?: Stopwatch;
+    } = {},
+  ) {
+    let [lookedAt, reportedAt, workedBefore] = [elapsed(), elapsed(), worked()];
+    setInterval(() => {
+      const [now, workedNow] = [elapsed(), worked()];
+      const delay = Math.max(0, Math.round((now - lookedAt - LOOK_MS) * 10) / 10);
+      this.#delaysMs.push(delay);
+      this.#ownDelayMs = Math.max(this.#ownDelayMs, Math.min(delay, workedNow - workedBefore));
+      [lookedAt, workedBefore] = [now, workedNow];
+      if (now - reportedAt < REPORT_MS) return;
+      reportedAt = now;
+      this.report();
+    }, LOOK_MS);
+  }
+
+  /** Counts an unhandled rejection. */
+  rejected(): void {
+    this.#rejections++;
+  }
+
+  /** Reports now; also at the end of the worker. */
+  report(): void {
+    this.post({
+      counts: this.take(),
+      delaysMs: this.#delaysMs,
+      ownDelayMs: this.#ownDelayMs,
+      rejections: this.#rejections,
+    });
+    this.#delaysMs = [];
+    this.#ownDelayMs = 0;
+    this.#rejections = 0;
+  }
+}
+
+/** Returns the thread's processor time in milliseconds, in the system's clock ticks. */
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
 }

@@ -147,9 +147,9 @@ Deno.test(`${4 * ROUNDS} damaged files while serving: no login fails of whose li
   await new Promise((resolve) => setTimeout(resolve, 2000));
   assert.equal((await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } })).status, 403);
   note("trials", {
-    trial: "files of users, keys, map and reservations, cut off or with a bit flipped, while serving",
+    trial: "truncated files and flipped bits in users, keys, map and reservations while serving",
     done: `${4 * ROUNDS} damaged files, then good ones with fewer users`,
-    outcome: `${logins} logins by those whose lines were whole, none failed; removed users out after 2 s`,
+    outcome: `${logins} logins of users with intact lines, none failed; removed users refused after 2 s`,
   });
 });
 

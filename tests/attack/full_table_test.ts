@@ -55,8 +55,8 @@ Deno.test("tables full of failures forget no wait, and keep nobody out who is kn
   clock.now += 1000 * CONFIG.maxDelaySeconds;
   assert(looked(guesser), "a wait ends");
   note("trials", {
-    trial: "failing to log in under more names and from more addresses than are remembered",
+    trial: "failed logins with more names and addresses than the tables hold",
     done: `${attempts} failures under ${ATTACKERS} names from as many addresses, at tables of ${CAPACITY}`,
-    outcome: "known users log in all the time, whoever had to wait still has to",
+    outcome: "known users can always log in; delays stay in force",
   });
 });

@@ -60,8 +60,8 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
   assert(cores < STORM / 2 + 10, `${cores} reloads: what comes while one is under way counts as one`);
   assert(answered > STORM, `${answered} answers`);
   note("trials", {
-    trial: "reloads and changes of files at once, a third of them with mistakes",
+    trial: "concurrent reloads and file changes, a third of them with mistakes",
     done: `${STORM} reloads and ${3 * STORM} changes while 8 clients ask`,
-    outcome: `${answered} requests, none failed; reloaded ${cores} times; the last change counts`,
+    outcome: `${answered} requests, none failed; reloaded ${cores} times; the last change is in use`,
   });
 });

@@ -88,7 +88,7 @@ for (
     assert.equal((await timed(SAM)).reply.status, withScrypt ? 200 : 401, "the service reads the line");
     agent.destroy();
     note("trials", {
-      trial: `finding out who exists by the time of a refusal, with ${what}`,
+      trial: `user enumeration by the time of a refusal, with ${what}`,
       done: `${SAMPLES} guesses at each of ${CALLERS.length} kinds of user, in turn`,
       outcome: `lower quartiles at most ${apart.toFixed(2)} ms apart; same status, headers and body`,
     });

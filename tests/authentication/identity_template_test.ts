@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { NoIdentity } from "../../src/authentication/check_identity.ts";
-import { claimAt } from "../../src/authentication/claims.ts";
-import { fillIdentityTemplate } from "../../src/authentication/identity_template.ts";
+import { claimAt, fillIdentityTemplate } from "../../src/authentication/claims.ts";
 import { templateDiagnostic } from "../../src/model/name_template.ts";
 import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { canonicalDn, parseName } from "../../src/model/distinguished_name.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { tokenForProvider } from "../../src/authentication/provider_token.ts";
+import { tokenForProvider } from "../../src/authentication/parse_credentials.ts";
 import { basic, bearer, bound } from "./sample_credentials.ts";
 
 Deno.test("tokenForProvider() gives a token with a proof of possession only to an authenticator that verifies proofs", () => {

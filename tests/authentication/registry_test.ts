@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { PROOFS, ReplayCache } from "../../src/model/replay_cache.ts";
 import { join } from "node:path";
-import type { AuthenticatorParts } from "../../src/authentication/authenticator_kind.ts";
+import { PROOFS, ReplayCache } from "../../src/model/replay_cache.ts";
+import {
+  type AuthenticatorParts,
+  createAuthenticators,
+} from "../../src/authentication/authenticator_kind.ts";
 import { AUTHENTICATORS } from "../../src/authentication/kinds.ts";
-import { createAuthenticators } from "../../src/authentication/registry.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { onlyHttp } from "../outgoing/only_http.ts";
 

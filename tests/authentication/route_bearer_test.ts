@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { readBearer } from "../../src/authentication/route_bearer.ts";
+import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import type { BearerRoute } from "../../src/model/credentials.ts";
 import { unsignedJwt } from "./sample_credentials.ts";
 

@@ -1,4 +1,4 @@
-import { readBearer } from "../../src/authentication/route_bearer.ts";
+import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
 import { Secret } from "../../src/model/secret.ts";
 

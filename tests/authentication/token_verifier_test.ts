@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { parseSignedToken } from "../../src/authentication/signed_token.ts";
-import { TokenVerifier } from "../../src/authentication/token_verifier.ts";
+import { TokenVerifier } from "../../src/authentication/jws_signature.ts";
 import { signToken } from "./sign_token.ts";
 
 const own = generateKeyPairSync("ed25519");

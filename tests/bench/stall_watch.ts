@@ -1,4 +1,4 @@
-import { askService } from "../../src/workers/control/ask_service.ts";
+import { askService } from "../../src/command/running/ask_running.ts";
 import type { Site } from "../system/running_service.ts";
 
 /** Each worker tells once a second how late it was at most; whoever looks more often than that misses none. */

@@ -241,7 +241,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Posing as a member of a share's group"],
     broken: "a provider's group `mine:hpc` puts its users into the group `hpc`",
-    file: "src/authentication/unix_groups.ts",
+    file: "src/authentication/assignments.ts",
     change: instead("(foreign ? [name] : groupNames(name))", "groupNames(name)"),
     tests: ["tests/attributes/attribute_places_test.ts", "tests/authentication/oauth/oauth_test.ts"],
   },
@@ -518,9 +518,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Crashing the core to reset failed logins"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/workers/core_state.ts",
+    file: "src/workers/cores.ts",
     change: instead("if (throttling !== undefined) this.#throttling.adopt(throttling);", ""),
-    tests: ["tests/workers/core_state_test.ts", "tests/system/worker_deaths_test.ts"],
+    tests: ["tests/workers/cores_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
@@ -803,9 +803,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A provider's error that repeats a secret"],
     broken: "an error text that repeats the token is in the log",
-    file: "src/outgoing/error_text.ts",
+    file: "src/authentication/provider_answers.ts",
     change: instead('secret === "" ? sofar : sofar.replaceAll(secret, "***")', "sofar"),
-    tests: ["tests/outgoing/error_text_test.ts"],
+    tests: ["tests/authentication/error_text_test.ts"],
   },
   {
     rows: ["Cross-site request forgery, also from other ports of the host"],
@@ -924,7 +924,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Expensive SAML markup; huge revocation lists"],
     broken: "comments in a SAML message are not refused before it is read",
-    file: "src/authentication/unity/xml_markup.ts",
+    file: "src/authentication/unity/xml_element.ts",
     change: instead('if (next === "!") throw', 'if (next === "") throw'),
     tests: ["tests/authentication/unity/xml_markup_test.ts"],
   },
@@ -993,7 +993,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Another user of the host"],
     broken: "everybody on the host may write to the control socket",
-    file: "src/workers/control/control_socket.ts",
+    file: "src/workers/control_socket.ts",
     change: instead("Deno.chmodSync(hidden, 0o600)", "Deno.chmodSync(hidden, 0o666)"),
     tests: ["tests/attack/odd_requests_test.ts"],
     only: "another user of the host",
@@ -1077,7 +1077,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A subject that differs in case only"],
     broken: "subjects count without regard to case",
-    file: "src/authentication/identity_template.ts",
+    file: "src/authentication/claims.ts",
     change: instead('claim === "sub" ? distinctByCase(value) : value', "value"),
     tests: ["tests/authentication/identity_template_test.ts"],
   },

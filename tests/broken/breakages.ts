@@ -11,8 +11,8 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   },
   {
     rows: [
-      "the log and the audit stream are on a full disk",
-      "the log and the audit stream are on a read-only disk",
+      "the disk of log and audit file is full",
+      "the disk of log and audit file is read-only",
     ],
     broken: "a log file that cannot be written fails the request",
     file: "src/logging/log_file.ts",
@@ -20,28 +20,28 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     tests: ["tests/faults/disk_test.ts", "tests/logging/log_file_test.ts"],
   },
   {
-    rows: ["required audit lines are on a full disk"],
+    rows: ["the disk of required audit lines is full"],
     broken: "requests are served without the audit lines that they need",
     file: "src/service/service.ts",
     change: instead("this.#auditFails && config.audit.required && route.audit", "false"),
     tests: ["tests/service/required_audit_test.ts", "tests/system/sinks_test.ts"],
   },
   {
-    rows: ["the list of tokens is on a full disk", "the shares are on a full disk"],
+    rows: ["the disk of the token registry is full", "the disk of the shares is full"],
     broken: "nobody learns of a database that cannot be written",
     file: "src/store/sqlite_database.ts",
     change: instead("if (isUnwritable(error)) this.#sink?.failed(error, this.file);", ""),
     tests: ["tests/store/sqlite_database_test.ts", "tests/faults/disk_test.ts"],
   },
   {
-    rows: ["the shares are on a full disk", "the shares are on a read-only disk at the start"],
+    rows: ["the disk of the shares is full", "the disk of the shares is read-only at the start"],
     broken: "a store that cannot be written is no error of its own",
     file: "src/model/errors.ts",
     change: instead("ERR_SHARE_STORE: { status: 503,", "ERR_SHARE_STORE: { status: 500,"),
     tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
   {
-    rows: ["the list of tokens is on a full disk"],
+    rows: ["the disk of the token registry is full"],
     broken: "a list of tokens that cannot be written is told from no other failure",
     file: "src/store/database_record_store.ts",
     change: instead(
@@ -73,7 +73,7 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/outgoing/https_client_test.ts"],
   },
   {
-    rows: ["the provider sends an answer without end", "the XUUDB sends an answer without end"],
+    rows: ["the provider sends an endless answer", "the XUUDB sends an endless answer"],
     broken: "there is no limit for the length of an answer",
     file: "src/outgoing/https_client.ts",
     change: instead("if (length > MAX_BODY_BYTES)", "if (false)"),
@@ -95,14 +95,14 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/outgoing/https_client_test.ts"],
   },
   {
-    rows: ["the provider answers 500", "the provider answers 429", "the provider sends us elsewhere"],
+    rows: ["the provider answers 500", "the provider answers 429", "the provider redirects"],
     broken: "whatever status comes with an answer",
     file: "src/authentication/oauth/provider_question.ts",
     change: instead("if (status < 200 || status >= 300) return", "if (status < 0) return"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {
-    rows: ["the provider answers with a page", "the provider answers with half an object"],
+    rows: ["the provider answers with an HTML page", "the provider answers with half a JSON object"],
     broken: "what cannot be read of a provider fails otherwise",
     file: "src/authentication/oauth/reply_variables.ts",
     change: instead(
@@ -112,7 +112,7 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {
-    rows: ["the provider leaves out who it is"],
+    rows: ["the provider omits the subject"],
     broken: "a value that the provider left out is an empty text",
     file: "src/authentication/expression/evaluator.ts",
     change: instead(
@@ -122,7 +122,7 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/authentication/expression"],
   },
   {
-    rows: ["the provider names somebody with line breaks in the name"],
+    rows: ["the provider returns a name with line breaks"],
     broken: "names may have control characters",
     file: "src/authentication/check_identity.ts",
     change: instead(
@@ -132,7 +132,7 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/authentication/check_identity_test.ts"],
   },
   {
-    rows: ["the provider says who it is in an assertion that somebody else signed"],
+    rows: ["the provider sends an assertion with a foreign signature"],
     broken: "whoever signed an assertion is trusted",
     file: "src/authentication/unity/unity.ts",
     change: instead(
@@ -142,9 +142,9 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
-    rows: ["the provider sends an assertion of an hour ago"],
+    rows: ["the provider sends an assertion that expired an hour ago"],
     broken: "the end of an assertion is not looked at",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -156,9 +156,9 @@ const PROVIDERS: readonly Breakage[] = [
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
-    rows: ["the provider sends an assertion that was made for another service"],
+    rows: ["the provider sends an assertion for another audience"],
     broken: "an assertion for another audience is taken",
-    file: "src/authentication/unity/assertion.ts",
+    file: "src/authentication/unity/saml_response.ts",
     change: instead('throw new InvalidResponse("the assertion is for another audience");', ""),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -166,7 +166,7 @@ const PROVIDERS: readonly Breakage[] = [
 
 const XUUDB: readonly Breakage[] = [
   {
-    rows: ["the XUUDB answers 429", "the XUUDB answers 500", "the XUUDB sends us elsewhere"],
+    rows: ["the XUUDB answers 429", "the XUUDB answers 500", "the XUUDB redirects"],
     broken: "whatever status comes with an answer of the XUUDB counts",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead("if (status !== 200)", "if (false)"),
@@ -190,35 +190,35 @@ const XUUDB: readonly Breakage[] = [
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
-    rows: ["the XUUDB answers with a page", "the XUUDB answers with half an object"],
+    rows: ["the XUUDB answers with an HTML page", "the XUUDB answers with half a JSON object"],
     broken: "what is not JSON is an empty answer",
     file: "src/attributes/xuudb/wire_form.ts",
     change: instead('throw new InvalidAnswer("the answer is not JSON", { cause });', "return {};"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
-    rows: ["the XUUDB answers with numbers for names"],
+    rows: ["the XUUDB answers with numbers instead of names"],
     broken: "a number is taken for no name",
     file: "src/attributes/xuudb/wire_form.ts",
     change: instead("throw new InvalidAnswer(`${name} is no text`);", "return undefined;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
-    rows: ["the XUUDB gives an account with a line break"],
+    rows: ["the XUUDB returns an account with a line break"],
     broken: "accounts are not checked",
     file: "src/model/account_name.ts",
     change: (text) => text.replace(/(export function isAccountName\([^)]*\): boolean \{)/, "$1 return true;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
-    rows: ["the XUUDB gives the account root"],
+    rows: ["the XUUDB returns the account root"],
     broken: "the account `root` is taken from attribute sources",
     file: "src/attributes/server_attributes.ts",
     change: instead("if (isPrivilegedAccount(uid)) {", "if (false) {"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
-    rows: ["the XUUDB says the user is banned"],
+    rows: ["the XUUDB returns the role banned"],
     broken: "the role `banned` means nothing",
     file: "src/attributes/access_rules.ts",
     change: instead('if (role === "banned") return false;', ""),
@@ -245,7 +245,7 @@ const DAEMONS: readonly Breakage[] = [
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
-    rows: ["a daemon takes no more connections"],
+    rows: ["a daemon accepts no more connections"],
     broken: "there is no limit of time for a connection to a daemon",
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.connect, "connect-timeout");', "clearTimeout(this.#timer);"),
@@ -263,7 +263,7 @@ const DAEMONS: readonly Breakage[] = [
     tests: ["tests/daemon/daemon_pool_test.ts"],
   },
   {
-    rows: ["a daemon takes the request and is silent", "a daemon falls silent in the middle of its reply"],
+    rows: ["a daemon reads the request and does not answer", "a daemon stops in the middle of its reply"],
     broken: "there is no limit of time for a daemon's reply",
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.reply, "reply-timeout");', "clearTimeout(this.#timer);"),
@@ -271,10 +271,10 @@ const DAEMONS: readonly Breakage[] = [
   },
   {
     rows: [
-      "a daemon shows a foreign certificate",
-      "a daemon shows an expired certificate",
-      "a daemon shows a certificate of next year",
-      "somebody in the place of a daemon shows",
+      "a daemon presents a certificate of another authority",
+      "a daemon presents an expired certificate",
+      "a daemon presents a certificate that is not yet valid",
+      "an impostor of a daemon presents",
     ],
     broken: "whatever certificate a daemon shows",
     file: "src/daemon/command_connection.ts",
@@ -296,8 +296,8 @@ const DAEMONS: readonly Breakage[] = [
   },
   {
     rows: [
-      "a daemon does not have us in its ACL",
-      "a daemon does not trust our certificate",
+      "a daemon does not have the service in its ACL",
+      "a daemon does not trust the service's certificate",
       "a daemon closes without a reply",
     ],
     broken: "a reply that did not come passes for one that is not there yet",
@@ -313,14 +313,14 @@ const DAEMONS: readonly Breakage[] = [
     tests: ["tests/daemon/parse_reply_test.ts"],
   },
   {
-    rows: ["a daemon names a port that is none"],
+    rows: ["a daemon names an invalid port"],
     broken: "port 0 is a port",
     file: "src/daemon/parse_reply.ts",
     change: instead("/^OK::([1-9]\\d{0,4})\\r?\\n$/", "/^OK::(\\d{1,5})\\r?\\n$/"),
     tests: ["tests/daemon/parse_reply_test.ts"],
   },
   {
-    rows: ["a daemon sends bytes that are no text"],
+    rows: ["a daemon sends bytes that are not text"],
     broken: "a reply need not be UTF-8",
     file: "src/daemon/command_connection.ts",
     change: instead("fatal: true", "fatal: false"),
@@ -337,7 +337,7 @@ const DAEMONS: readonly Breakage[] = [
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
-    rows: ["a daemon has no session left"],
+    rows: ["a daemon has no free session"],
     broken: "a full account is a refusal like any other",
     file: "src/daemon/parse_reply.ts",
     change: instead('if (/too many active/i.test(text)) return "limit";', ""),
@@ -374,8 +374,8 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: [
       "a daemon closes in the middle",
-      "a daemon ends the data too early and calls it done",
-      "a daemon ends the data too early and says so",
+      "a daemon ends the data too early and reports success",
+      "a daemon ends the data too early and reports failure",
     ],
     broken: "a file that was cut off ends as if it were whole",
     file: "src/daemon/session/download_stream.ts",
@@ -407,7 +407,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     tests: [SHARED, "tests/daemon/session"],
   },
   {
-    rows: ["a daemon names a data port on which nobody listens"],
+    rows: ["a daemon names a data port that is closed"],
     broken: "a data port on which nobody listens is an error of ours",
     file: "src/model/errors.ts",
     change: instead(
@@ -417,7 +417,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     tests: [SHARED, "tests/daemon/session"],
   },
   {
-    rows: ["a daemon never answers a question", "a daemon never greets", "a daemon never sends a byte"],
+    rows: ["a daemon never answers a command", "a daemon never greets", "a daemon never sends a byte"],
     broken: "nothing ends a wait for a daemon",
     file: "src/daemon/session/guarded_socket.ts",
     change: instead(
@@ -427,7 +427,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     tests: [SHARED, "tests/daemon/session"],
   },
   {
-    rows: ["a daemon never says that it is done"],
+    rows: ["a daemon never confirms the end"],
     broken: "the daemon's word that it is done is not waited for",
     file: "src/daemon/session/download_stream.ts",
     change: instead("await confirm(); controller.close();", "controller.close();"),
@@ -453,9 +453,9 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/workers/watchdog.ts",
+    file: "src/workers/worker_thread.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/workers/watchdog_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/worker_thread_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],
@@ -487,8 +487,8 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: [
       "`kill -9` of the service under load",
-      "`kill -9` while shares are made",
-      "kill -9 while shares are written",
+      "`kill -9` while shares are created",
+      "`kill -9` while shares are written",
     ],
     broken: "shares are kept in memory",
     file: "src/store/sqlite_database.ts",
@@ -509,7 +509,7 @@ const PROCESS: readonly Breakage[] = [
     tests: ["tests/system/bans_over_restarts_test.ts"],
   },
   {
-    rows: ["the password file is on a full disk", "the password file is on a read-only disk"],
+    rows: ["the disk of the password file is full", "the disk of the password file is read-only"],
     broken: "a password file is written in place",
     file: "src/model/edit_file.ts",
     change: instead(
@@ -594,7 +594,7 @@ const DATABASE: readonly Breakage[] = [
     tests: ["tests/store/postgres/postgres_schema_test.ts"],
   },
   {
-    rows: ["the database is down", "the database has no connection left", "the database is restarted"],
+    rows: ["the database is down", "the database has no free connection", "the database is restarted"],
     broken: "that no database is there is an error of ours",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead(
@@ -624,14 +624,14 @@ const DATABASE: readonly Breakage[] = [
     only: "keeps all of a change or nothing",
   },
   {
-    rows: ["the database has no connection left"],
+    rows: ["the database has no free connection"],
     broken: "a refused connection keeps the database out of use for ever",
     file: "src/model/circuit_breaker.ts",
     change: instead("this.#until = now + pauseOf(this.#pauseMs);", "this.#until = Infinity;"),
     tests: ["tests/model/circuit_breaker_test.ts", "tests/store/postgres/refused_connections_test.ts"],
   },
   {
-    rows: ["the database takes no changes (read-only)"],
+    rows: ["the database is read-only"],
     broken: "a server that takes no changes any more passes for one that is there",
     file: "src/store/postgres/postgres_watch.ts",
     change: instead(
@@ -664,7 +664,7 @@ const DATABASE: readonly Breakage[] = [
     only: "a ban that other instances cannot hear of",
   },
   {
-    rows: ["an instance has another configuration"],
+    rows: ["an instance has a different configuration"],
     broken: "instances are not told apart by their configurations",
     file: "src/service/assembly/configuration_digest.ts",
     change: instead(
@@ -687,7 +687,7 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
-      "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
+      "sessions a second at one UFTPD by three instances together",
     ],
     broken: "three instances ask a daemon with more connections than it takes",
     file: "src/daemon/crowd.ts",
@@ -696,8 +696,8 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
-      "using shares for one use by 300 at once over all instances, while an instance is killed (`kill -9`), " +
-      "the database is stopped at once, or both",
+      "300 concurrent clients of one-time shares while an instance is killed, " +
+      "the database is stopped, or both",
     ],
     broken: "a use is taken and not counted",
     file: "src/sharing/store/share_sql.ts",
@@ -712,7 +712,7 @@ const DATABASE: readonly Breakage[] = [
     tests: ["tests/instances/instance_register_test.ts"],
   },
   {
-    rows: ["the database fails, and a standby takes its place"],
+    rows: ["the database fails and a standby is promoted"],
     broken: "only the first of several servers is asked",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead("this.options.servers.map((server)", "this.options.servers.slice(0, 1).map((server)"),

@@ -19,11 +19,7 @@ import { TokenClient } from "./token_client.ts";
 import { UploadClient } from "./upload_client.ts";
 
 const SHARE_CLIENTS = 3;
-/**
- * Tokens take part in `deno task test:long campaign` alone, until it is known why a revoked token is taken once in a
- * while by an instance that has to know of it (seed 4, about one use in a thousand).
- */
-const TOKEN_CLIENTS = Deno.env.has("AUTHSERVER_CAMPAIGN_SEED") ? 1 : 0;
+const TOKEN_CLIENTS = 1;
 const UPLOAD_CLIENTS = 2;
 /** After the last fault, until all instances have read everything again, in milliseconds. */
 const SETTLED_MS = 20_000;

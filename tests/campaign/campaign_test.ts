@@ -28,7 +28,7 @@ Deno.test({
   assert.deepEqual(broken, [], `seed ${SEED}: ${faults.join("; ")}`);
   assert.ok(faults.length > 0 && shares > 10 && uses > 10, "something was done");
   note("instances", {
-    trial: `random faults to three instances and their database, seed ${SEED}`,
+    trial: `random faults in three instances and their database, seed ${SEED}`,
     done: `${MINUTES} minutes: ${done}`,
     outcome,
   });

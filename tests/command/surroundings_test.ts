@@ -6,7 +6,7 @@ const SCRIPT = `
   JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
 };
   import { resolveHost } from ${
-  JSON.stringify(new URL("../../src/workers/resolve_host.ts", import.meta.url).href)
+  JSON.stringify(new URL("../../src/workers/permissions.ts", import.meta.url).href)
 };
   const { environment, hostName } = rememberSurroundings();
   await giveUpSurroundings();

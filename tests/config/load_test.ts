@@ -379,7 +379,7 @@ const ERRORS: [added: string, message: string][] = [
   ],
   [
     "container.audit.journal=true\ncontainer.audit.file=a.log",
-    "container.audit.journal = true: expected either the journal or a file, there is container.audit.file too",
+    "container.audit.journal = true: expected one destination, there is container.audit.file too",
   ],
   [
     "share.servers=HPC",

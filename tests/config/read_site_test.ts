@@ -168,6 +168,12 @@ Deno.test("loadConfiguration() has audit lines go beside the log, unless somethi
   assert.deepEqual(await audit("container.audit.file=-"), { to: "console", required: false });
   const journal = await audit("container.audit.journal=true", "\ncontainer.audit.required=true");
   assert.deepEqual(journal, { to: "journal", required: true });
+  const address = "tls://logs.example:6514";
+  assert.deepEqual(await audit(`container.audit.syslog=${address}`), {
+    to: "syslog",
+    address,
+    required: false,
+  });
 });
 
 Deno.test("readMetrics() is off unless there is a port", async () => {

@@ -20,7 +20,7 @@ const lists = (certificates: readonly string[], nextUpdate = new Date(NOW + 9_00
 const tls: EdgeTls = {
   ...authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] }),
   anchors: [authority.certificate],
-  clientCertificate: "want",
+  clientCertificate: "requested",
   minVersion: "TLSv1.2",
   maxVersion: "TLSv1.3",
 };
@@ -93,7 +93,7 @@ Deno.test("a kept connection ends with the list that is required, a minute later
 });
 
 Deno.test("where certificates are required, the connection of one that ended is cut", async () => {
-  await using at = await connected({ clientCertificate: "require" });
+  await using at = await connected({ clientCertificate: "required" });
   assert.equal(await at.caller(), "CN=Ann");
   at.state.now = NOW + 3_602_000;
   const closed = once(at.socket, "close");

@@ -17,7 +17,7 @@ const credential = authority.issue({ subject: "CN=localhost", names: ["localhost
 const tls = {
   ...credential,
   anchors: [authority.certificate],
-  clientCertificate: "want" as const,
+  clientCertificate: "requested" as const,
   minVersion: "TLSv1.2" as const,
   maxVersion: "TLSv1.3" as const,
 };
@@ -146,7 +146,7 @@ const clients: [string, Credential, string | undefined][] = [
   ["of version 1 and an impostor", authority.impostor().issue({ subject, version: 1 }), undefined],
 ];
 for (const [what, client, name] of clients) {
-  for (const clientCertificate of ["want", "require"] as const) {
+  for (const clientCertificate of ["requested", "required"] as const) {
     Deno.test(`HttpsEdge judges a client's certificate ${what} (${clientCertificate})`, async () => {
       await withEdge({ tls: { anchors, clientCertificate } }, async (port, seen) => {
         const shown = { cert: client.certificate, key: client.key };
@@ -162,7 +162,7 @@ for (const [what, client, name] of clients) {
         else if (seen.length > 0 && what === "of version 1") {
           assert.match(why ?? "", /not of X\.509 version 3/);
         }
-        if (clientCertificate === "require") assert.equal(answer !== "", name !== undefined);
+        if (clientCertificate === "required") assert.equal(answer !== "", name !== undefined);
       });
     });
   }
@@ -665,7 +665,7 @@ for (const [what, client, reason] of PASSED_OVER) {
     const options = {
       address: "127.0.0.1",
       port: 0,
-      tls: { ...tls, anchors, clientCertificate: "want" },
+      tls: { ...tls, anchors, clientCertificate: "requested" },
       maxConnections: 0,
       limits: LIMITS,
     } as const;

@@ -20,8 +20,8 @@ const tls = {
 for (
   const [clientCertificate, asks, demands] of [
     ["none", false, undefined],
-    ["want", true, false],
-    ["require", true, true],
+    ["requested", true, false],
+    ["required", true, true],
   ] as const
 ) {
   Deno.test(`tlsServerOptions() with client certificates "${clientCertificate}" ${asks ? "asks" : "does not ask"} for one${demands ? ", and demands it" : ""}`, () => {

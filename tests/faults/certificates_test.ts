@@ -15,8 +15,8 @@ const POST = { as: ALICE, body: { serverPath: "" } };
 const SECTION = "Certificates";
 
 const LIES: readonly (readonly [string, Credential, Credential])[] = [
-  ["shows a forged certificate: our authority's name, and not its signature", forged, forged],
-  ["shows a daemon's certificate without its key", genuine, forged],
+  ["presents a forged certificate: our authority's name without its signature", forged, forged],
+  ["presents a daemon's certificate without its key", genuine, forged],
 ];
 for (const [what, { certificate }, { key }] of LIES) {
   Deno.test(`who ${what} is told nothing, and other daemons serve`, async () => {
@@ -42,10 +42,10 @@ for (const [what, { certificate }, { key }] of LIES) {
     assert.match(liar.heard(), /^(?:END\n)*$/, "no order, no account");
     note({
       section: SECTION,
-      fault: `somebody in the place of a daemon ${what}`,
+      fault: `an impostor of a daemon ${what}`,
       caller: `POST ${reply.status} \`${code}\`; 200 from other servers`,
       log: causeIn(line),
-      after: "nothing was told to it",
+      after: "the service sent it nothing",
     });
   });
 }
@@ -89,8 +89,8 @@ Deno.test("with an empty truststore no service starts, and one that runs goes on
   note({
     section: SECTION,
     fault: "the truststore is empty",
-    caller: "nothing: who was trusted before is, until there is a truststore again; no service starts so",
-    log: "the start fails, a reload changes nothing: `expected at least one trusted certificate`",
-    after: "it is read as soon as it is there",
+    caller: "nothing: the old truststore stays in use until the file is usable; a new start fails",
+    log: "a start fails, a reload keeps the old state: `expected at least one trusted certificate`",
+    after: "the service reads the truststore as soon as it is usable",
   });
 });

@@ -91,9 +91,8 @@ Deno.test("a clock set back and forth by two hours makes no wait and no ban long
     note({
       section: "Clock",
       fault: "the clock is set by an hour or a day, forwards or back",
-      caller: "nothing; tokens are valid by the new time",
+      caller: "nothing; token lifetimes follow the new time",
       log: "nothing",
-      after:
-        "waits after wrong passwords, bans, pauses of daemons and providers last as long as they would have",
+      after: "login delays, bans and circuit breakers keep their durations",
     });
   }));

@@ -43,7 +43,7 @@ const FAULTS: readonly Fault[] = [
     log: /database is away why="?([^"\n]*)/,
   },
   {
-    what: "the database takes longer than `persistence.statementTimeout` (somebody locks a table)",
+    what: "the database exceeds `persistence.statementTimeout` (a table is locked)",
     async begin({ server, database }) {
       const connection = await server.connect(database);
       await connection.run("BEGIN; LOCK TABLE authserver.share IN ACCESS EXCLUSIVE MODE");
@@ -54,7 +54,7 @@ const FAULTS: readonly Fault[] = [
     log: /request answered .*status=503 .*error="([^"\n]*)/,
   },
   {
-    what: "the database has no connection left",
+    what: "the database has no free connection",
     async begin({ server, database }) {
       const first = await server.connect(database);
       held.push(first);
@@ -73,7 +73,7 @@ const FAULTS: readonly Fault[] = [
     log: /database is away why="?([^"\n]*)/,
   },
   {
-    what: "the database takes no changes (read-only)",
+    what: "the database is read-only",
     begin: (several) => readOnly(several, "on"),
     end: (several) => readOnly(several, "off"),
     away: true,
@@ -144,13 +144,12 @@ Deno.test({
       note({
         section: SECTION,
         fault: what,
-        caller:
-          "503 `ERR_SHARE_STORE` with `Retry-After` for who uses shares; logins, tokens and sessions as ever; " +
+        caller: "503 `ERR_SHARE_STORE` with `Retry-After` for shares; logins, tokens and sessions work; " +
           `\`/health/ready\` 200${away ? " with `degraded`" : ""}`,
         log: away
           ? `\`database is away\`, ${told[1] ?? ""}`.replace(/127\.0\.0\.1:\d+ ?/g, "")
           : "`request answered` with the cause",
-        after: "everything works again without a restart",
+        after: "recovers without a restart",
       });
     });
   }
@@ -186,9 +185,9 @@ Deno.test({
   note({
     section: SECTION,
     fault: "the database's disk is full",
-    caller: "503 `ERR_SHARE_STORE` for what would have to be written; logins and sessions as ever",
+    caller: "503 `ERR_SHARE_STORE` for writes; logins and sessions work",
     log: "`request answered` with `could not extend file`",
-    after: "every use that was served is counted, and no other; works again as soon as there is room",
+    after: "exactly the served uses are counted; recovers as soon as there is space",
   });
 });
 
@@ -211,9 +210,9 @@ Deno.test({
   note({
     section: SECTION,
     fault: "an instance is frozen (SIGSTOP)",
-    caller: "its requests wait; those of the others are served",
-    log: "nothing; `authserver status` of the others calls it silent after 17 s",
-    after: "its first answer knows what the others did meanwhile",
+    caller: "its requests wait; the other instances serve",
+    log: "nothing; `authserver status` of the others reports it silent after 17 s",
+    after: "its first answer includes what the others did",
   });
 });
 
@@ -241,9 +240,9 @@ Deno.test({
   note({
     section: SECTION,
     fault: "an instance is killed (`kill -9`)",
-    caller: "those that it was answering are cut off; the others serve",
-    log: "nothing; `authserver status` of the others calls it silent after 17 s",
-    after: "the one that is started in its place knows what the others did meanwhile",
+    caller: "its requests are cut off; the other instances serve",
+    log: "nothing; `authserver status` of the others reports it silent after 17 s",
+    after: "a new instance includes what the others did",
   });
 });
 
@@ -285,10 +284,9 @@ Deno.test({
   note({
     section: SECTION,
     fault: "the database is restarted",
-    caller:
-      "who uses shares waits, or gets 503 with `Retry-After` if it lasts; logins, tokens and sessions as ever",
+    caller: "share requests wait, later 503 with `Retry-After`; logins, tokens and sessions work",
     log: "`database is away`, `database is there`",
-    after: "everything works again without a restart; no use that was served is forgotten",
+    after: "recovers without a restart; no served use is forgotten",
   });
 });
 
@@ -322,11 +320,10 @@ Deno.test({
   assert.equal(await count(), 4);
   note({
     section: SECTION,
-    fault: "the database fails, and a standby takes its place (`pg_promote`)",
-    caller: "503 with `Retry-After` for who uses shares until it has; logins, tokens and sessions as ever",
+    fault: "the database fails and a standby is promoted (`pg_promote`)",
+    caller: "503 with `Retry-After` for shares until then; logins, tokens and sessions work",
     log: "`database is away`, `database is there`",
-    after:
-      "all instances go to it without a restart; a use that had not reached it is lost with the first one",
+    after: "all instances connect to it without a restart; uses that were not replicated are lost",
   });
 });
 
@@ -345,9 +342,9 @@ Deno.test({
   await assert.rejects(several.startInstance(2), /it is too old for them/);
   note({
     section: SECTION,
-    fault: "the tables are a version newer than an instance, during an update",
+    fault: "the tables are one version newer than an instance during an update",
     caller: "nothing",
-    log: "nothing; if the tables say that the instance is too old for them, it does not start and says so",
+    log: "nothing; an instance that is too old for the tables refuses to start and says so",
     after: "both versions serve the same shares",
   });
 });
@@ -378,11 +375,11 @@ Deno.test({
   for (const instance of instances) await until(async () => await differ(instance) === false);
   note({
     section: SECTION,
-    fault: "an instance has another configuration",
+    fault: "an instance has a different configuration",
     caller:
-      "nothing, but that each instance goes by its own; `/health/ready` 200 with `configurationsDiffer`",
+      "nothing; each instance uses its own configuration; `/health/ready` 200 with `configurationsDiffer`",
     log: "`instances have different configurations`, with their names",
-    after: "over as soon as they are alike, by a reload",
+    after: "ends with a reload of equal configurations",
   });
 });
 
@@ -416,7 +413,7 @@ Deno.test({
   note({
     section: SECTION,
     fault: "the operator bans an address while the database is down",
-    caller: "it is kept out by the instance that was asked",
+    caller: "the instance that was asked refuses the address",
     log: "nothing; `ban add` names the instances that do not know yet, and ends with 3",
     after: "the ban holds on all instances",
   });

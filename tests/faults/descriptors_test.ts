@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ask } from "../system/ask.ts";
 import { createSite } from "../system/running_service.ts";
 import { runAuthserver, type ServiceProcess } from "../system/service_process.ts";
-import { note, seconds } from "./fault_table.ts";
+import { note, within } from "./fault_table.ts";
 
 const EDGE_DIED = /edge died, starting another .*it takes no connections any more/;
 
@@ -45,10 +45,12 @@ Deno.test({
       assert.match(await (await fetch(page)).text(), /authserver_/);
       note({
         section: "Process",
-        fault: "no file descriptor left for a new connection, then some again",
-        caller: "connections that nobody takes, until there are descriptors and a new edge listens",
+        fault: "the process has no free file descriptor for a while",
+        caller: "new connections hang until there are descriptors and a new edge listens",
         log: "`control socket could not take a caller, trying again`, `edge died, starting another`",
-        after: `users, metrics and operator are served again ${seconds(since)} after there were descriptors`,
+        after: `users, metrics and control socket recover ${
+          within(performance.now() - since)
+        } after descriptors are free`,
       });
     } finally {
       service.kill("SIGTERM");

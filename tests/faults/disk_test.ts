@@ -103,10 +103,10 @@ testDisk(
     await system.logged(/audit lines written again lost=0/);
     note({
       section: "Disks",
-      fault: "the log and the audit stream are on a full disk",
-      caller: "nothing: 200 as ever",
+      fault: "the disk of log and audit file is full",
+      caller: "nothing: 200",
       log: "the console has every line, and once `log file not written` with the cause",
-      after: "the file is written to again as soon as there is room",
+      after: "the file is written again as soon as there is space",
     });
   },
 );
@@ -135,11 +135,11 @@ testDisk(
     await until(async () => (await system.ask("/rest/auth/HPC", POST)).status === 200);
     note({
       section: "Disks",
-      fault: "required audit lines are on a full disk",
-      caller: "503 `ERR_AUDIT_UNAVAILABLE` for what needs an audit line, and it has no effect",
+      fault: "the disk of required audit lines is full",
+      caller: "503 `ERR_AUDIT_UNAVAILABLE` for requests that need an audit line; they have no effect",
       log:
         "once error `audit lines not written` with the cause; error `request answered` for each such request",
-      after: "served again within 5 s after there is room; lines that waited are written",
+      after: "requests succeed within 5 s after there is space; pending lines are written",
     });
   },
 );
@@ -156,10 +156,10 @@ testDisk(
     await logsAgain(system, disk);
     note({
       section: "Disks",
-      fault: "the log and the audit stream are on a read-only disk",
-      caller: "nothing: 200 as ever",
+      fault: "the disk of log and audit file is read-only",
+      caller: "nothing: 200",
       log: "the console has every line, and once `log file not written` with the cause",
-      after: "the file is made and written to as soon as that is possible",
+      after: "the file is created as soon as the disk is writable",
     });
   },
 );
@@ -204,11 +204,11 @@ testDisk(
     assert.deepEqual(paths.toSorted(), [...made, "after"].sort());
     note({
       section: "Disks",
-      fault: "the shares are on a full disk",
-      caller: `${refused.status} \`${refused.json().code}\` for who makes a share; lists and sessions work`,
+      fault: "the disk of the shares is full",
+      caller: `${refused.status} \`${refused.json().code}\` for creating shares; lists and sessions work`,
       log:
         "error `share database not written` once, and error `request answered`, with `database or disk is full`",
-      after: "nothing acknowledged is lost, nothing refused is there; works again without a restart",
+      after: "no acknowledged share is lost, no refused share exists; recovers without a restart",
     });
   },
 );
@@ -242,12 +242,12 @@ testDisk(
     assert.equal((await get()).status, 200);
     note({
       section: "Disks",
-      fault: "the list of tokens is on a full disk",
+      fault: "the disk of the token registry is full",
       caller:
-        `${refused.status} \`ERR_RECORD_STORE\` for who asks for a token or takes one back; tokens there are count`,
+        `${refused.status} \`ERR_RECORD_STORE\` for issuing and revoking tokens; existing tokens stay valid`,
       log:
         "error `record database not written` once, and error `request answered`, with `database or disk is full`",
-      after: "nothing is half taken back; works again without a restart",
+      after: "no revocation is partial; recovers without a restart",
     });
   },
 );
@@ -281,7 +281,7 @@ testDisk("with the shares on a read-only disk the service does not start, and sa
   assert.match(io.out, /Checked as the service account nobody/);
   note({
     section: "Disks",
-    fault: "the shares are on a read-only disk at the start",
+    fault: "the disk of the shares is read-only at the start",
     caller: "—",
     log: "the start fails and names the folder and the cause",
     after: "—",
@@ -341,10 +341,10 @@ for (
       assert.equal((await system.ask("/rest/auth", { as: NEW_USER })).status, 200);
       note({
         section: "Disks",
-        fault: `the password file is on a ${what} disk`,
-        caller: "nothing: everybody in the file gets in",
-        log: "nothing; `authserver passwd` ends with 1, names the cause and leaves the file as it is",
-        after: "users can be added as soon as the disk takes them, and get in within 2 s",
+        fault: `the disk of the password file is ${what}`,
+        caller: "nothing: all users of the file can log in",
+        log: "nothing; `authserver passwd` exits with 1, names the cause and leaves the file unchanged",
+        after: "users can be added as soon as the disk is writable, and log in within 2 s",
       });
     },
   );
@@ -371,10 +371,10 @@ testDisk(
     assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 200);
     note({
       section: "Disks",
-      fault: "an editor writes half a password file on a full disk",
-      caller: "nothing: everybody in the file before gets in",
+      fault: "the disk is full while an editor writes the password file",
+      caller: "nothing: the old content stays in use",
       log: "error `file not usable, the last good content stays` with file and cause",
-      after: "the file counts within 2 s after it is whole",
+      after: "the new content is in use within 2 s after the file is complete",
     });
   },
 );

@@ -5,10 +5,11 @@ export function note(row: FaultRow): void {
   noteRow("faults", row);
 }
 
-/** Seconds since a moment of `performance.now`, for people. */
-export function seconds(since: number): string {
-  const passed = (performance.now() - since) / 1000;
-  return passed < 1 ? "under 1 s" : `${passed.toFixed(0)} s`;
+/** Returns the bound that a duration kept, such as `within 5 s`. @param milliseconds Duration. */
+export function within(milliseconds: number): string {
+  const bounds = [1, 2, 5, 10, 20, 30, 60, 120];
+  const bound = bounds.find((bound) => milliseconds <= bound * 1000) ?? Math.ceil(milliseconds / 1000);
+  return `within ${bound} s`;
 }
 
 /**

@@ -174,9 +174,9 @@ Deno.test({
   note({
     section: "The database of several instances",
     fault: "the clock of one instance is 5 hours ahead, that of another 5 hours behind",
-    caller: "nothing: shares, uses, tokens, sign-ins and bans begin and end by the database's clock; " +
-      "what others sign (identity providers, certificates) is judged by the machine's own",
+    caller: "nothing: shares, tokens, sign-ins and bans use the database's clock; " +
+      "certificates and providers' tokens use the machine's clock",
     log: "`this machine's clock is ahead of the database's`, with the difference",
-    after: "nothing is to be done but to set the clock",
+    after: "set the clock",
   });
 });

@@ -39,8 +39,8 @@ Deno.test("kill -9 while shares are made loses none that was acknowledged, and t
   assert(stored.size <= acknowledged.length + KILLS, "at most one a time that nobody was told of");
   note({
     section: "Process",
-    fault: "`kill -9` while shares are made",
-    caller: "the request under way is cut",
+    fault: "`kill -9` while shares are created",
+    caller: "the request in progress is cut off",
     log: "nothing",
     after:
       `all of ${acknowledged.length} acknowledged shares were there after ${KILLS} kills; the service manager starts it again`,
@@ -79,7 +79,7 @@ function expectCut(error: unknown): void {
   if (code === undefined || !CUT.has(code)) throw error;
 }
 
-/** @returns Ids of the shares that were acknowledged before the kill. */
+/** @returns Ids of the acknowledged shares before the kill. */
 async function writeUntilKilled(file: string, atLeast: number): Promise<string[]> {
   const script = new URL("./share_writer.ts", import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
@@ -99,7 +99,7 @@ async function writeUntilKilled(file: string, atLeast: number): Promise<string[]
   return text.split("\n").slice(0, -1);
 }
 
-Deno.test("kill -9 under load: the next start serves at once, with all shares that were acknowledged", async () => {
+Deno.test("kill -9 under load: the next start serves at once, with all acknowledged shares", async () => {
   await using site = await createSharingSite();
   const ca = site.authority.certificate;
   const start = async () => {
@@ -163,10 +163,9 @@ Deno.test("kill -9 under load: the next start serves at once, with all shares th
   note({
     section: "Process",
     fault: "`kill -9` of the service under load",
-    caller: "requests under way are cut",
-    log: "nothing; the next start tells nothing unusual",
-    after:
-      `it serves again as soon as it is started, with all ${acknowledged.length} shares that were acknowledged`,
+    caller: "requests in progress are cut off",
+    log: "nothing, also at the next start",
+    after: `the next start serves all ${acknowledged.length} acknowledged shares`,
   });
 });
 
@@ -208,7 +207,7 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
   note({
     section: "Process",
     fault: "SIGTERM under load of 16 busy connections",
-    caller: `answers under way come whole (${late} after the signal), then connections are refused`,
+    caller: `requests in progress are completed (${late} after the signal), then connections are refused`,
     log: "`shutting down`, the requests, `stopped`; exit status 0",
     after: "—",
   });
@@ -252,9 +251,8 @@ Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no
   note({
     section: "Process",
     fault: "the process is frozen for 22 s (snapshot, pause of its host)",
-    caller: "waits as long",
+    caller: "requests wait",
     log: "nothing",
-    after:
-      "it goes on where it was: no worker is replaced, and the watchdog of the service manager is beaten at once",
+    after: "the process continues: no worker is replaced, systemd's watchdog is notified at once",
   });
 });

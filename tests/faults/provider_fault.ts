@@ -21,7 +21,7 @@ export const PROVIDER_FAULTS: readonly ProviderFault[] = [
     },
   },
   {
-    what: "sends an answer without end",
+    what: "sends an endless answer",
     answer: (_, response) => {
       response.writeHead(200, { "Content-Type": "application/json" });
       let parts = 64; // 4 MiB, more than anybody reads
@@ -40,17 +40,17 @@ export const PROVIDER_FAULTS: readonly ProviderFault[] = [
     },
   },
   {
-    what: "answers with a page",
+    what: "answers with an HTML page",
     answer: (_, response) =>
       response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Sign in</html>"),
   },
   {
-    what: "answers with half an object",
+    what: "answers with half a JSON object",
     answer: (_, response) =>
       response.writeHead(200, { "Content-Type": "application/json" }).end('{"email":"ann'),
   },
   {
-    what: "sends us elsewhere",
+    what: "redirects",
     answer: (_, response) => response.writeHead(302, { Location: "https://evil.example/" }).end(),
   },
 ];

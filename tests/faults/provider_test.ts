@@ -7,7 +7,7 @@ import type { Question } from "../system/ask.ts";
 import { runWithEveryMethod, userToken } from "../system/every_method.ts";
 import { ALICE } from "../system/running_service.ts";
 import { LONG } from "../long/results.ts";
-import { causeIn, note, seconds } from "./fault_table.ts";
+import { causeIn, note, within } from "./fault_table.ts";
 import { LEFT_ALONE_MS, PROVIDER_FAULTS, type ProviderFault, SHORT_TIMES } from "./provider_fault.ts";
 import { sendJson } from "../identity_provider/oidc_provider.ts";
 
@@ -50,7 +50,7 @@ async function outcome({ answer }: ProviderFault) {
       assert(performance.now() - mended < LEFT_ALONE_MS, "not used again");
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
-    after = `used again ${seconds(mended)} after the fault`;
+    after = `recovers ${within(performance.now() - mended)} after the fault`;
   }
   return { replies, others, took, line, after };
 }
@@ -96,7 +96,7 @@ interface Lie {
 
 const LIES: readonly Lie[] = [
   {
-    what: "says who it is in an assertion that somebody else signed",
+    what: "sends an assertion with a foreign signature",
     tell: ({ unity }) => {
       const stranger = createAuthority({ subject: "CN=unity" });
       unity.lie = { sign: (assertion) => signElement(assertion, { signer: stranger }) };
@@ -111,25 +111,25 @@ const LIES: readonly Lie[] = [
     reason: /the response is to another request/,
   },
   {
-    what: "sends an assertion that was made for another service",
+    what: "sends an assertion for another audience",
     tell: ({ unity }) => unity.lie = { url: "https://other.example/" },
     asks: "password",
     reason: /the assertion is for another audience/,
   },
   {
-    what: "sends an assertion of an hour ago",
+    what: "sends an assertion that expired an hour ago",
     tell: ({ unity }) => unity.lie = { now: Date.now() - 3_600_000 },
     asks: "password",
     reason: /Conditions is no longer valid/,
   },
   {
-    what: "leaves out who it is",
+    what: "omits the subject",
     tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { preferred_username: "ann7" }),
     asks: "token",
     reason: /identityAssign fails: .* no value is named email/,
   },
   {
-    what: "names somebody with line breaks in the name",
+    what: "returns a name with line breaks",
     tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { email: "ann\nuser=root" }),
     asks: "token",
     reason: /the identity has a control character/,
@@ -174,7 +174,7 @@ for (const [i, { what, tell, asks, reason }] of LIES.entries()) {
       fault: `the provider ${what}`,
       caller: "401 `ERR_UNAUTHENTICATED`",
       log: `\`credentials refused\`, ${causeIn(line)}`,
-      after: "passwords, SSH keys and anonymous callers unaffected; honest answers count within 5 s",
+      after: "passwords, SSH keys and anonymous callers unaffected; correct answers are accepted within 5 s",
     });
   });
 }

@@ -7,7 +7,7 @@ import type { SessionFault } from "../daemon_simulator/session_fault.ts";
 import { ALICE } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 import { LONG } from "../long/results.ts";
-import { causeIn, note } from "./fault_table.ts";
+import { causeIn, note, within } from "./fault_table.ts";
 
 interface Fault {
   readonly what: string;
@@ -37,7 +37,7 @@ const FAULTS: readonly Fault[] = [
     status: 503,
   },
   { what: "closes after the login", fault: { kind: "close-after-login" }, status: 404 },
-  { what: "never answers a question", fault: { kind: "hang", on: "MLST" }, status: 504, long: true },
+  { what: "never answers a command", fault: { kind: "hang", on: "MLST" }, status: 504, long: true },
   {
     what: "does not end a reply",
     fault: { kind: "unterminated-reply", to: "MLST" },
@@ -48,7 +48,7 @@ const FAULTS: readonly Fault[] = [
     fault: { kind: "reply", to: "EPSV", reply: "500 no ports" },
     status: 502,
   },
-  { what: "names a data port on which nobody listens", fault: { kind: "refused-data-port" }, status: 503 },
+  { what: "names a data port that is closed", fault: { kind: "refused-data-port" }, status: 503 },
   {
     what: "refuses to read the file",
     fault: { kind: "reply", to: "RETR", reply: "550 not readable" },
@@ -56,17 +56,17 @@ const FAULTS: readonly Fault[] = [
   },
   { what: "never sends a byte", fault: { kind: "silent-data" }, status: "cut", long: true },
   {
-    what: "ends the data too early and calls it done",
+    what: "ends the data too early and reports success",
     fault: { kind: "cut-data", after: 3, then: "226" },
     status: "cut",
   },
   {
-    what: "ends the data too early and says so",
+    what: "ends the data too early and reports failure",
     fault: { kind: "cut-data", after: 3, then: "500" },
     status: "cut",
   },
   { what: "closes in the middle", fault: { kind: "cut-data", after: 3, then: "close" }, status: "cut" },
-  { what: "never says that it is done", fault: { kind: "no-226" }, status: 200, long: true },
+  { what: "never confirms the end", fault: { kind: "no-226" }, status: 200, long: true },
   {
     what: "injects lines into a listing",
     fault: {
@@ -113,9 +113,9 @@ for (const { what, fault, status, path, long = false } of FAULTS) {
         fault: `a daemon ${what}`,
         caller: status === "cut"
           ? "200, and the connection is cut before the announced length"
-          : `${status}${code} after ${took < 1000 ? "under 1" : (took / 1000).toFixed(0)} s`,
+          : `${status}${code} ${within(took)}`,
         log: line === undefined ? "nothing" : `\`${told}\`, ${causeIn(line)}`,
-        after: "sessions and lists of shares unaffected; the next download is whole",
+        after: "sessions and lists unaffected; the next download is complete",
       });
     },
   });

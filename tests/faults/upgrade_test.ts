@@ -168,10 +168,9 @@ Deno.test({
   await goesThrough(await thisVersion(), newer);
   note({
     section: "The database of several instances",
-    fault: "instances are one version older than others and the tables, during an update",
-    caller:
-      "nothing: every request is answered, shares for one use are used once, bans hold with both versions",
+    fault: "instances are one version older than the tables during an update",
+    caller: "nothing: one-time shares are used once, bans hold with both versions",
     log: "nothing; `authserver status` names the version of each instance",
-    after: "the older version can come back; the tables stay as they are",
+    after: "the older version can return; the tables stay unchanged",
   });
 });

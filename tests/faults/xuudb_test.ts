@@ -4,7 +4,7 @@ import { type Answer, startHttpsServer } from "../identity_provider/https_server
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, passwordLine, runService } from "../system/running_service.ts";
 import { LONG } from "../long/results.ts";
-import { causeIn, note, seconds } from "./fault_table.ts";
+import { causeIn, note, within } from "./fault_table.ts";
 import { LEFT_ALONE_MS, PROVIDER_FAULTS, SHORT_TIMES } from "./provider_fault.ts";
 
 const SECTION = "XUUDB";
@@ -46,17 +46,17 @@ const FAULTS: readonly Fault[] = [
     form: "XUUDBAttributeSource",
     answer: xml(response("<x:role>user").slice(0, -40)),
   },
-  { what: "answers with numbers for names", answer: json('{"xlogin":0,"role":"user"}') },
+  { what: "answers with numbers instead of names", answer: json('{"xlogin":0,"role":"user"}') },
   {
-    what: "gives the account root",
+    what: "returns the account root",
     answer: json('{"xlogin":"root","role":"user"}'),
     session: [403, "ERR_ACCOUNT_REFUSED"],
   },
   {
-    what: "gives an account with a line break",
+    what: "returns an account with a line break",
     answer: json('{"xlogin":"alice\\nuser=root","role":"user"}'),
   },
-  { what: "says the user is banned", answer: json('{"role":"banned"}'), session: [403, "ERR_FORBIDDEN"] },
+  { what: "returns the role banned", answer: json('{"role":"banned"}'), session: [403, "ERR_FORBIDDEN"] },
 ];
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -111,7 +111,7 @@ async function outcome({ answer, form = "XUUDBJSONAttributeSource" }: Fault) {
       assert(performance.now() - mended < LEFT_ALONE_MS, "not used again");
       await new Promise((resolve) => setTimeout(resolve, 500));
     }
-    after = `used again ${seconds(mended)} after the fault`;
+    after = `recovers ${within(performance.now() - mended)} after the fault`;
   }
   return { reply, others, took, line, after, requests: system.daemon().requests };
 }
@@ -133,7 +133,7 @@ for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entr
     note({
       section: SECTION,
       fault: `the XUUDB ${what}`,
-      caller: `${reply.status} \`${code}\` for users whom no other source knows`,
+      caller: `${reply.status} \`${code}\` for users of no other source`,
       log: `\`request answered\`, ${causeIn(line)}`,
       after: `users of the map file and anonymous callers unaffected; ${after}`,
     });

@@ -1,11 +1,10 @@
 /** What issuers publish, what foreign tokens say, and what callers want their tokens narrowed to. */
 import { Buffer } from "node:buffer";
-import { readForeignToken } from "../../src/authentication/foreign_token.ts";
+import { InvalidToken, readForeignToken } from "../../src/authentication/signed_token.ts";
 import { readRestrictions } from "../../src/authentication/issued_token/restrictions.ts";
 import { readConfirmation } from "../../src/authentication/oauth/confirmation.ts";
 import { InvalidMetadata, readMetadata } from "../../src/authentication/oauth/discovery.ts";
 import { InvalidKeys, readKeys } from "../../src/authentication/oauth/key_document.ts";
-import { InvalidToken } from "../../src/authentication/signed_token.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
 import { asItIs, FILE, JSON_FORMS, KIB } from "./shapes.ts";

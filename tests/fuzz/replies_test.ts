@@ -9,12 +9,13 @@ import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { ReplyReader } from "../../src/daemon/session/reply_reader.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 import { fillFilter } from "../../src/outgoing/ldap/ldap_directory.ts";
+import { LdapConnection } from "../../src/outgoing/ldap/ldap_connection.ts";
 import { InvalidLdapMessage, readResponse } from "../../src/outgoing/ldap/ldap_message.ts";
 import { entry, message, policy, result } from "../outgoing/ldap/ldap_wire.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
-import { asItIs, distinct, FILE, JSON_FORMS, KIB, XML_FORMS } from "./shapes.ts";
+import { asItIs, distinct, FILE, JSON_FORMS, KIB, latin1, XML_FORMS } from "./shapes.ts";
 
 fuzz({
   name: "parsePing(), parseSession() and parseUserInfo() of daemons",
@@ -63,6 +64,32 @@ fuzz({
       (length) => message(1, entry("a", { a: Array(Math.ceil(length / 3)).fill("b") })).toString("latin1"),
     ],
     input: (text) => Buffer.from(text, "latin1"),
+  },
+});
+fuzz({
+  name: "LdapConnection.search(), by single bytes",
+  cost: 5,
+  input: hostileBytes(
+    Buffer.concat([message(1, entry("uid=a", { uid: ["a"] })), message(1, result(0, { tag: 0x65 }))]),
+  ),
+  parse: async (bytes) => {
+    const pieces = bytes.values();
+    const connection = new LdapConnection({
+      read: () =>
+        Promise.resolve(pieces.next().value).then((byte) =>
+          byte === undefined ? undefined : Uint8Array.of(byte)
+        ),
+      write: () => Promise.resolve(),
+      close() {},
+    });
+    await connection.search({ base: "", scope: "sub", filter: "(uid=a)", attributes: [], most: 2 }).catch(
+      (error) => assert(error instanceof InvalidLdapMessage || /closed/.test(error.message), error),
+    );
+  },
+  growth: {
+    longest: 64 * KIB,
+    forms: [(length) => message(1, entry("x".repeat(length), {})).toString("latin1")],
+    input: latin1,
   },
 });
 fuzz({

@@ -1,7 +1,6 @@
 /** Responses of identity providers, signed and then spoiled. */
 import assert from "node:assert/strict";
-import { InvalidResponse } from "../../src/authentication/unity/invalid_response.ts";
-import { NAME_ID_FORMATS } from "../../src/authentication/unity/saml_names.ts";
+import { InvalidResponse, NAME_ID_FORMATS } from "../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
 import { exactly } from "../../src/authentication/unity/unity.ts";
 import { samlMessage } from "../identity_provider/saml_message.ts";

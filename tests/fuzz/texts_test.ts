@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { LinearPattern } from "../../src/attributes/file/linear_pattern.ts";
 import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts";
-import { readBearer } from "../../src/authentication/route_bearer.ts";
+import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
 import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList } from "../../src/model/header_list.ts";

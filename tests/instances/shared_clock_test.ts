@@ -14,9 +14,21 @@ function machine(behindMs?: number) {
   const time = { own: NOON, database: NOON, elapsed: 0 };
   const sqlite = new SqliteDatabase(IN_MEMORY, SCHEMA, () => time.database);
   let away = false;
+  /** Milliseconds for the way to the database, and for the way back. */
+  let ways: readonly [number, number] = [0, 0];
+  const spend = (ms: number) => {
+    time.elapsed += ms;
+    time.database += ms;
+  };
   const database: Database = {
     isOpen: true,
-    read: (work) => away ? Promise.reject(new DatabaseFailure("away")) : sqlite.read(work),
+    async read(work) {
+      if (away) throw new DatabaseFailure("away");
+      spend(ways[0]);
+      const result = await sqlite.read(work);
+      spend(ways[1]);
+      return result;
+    },
     change: (work) => sqlite.change(work),
     version: () => 0,
     close: () => sqlite.close(),
@@ -44,6 +56,7 @@ function machine(behindMs?: number) {
     pauses,
     learned,
     leave: (isAway: boolean) => away = isAway,
+    delay: (there: number, back: number) => ways = [there, back],
     async turn() {
       turn?.();
       for (let i = 0; i < 10; i++) await Promise.resolve();
@@ -84,6 +97,34 @@ Deno.test("SharedClock tells this machine's time until the database was there, a
   time.elapsed += 60_000;
   await made.turn();
   assert.equal(clock.read(), NOON + 60_000);
+});
+
+Deno.test("SharedClock stays right when a reply is late, whichever way took long, and follows a database that was set", async () => {
+  using made = machine();
+  const { clock, time } = made;
+  await clock.follow();
+  for (const [there, back] of [[3000, 0], [0, 3000], [50, 0]] as const) {
+    made.delay(there, back);
+    await made.turn();
+    assert.equal(clock.read(), time.database, `${there} ms there, ${back} ms back`);
+  }
+  made.delay(0, 30);
+  await made.turn();
+  assert.equal(clock.read(), time.database - 15, "as good as can be told");
+  time.database += HOUR;
+  made.delay(500, 500);
+  await made.turn();
+  assert.equal(clock.read(), time.database);
+});
+
+Deno.test("SharedClock takes a late first reply until a better one comes", async () => {
+  using made = machine();
+  const { clock, time } = made;
+  for (const back of [2000, 900, 1500]) {
+    made.delay(0, back);
+    await (back === 2000 ? clock.follow() : made.turn());
+    assert.equal(time.database - clock.read(), back === 2000 ? 1000 : 450);
+  }
 });
 
 Deno.test("SharedClock goes on with what another knew while the database is away", async () => {

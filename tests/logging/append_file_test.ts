@@ -54,3 +54,81 @@ Deno.test("AppendFile begins a line of its own after a partial write", async () 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Contents of all files of a folder. */
+function contents(folder: string): Readonly<Record<string, string>> {
+  const names = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile).map(({ name }) => name).sort();
+  return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(`${folder}/${name}`)]));
+}
+
+Deno.test("AppendFile renames a file that has its full size, keeps as many as it may, and counts what was there before", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/a.log`;
+  await Deno.writeTextFile(path, "old\n");
+  const rotation = { maxSize: 8, maxFiles: 2 };
+  const file = new AppendFile(path, () => rotation);
+  try {
+    file.append("one\n");
+    file.append("two\n");
+    assert.deepEqual(contents(folder), { "a.log": "two\n", "a.log.1": "old\none\n" });
+    for (const line of ["three and more\n", "four\n", "five and more\n", "six\n"]) file.append(line);
+    assert.deepEqual(contents(folder), {
+      "a.log": "six\n",
+      "a.log.1": "four\nfive and more\n",
+      "a.log.2": "two\nthree and more\n",
+    });
+    rotation.maxSize = 0; // as after a reload
+    for (const line of ["seven\n", "eight\n"]) file.append(line);
+    assert.equal(contents(folder)["a.log"], "six\nseven\neight\n");
+  } finally {
+    file.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("AppendFile loses and repeats no line when several writers rotate one file", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/a.log`;
+  const writers = Array.from(
+    { length: 3 },
+    () => new AppendFile(path, () => ({ maxSize: 20, maxFiles: 1000 })),
+  );
+  const written: string[] = [];
+  try {
+    for (let i = 100; i < 400; i++) {
+      const line = `line ${i}\n`;
+      writers[i % 7 % 3]?.append(line);
+      written.push(line);
+    }
+    const files = contents(folder);
+    const lines = Object.values(files).flatMap((text) => text.split(/(?<=\n)/));
+    assert.deepEqual(lines.sort(), written);
+    for (const text of Object.values(files)) assert.ok(text.length < 100, text);
+    assert.ok(Object.keys(files).length > 20, "they are small");
+  } finally {
+    for (const writer of writers) writer.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("AppendFile goes on with a full file that it cannot rename, and leaves devices alone", async () => {
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/a.log`;
+  await Deno.mkdir(`${path}.1/full`, { recursive: true });
+  await Deno.symlink("/dev/null", `${folder}/device`);
+  const rotation = () => ({ maxSize: 4, maxFiles: 1 });
+  const files = [new AppendFile(path, rotation), new AppendFile(`${folder}/device`, rotation)];
+  try {
+    for (const file of files) {
+      for (const line of ["one\n", "two\n", "three\n"]) file.append(line);
+    }
+    assert.deepEqual(contents(folder), { "a.log": "one\ntwo\nthree\n" });
+    assert.ok((await Deno.lstat(`${folder}/device`)).isSymlink);
+    await Deno.remove(`${path}.1`, { recursive: true });
+    files[0]?.append("four\n");
+    assert.deepEqual(contents(folder), { "a.log": "four\n", "a.log.1": "one\ntwo\nthree\n" });
+  } finally {
+    for (const file of files) file.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});

@@ -70,7 +70,7 @@ Deno.test("LogFile reports a failing file on the console once, counts lost lines
     const said: string[] = [];
     const path = `${folder}/a.log`;
     await Deno.symlink("/dev/full", path);
-    const log = new LogFile(path, (text) => said.push(text.slice(text.indexOf(" ") + 1)), "text");
+    const log = new LogFile(path, (text) => said.push(text.slice(text.indexOf(" ") + 1)));
     log.writeLines("one\ntwo\n");
     log.write("three", "info");
     const [file, console] = log.sinks;

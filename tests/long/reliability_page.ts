@@ -5,35 +5,28 @@ export function reliabilityPage({ faults, parsers, trials, instances }: Kept): s
   const sections = [...new Set(faults.rows.map(({ section }) => section))].sort();
   return `# Reliability
 
-What happens when something around the service fails, when what it reads is spoiled, and when somebody tries for long. The
-tables are written by \`deno task test:long\`, which tries everything on this page again; \`deno task test:long faults\`, or
-\`parsers\`, \`trials\`, \`instances\` or \`builds\`, tries one part, \`faults:disk\` of it the files with that word in their paths. Times depend on the machine; limits do not.
+This page shows what callers and operators see when something around the service fails. \`deno task test:long\` writes
+it and repeats every test on it; \`deno task test:long faults\` (or \`parsers\`, \`trials\`, \`instances\`, \`builds\`) runs
+one part, \`faults:disk\` only the files of that part with this word in their paths. Times depend on the machine.
 
 ## Faults
 
-Each fault is caused on purpose in a real service with simulated neighbours, and the tests hold what the table says.
-${ran("faults", faults)} As root, or the disks are left out.
+The tests cause each fault in a real service with simulated neighbours.
+${ran("faults", faults)} Tests of disks need root.
 
-Two promises hold in every row. Whoever does not need the thing that failed notices nothing. Once it works again, so does the
-service, without a restart.
+Two promises hold in every row: callers who do not need the failed part notice nothing, and the service recovers
+without a restart.
 ${
     sections.map((section) => `
 ### ${section}
 
-${
-      table(
-        ["What fails", "What callers see", "What the log says", "Afterwards"],
-        faults.rows.filter((row) => row.section === section)
-          .map(({ fault, caller, log, after }) => [fault, caller, log, after]),
-      )
-    }
+${faultTables(faults.rows.filter((row) => row.section === section))}
 `).join("")
   }
-## Spoiled input
+## Damaged input
 
-Every parser of the service gets texts that are nearly right: good ones with parts cut out, doubled, exchanged, and with
-characters that mean something. It gives a result or an error that it promises, takes less than a second for
-each, changes nothing else, and the memory in use grows by less than 4 MB. ${ran("parsers", parsers)}
+Every parser reads valid texts with parts removed, doubled or exchanged, and with special characters inserted. It returns
+a result or a documented error within a second, and memory grows by less than 4 MB. ${ran("parsers", parsers)}
 
 ${
     table(
@@ -44,7 +37,7 @@ ${
 
 ## Trials
 
-What was done again and again. ${ran("trials", trials)}
+Long repetitions. ${ran("trials", trials)}
 
 ${table(["What", "Done", "Outcome"], trials.rows.map(({ trial, done, outcome }) => [trial, done, outcome]))}
 
@@ -55,19 +48,59 @@ Three instances with one PostgreSQL. ${ran("instances", instances)}
 ${
     table(
       ["What", "Done", "Outcome"],
-      instances.rows.map(({ trial, done, outcome }) => [trial, done, outcome]),
+      instances.rows.filter(({ trial }) => !SEED.test(trial))
+        .map(({ trial, done, outcome }) => [trial, done, outcome]),
+    )
+  }
+
+### Campaigns of random faults
+
+\`deno task test:long campaign --seed N --minutes M\` runs random operations and random faults on three instances and
+their database, and checks the guarantees in [Several instances](several-instances.md).
+
+${
+    table(
+      ["Seed", "Done", "Outcome"],
+      instances.rows.flatMap(({ trial, done, outcome }) => {
+        const seed = SEED.exec(trial)?.[1];
+        return seed === undefined ? [] : [[seed, done, outcome]];
+      }),
     )
   }
 
 ## What remains
 
-- A process killed (\`kill -9\`, a power cut) in the milliseconds between the TLS handshake with a transfer daemon and the end of
-  the request can leave that daemon waiting for ever: its command socket then has to be restarted. The service itself never
-  ends a connection there.
-- A session that was announced to a daemon whose answer was lost stays registered there until it expires.
-- A password file that is damaged and stays so locks out those whose lines are damaged; nobody gets in by it. A service that
-  is started or reloaded while the file is cut off in the middle of a name knows nothing better, and takes the shorter name.
+- A process that is killed (\`kill -9\`, power cut) in the milliseconds between the TLS handshake with a transfer daemon
+  and the end of the request can block that daemon for ever. Restart the daemon then. The service itself never ends a
+  connection there.
+- A session stays registered at a daemon until it expires if the daemon's answer was lost.
+- Users whose lines in the password file are damaged cannot log in; nobody else gains access. A service that starts while
+  the file is cut off in the middle of a name uses the shorter name.
 `;
+}
+
+const COLLATOR = new Intl.Collator("en", { numeric: true });
+
+/** Trials of the campaign, by their seeds. */
+const SEED = /^random faults .*, seed (\d+)$/;
+
+/** Number of faults with the same effects that get a table of their own. */
+const MANY = 4;
+
+/** Returns one table, and a shorter one for each set of many faults with the same effects. */
+function faultTables(rows: readonly FaultRow[]): string {
+  const alike = Map.groupBy(rows, ({ caller, after }) => `Callers see: ${caller}. Afterwards: ${after}.`);
+  const many = [...alike].filter(([, rows]) => rows.length >= MANY);
+  const others = [...alike.values()].filter((rows) => rows.length < MANY).flat();
+  return [
+    ...many.map(([effects, rows]) =>
+      `${effects}\n\n${table(["What fails", "Log"], rows.map(({ fault, log }) => [fault, log]))}`
+    ),
+    ...others.length === 0 ? [] : [table(
+      ["What fails", "Callers see", "Log", "Afterwards"],
+      others.map(({ fault, caller, log, after }) => [fault, caller, log, after]),
+    )],
+  ].join("\n\n");
 }
 
 /** Rows, with others in the places of those of the same name, in the order that their texts have. */
@@ -105,7 +138,7 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
   return [
     line(titles),
     `|${titles.map(() => "---|").join("")}`,
-    ...rows.map((cells) => line(cells.map(escaped))).sort(),
+    ...rows.map((cells) => line(cells.map(escaped))).sort(COLLATOR.compare),
   ].join("\n");
 }
 

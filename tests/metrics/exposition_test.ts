@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { Counters, sample, seriesText } from "../../src/metrics/counters.ts";
-import { DurationHistogram } from "../../src/metrics/duration_histogram.ts";
-import { exposition } from "../../src/metrics/exposition.ts";
+import { Counters, DurationHistogram, sample, seriesText } from "../../src/metrics/counters.ts";
+import { exposition, MetricsAnswer } from "../../src/metrics/exposition.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 
 Deno.test("exposition() writes families in their order, each with help and type", () => {
@@ -120,3 +119,38 @@ Deno.test("exposition() puts the parts of a histogram, and families that end ali
 function valueOf(counters: Counters, text: string): number | undefined {
   return [...counters.samples].find((one) => seriesText(one) === text)?.value;
 }
+
+Deno.test("MetricsAnswer asks for one page at a time, which all scrapers that ask meanwhile share", async () => {
+  let requests = 0;
+  const metrics = new MetricsAnswer(() => requests++);
+  const scrape = () => metrics.answer({ method: "GET", path: "/metrics" });
+  for (
+    const [page, status, body] of [
+      ["page 1", 200, "page 1"],
+      [undefined, 503, "The metrics cannot be read now\n"],
+      ["page 2", 200, "page 2"],
+    ] as const
+  ) {
+    const pending = Array.from({ length: 1000 }, scrape);
+    metrics.received(page);
+    for (const response of await Promise.all(pending)) {
+      assert.deepEqual([response.status, response.body], [status, body]);
+    }
+  }
+  assert.equal(requests, 3);
+});
+
+Deno.test("MetricsAnswer knows one path and two methods", async () => {
+  const metrics = new MetricsAnswer(() => assert.fail("no page is needed"));
+  assert.equal((await metrics.answer({ method: "GET", path: "/" })).status, 404);
+  const { status, headers } = await metrics.answer({ method: "POST", path: "/metrics" });
+  assert.deepEqual([status, headers.get("Allow")], [405, "GET, HEAD"]);
+});
+
+Deno.test("MetricsAnswer ignores a page that nobody waits for", async () => {
+  const metrics = new MetricsAnswer(() => {});
+  metrics.received("late");
+  const pending = metrics.answer({ method: "GET", path: "/metrics" });
+  metrics.received("fresh");
+  assert.equal((await pending).body, "fresh");
+});

@@ -24,7 +24,7 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
   const doors: readonly (readonly [file: string, elsewhere: number])[] = [
     ["command/run_command", 5],
     ["pages/page", 7],
-    ["workers/restart_policy", 7],
+    ["workers/worker_lifecycle", 7],
     ["service/http/router", 2],
   ];
   for (const [file, elsewhere] of doors) {
@@ -33,8 +33,8 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
     assert.equal(own.flat().filter((path) => !path.startsWith(folder)).length, elsewhere, file);
     assert(others.flat().length > 0, file);
   }
-  assert.deepEqual(testsInOrder(imports, "src/workers/restart_policy.ts").own[0], [
-    "tests/workers/restart_policy_test.ts",
+  assert.deepEqual(testsInOrder(imports, "src/workers/worker_lifecycle.ts").own[0], [
+    "tests/workers/worker_lifecycle_test.ts",
   ]);
 });
 

@@ -125,7 +125,7 @@ async function clientIsKnown({ leaf, key = "", intermediates, trusted }: LimboCa
       tls: {
         ...ours,
         anchors: trusted,
-        clientCertificate: "want",
+        clientCertificate: "requested",
         minVersion: "TLSv1.2",
         maxVersion: "TLSv1.3",
       },

@@ -88,3 +88,11 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
     assert.equal(matches(sent.includes) && !matches(sent.excludes), wanted);
   }));
 });
+
+Deno.test("patternsLieInside() takes any patterns where there is no base, and none that leave a base", () => {
+  assert.ok(patternsLieInside("../x", ""));
+  assert.ok(patternsLieInside("x:sub/../y", "data/"));
+  for (const outside of ["", "../x", "../../data/x", "x:../../data/x"]) {
+    assert.ok(!patternsLieInside(outside, "data/"), outside);
+  }
+});

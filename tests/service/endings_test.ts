@@ -72,7 +72,7 @@ async function start() {
     ...material,
     anchors: material.clientAnchors ?? [],
     revocation: material.clientRevocation,
-    clientCertificate: "want",
+    clientCertificate: "requested",
     minVersion: "TLSv1.2",
     maxVersion: "TLSv1.3",
   });

@@ -54,9 +54,9 @@ Deno.test("kill -9 after bans and lifts: the next start has the bans, and neithe
   note({
     section: "Process",
     fault: "`kill -9` after an operator's bans",
-    caller: "banned users and addresses get 429 after the next start, too",
+    caller: "bans hold after the next start",
     log: "nothing",
-    after: "bans have their ends; what was lifted or has expired stays so",
+    after: "bans keep their ends; lifted and expired bans stay so",
   });
 });
 

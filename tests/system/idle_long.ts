@@ -50,7 +50,7 @@ Deno.test({
   const outcome = `${own.toFixed(1)} ms/s of its own, ${database.toFixed(1)} ms/s of the database`;
   console.log(outcome);
   note("instances", {
-    trial: "processor time of an instance that nobody asks",
+    trial: "processor time of an idle instance",
     done: `${INSTANCES} instances, ${MEASURED_MS / 1000} s after ${SETTLING_MS / 1000} s`,
     outcome,
   });

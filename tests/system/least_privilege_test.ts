@@ -2,9 +2,13 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
-import { nameServers } from "../../src/workers/name_servers.ts";
-import { corePermissions, edgePermissions, type WorkerPermissions } from "../../src/workers/permissions.ts";
-import { resolveHost } from "../../src/workers/resolve_host.ts";
+import {
+  corePermissions,
+  edgePermissions,
+  nameServers,
+  resolveHost,
+  type WorkerPermissions,
+} from "../../src/workers/permissions.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import type { Attempt } from "../workers/planted_worker.ts";
 import { createSite } from "./running_service.ts";

@@ -143,7 +143,7 @@ Deno.test(
       const [median = 0, most = Infinity] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
       console.log(what, median.toFixed(0), most.toFixed(0));
       note("instances", {
-        trial: `${what}: from the answer until the last of three instances goes by it`,
+        trial: `${what}: from the answer until all three instances follow`,
         done: `${ROUNDS} changes, at each instance in turn`,
         outcome: `median ${median.toFixed(0)} ms, at most ${most.toFixed(0)} ms`,
       });

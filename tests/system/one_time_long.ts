@@ -22,11 +22,14 @@ Deno.test(
     const told = (outcome: string) =>
       [...outcomes].filter(([name]) => name.endsWith(`: ${outcome}`)).reduce((sum, [, n]) => sum + n, 0);
     note("instances", {
-      trial: "using shares for one use by 300 at once over all instances, while an instance is killed " +
-        "(`kill -9`), the database is stopped at once, or both",
-      done: `${ROUNDS} shares, a quarter of them with each, and with nothing`,
+      trial:
+        "300 concurrent clients of one-time shares while an instance is killed, the database is stopped, " +
+        "or both",
+      done: `${ROUNDS} shares, a quarter of them with each fault and a quarter without`,
       outcome:
-        `each used once by the database's word; ${told("200")} callers got the file, ${told("404")} a 404, ` +
+        `each used once according to the database; ${told("200")} clients got the file, ${
+          told("404")
+        } a 404, ` +
         `${told("503")} a 503, ${told("cut")} no answer`,
     });
   },

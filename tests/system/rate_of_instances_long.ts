@@ -104,7 +104,7 @@ Deno.test({
   }
   const ratio = median(rounds.map(({ one, three }) => three / one));
   note("instances", {
-    trial: "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
+    trial: "sessions a second at one UFTPD by three instances together",
     done:
       `${ROUNDS} rounds of ${SECONDS} s in turn with one instance alone, ${AT_ONCE} requests at once; medians`,
     outcome: `${ratio.toFixed(2)} × those of one (${

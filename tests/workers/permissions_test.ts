@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { corePermissions, edgePermissions } from "../../src/workers/permissions.ts";
+import { corePermissions, edgePermissions, nameServers } from "../../src/workers/permissions.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createSite } from "../system/running_service.ts";
 
@@ -77,4 +77,34 @@ Deno.test("the core may read no file with a secret", async () => {
   assert(snapshot.config.sources.all.includes(secret));
   const { read } = await corePermissions(snapshot.config, () => Promise.resolve([]));
   assert(Array.isArray(read) && read.length > 0 && !read.includes(secret), JSON.stringify(read));
+});
+
+async function read(text: string): Promise<readonly string[]> {
+  const file = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(file, text);
+    return await nameServers(file);
+  } finally {
+    await Deno.remove(file);
+  }
+}
+
+Deno.test("nameServers() reads addresses in the forms of resolv.conf(5), and nothing else", async () => {
+  const text = [
+    "# nameserver 192.0.2.1",
+    "; nameserver 192.0.2.2",
+    "search example.org",
+    "nameserver 192.0.2.3",
+    "nameserver\t2001:DB8::1 # of the campus",
+    "nameserver fe80::1%eth0",
+    "nameserver dns.example.org",
+    "nameservers 192.0.2.4",
+    "options ndots:2",
+  ].join("\n");
+  assert.deepEqual(await read(text), ["192.0.2.3", "2001:db8::1"]);
+  assert.deepEqual(await read(""), []);
+});
+
+Deno.test("nameServers() of a machine without the file are none", async () => {
+  assert.deepEqual(await nameServers("/nonexistent/resolv.conf"), []);
 });

@@ -4,7 +4,7 @@ import { Agent } from "node:https";
 import { setImmediate } from "node:timers/promises";
 import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
-import { metricsPage } from "../../src/workers/metrics_page.ts";
+import { metricsPage } from "../../src/workers/service_status.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
 import { loadSnapshot, type Snapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createSite, type Site } from "../system/running_service.ts";

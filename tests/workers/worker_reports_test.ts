@@ -7,9 +7,9 @@ Deno.test("WorkerReports writes at its end what the audit file did not take befo
   const path = `${folder}/audit/audit.log`;
   await Deno.writeTextFile(`${folder}/audit`, "in the way of the folder");
   const reports = new WorkerReports(new LogFile(undefined, () => {}), {
-    logging: { level: "info", file: undefined, format: "text" },
+    logging: { level: "info", file: undefined, format: "text", maxSize: 0, maxFiles: 1 },
     audit: { to: "file", path, required: false },
-  });
+  }, { logServer: () => assert.fail("no log server") });
   reports.writeAudit(['{"one":1}']);
   await Deno.remove(`${folder}/audit`);
   await reports.close();

@@ -4,7 +4,7 @@ import { type Caller, decidedRole, type Identity } from "../../model/identity.ts
 import { printable } from "../../model/printable.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import { isPersonalName } from "../personal_name.ts";
+import { isPersonalName } from "../check_identity.ts";
 import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
 import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";

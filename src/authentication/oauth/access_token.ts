@@ -1,10 +1,9 @@
 import type { KeyObject } from "node:crypto";
 import { errors } from "jose";
-import type { ForeignToken } from "../foreign_token.ts";
+import { CLOCK_TOLERANCE, type ForeignToken, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import type { EndedLogins } from "../authenticator.ts";
 import { isJsonObject } from "../json_object.ts";
 import { isSignedBy } from "../jws_signature.ts";
-import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import { type Said, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { errorText } from "../../outgoing/error_text.ts";
+import { errorText, refusalIn } from "../provider_answers.ts";
 import type { OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type {
@@ -13,12 +13,10 @@ import type {
 } from "../authenticator.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
-import { readForeignToken } from "../foreign_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken, readForeignToken } from "../signed_token.ts";
 import { isJsonObject, parseJsonObject } from "../json_object.ts";
-import { readBearer } from "../route_bearer.ts";
-import { CLOCK_TOLERANCE, InvalidToken } from "../signed_token.ts";
+import { readBearer } from "../parse_credentials.ts";
 import { type IssuerKeys, LOGOUT_S, verifyIdToken, verifyLogoutToken } from "./access_token.ts";
-import { refusalIn } from "../provider_answers.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";

@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { calculateJwkThumbprint, compactVerify, errors, importJWK, type JWK } from "jose";
-import { readForeignToken } from "../foreign_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken, readForeignToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import { isJsonObject } from "../json_object.ts";
-import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 
 const MAX_LENGTH = 4096; // characters
 const MAX_ID = 512; // characters

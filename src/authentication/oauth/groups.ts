@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Said, textsOf } from "../claims.ts";
-import { UnixGroups } from "../unix_groups.ts";
+import { UnixGroups } from "../assignments.ts";
 
 /** Mapping of provider groups to Unix groups. */
 export interface GroupRules {

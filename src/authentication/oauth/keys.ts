@@ -11,7 +11,7 @@ import {
   url,
 } from "../../config/key.ts";
 import { ASSIGNED, DISPLAY_NAME } from "../../config/read_assignments.ts";
-import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
 
 /** Configuration keys of OAuth. */
 export const KEYS = {

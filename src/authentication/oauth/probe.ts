@@ -9,10 +9,9 @@ import {
   type ProbeParts,
   probeWithoutCredentials,
 } from "../../outgoing/probed_kind.ts";
-import { errorText } from "../../outgoing/error_text.ts";
+import { errorText, refusalIn } from "../provider_answers.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
-import { refusalIn } from "../provider_answers.ts";
 import { type ClientLogin, clientLogin, formRequest } from "./client_login.ts";
 import { metadataAddresses } from "./discovery.ts";
 import type { OAuthConfig } from "./oauth_config.ts";

@@ -1,8 +1,7 @@
 import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { errorText } from "../../outgoing/error_text.ts";
+import { errorText, refusalIn } from "../provider_answers.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
-import { refusalIn } from "../provider_answers.ts";
 import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";

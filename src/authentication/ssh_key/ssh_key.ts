@@ -12,10 +12,9 @@ import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
 import { EntryFingerprints } from "../credential_fingerprint.ts";
-import { isSignedBy } from "../jws_signature.ts";
+import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
-import { TokenVerifier } from "../token_verifier.ts";
 import {
   type CertificateOptions,
   type CertifiedUsers,

@@ -4,7 +4,7 @@ import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
-import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
 
 /** Configuration keys of Unity. */
 export const KEYS = {

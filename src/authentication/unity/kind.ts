@@ -21,10 +21,8 @@ export const unity = authenticatorKind({
     diagnostics: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
   async create(config, { assertions, outgoing, serverName, clock, log }) {
-    const create = config.kind === "UnitySAMLAuthenticator"
-      ? (await import("./unity_saml.ts")).unitySaml
-      : (await import("./unity_oauth.ts")).unityOAuth;
+    const { Unity } = await import("./unity.ts");
     const http = outgoing.http(config.showCertificate);
-    return create(config, { ...assertions, serverDn: serverName() || undefined, http, clock, log });
+    return new Unity(config, { ...assertions, serverDn: serverName() || undefined, http, clock, log });
   },
 });

@@ -21,3 +21,6 @@ export const NAME_ID_FORMATS = {
   emailAddress: "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
   unspecified: NAME_FORMAT_UNSPECIFIED,
 } as const;
+
+/** Error for an untrustworthy response of the provider, for the log. */
+export class InvalidResponse extends Error {}

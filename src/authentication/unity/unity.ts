@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
@@ -9,10 +10,18 @@ import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { tokenForProvider } from "../parse_credentials.ts";
 import { refusalIn } from "../provider_answers.ts";
-import { InvalidResponse } from "./invalid_response.ts";
+import { InvalidToken, readForeignToken } from "../signed_token.ts";
+import {
+  ASSERTION,
+  InvalidResponse,
+  NAME_FORMAT_ENTITY,
+  NAME_ID_FORMATS,
+  PROTOCOL,
+  SOAP,
+} from "./saml_names.ts";
 import type { UnityConfig } from "./keys.ts";
-import { ASSERTION, NAME_FORMAT_ENTITY, NAME_ID_FORMATS, PROTOCOL, SOAP } from "./saml_names.ts";
 import { readSamlResponse } from "./saml_response.ts";
 import { isSignedBy } from "../../model/trust/signed_by.ts";
 import { sortTrust } from "../../model/trust/trusted_certificates.ts";
@@ -37,8 +46,23 @@ export interface UnityParts {
 interface PassedOn {
   readonly key: readonly string[];
   readonly authorization: string; // `Authorization` header
-  /** Reason for the log not to forward them; checked once and cached. */
-  readonly diagnostic?: () => string | undefined;
+}
+
+/** Returns user name and password to forward, or a result. */
+function passPassword({ authorization }: Credentials): PassedOn | AuthenticationResult {
+  if (authorization.kind !== "basic") return { kind: "skipped" };
+  const { user } = authorization;
+  const password = authorization.password.reveal();
+  // LDAP servers may take an empty password for an anonymous login.
+  if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+  const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
+  return { key: [user, password], authorization: `Basic ${encoded}` };
+}
+
+/** Returns a bearer token to forward, or a result. */
+function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
+  const token = tokenForProvider(credentials, { bound: false });
+  return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
 }
 
 const GOOD_MS = 5 * 60_000; // cache time of good results
@@ -47,7 +71,9 @@ const BAD_MS = 5_000; // of bad ones
 /** Forwards credentials to a Unity provider, which returns a SAML assertion (authentication.md 5.4). */
 export class Unity implements Authenticator {
   readonly name: string;
+  readonly challenges: readonly ("Basic" | "Bearer")[];
   readonly derivedLifetime: number;
+  readonly #takesTokens: boolean;
   readonly #config: UnityConfig;
   readonly #parts: UnityParts;
   readonly #log: Logger;
@@ -55,13 +81,10 @@ export class Unity implements Authenticator {
   readonly #remote: RemoteHttp;
   readonly #cache: CredentialCache<AuthenticationResult>;
 
-  /** @param passOn Returns credentials to forward, or a result. @throws {InvalidFile} For an invalid expression. */
-  constructor(
-    config: UnityConfig,
-    parts: UnityParts,
-    readonly challenges: readonly ("Basic" | "Bearer")[],
-    readonly passOn: (credentials: Credentials) => PassedOn | AuthenticationResult,
-  ) {
+  /** @throws {InvalidFile} For an invalid expression. */
+  constructor(config: UnityConfig, parts: UnityParts) {
+    this.#takesTokens = config.kind === "UnityOAuthAuthenticator";
+    this.challenges = [this.#takesTokens ? "Bearer" : "Basic"];
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
     this.#config = config;
@@ -86,12 +109,17 @@ export class Unity implements Authenticator {
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
-    const passed = this.passOn(credentials);
+    const passed = (this.#takesTokens ? passToken : passPassword)(credentials);
     if ("kind" in passed) return passed;
-    return await this.#cache.get(passed.key, async (signal, credential) => {
-      const diagnostic = passed.diagnostic?.();
-      if (diagnostic !== undefined) return this.#refused(diagnostic);
-      return await this.#ask(passed.authorization, askerOf(credentials, credential, signal));
+    const { key, authorization } = passed;
+    return await this.#cache.get(key, async (signal, credential) => {
+      try {
+        if (this.#takesTokens) readForeignToken(key[0] ?? "");
+      } catch (error) {
+        if (error instanceof InvalidToken) return this.#refused(error.message);
+        throw error;
+      }
+      return await this.#ask(authorization, askerOf(credentials, credential, signal));
     }, signal);
   }
 

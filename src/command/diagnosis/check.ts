@@ -1,8 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted } from "../../model/counted.ts";
-import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
-import { resolveHost } from "../../workers/resolve_host.ts";
+import { corePermissions, edgePermissions, resolveHost } from "../../workers/permissions.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { defineCommand, tell } from "../command.ts";

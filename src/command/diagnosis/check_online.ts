@@ -1,18 +1,19 @@
 import type { OfKind } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
-import type { DatabaseConfig, LogicalServerConfig } from "../../config/service_config.ts";
+import type { DatabaseConfig, LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { Fault } from "../../daemon/exchange.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { counted } from "../../model/counted.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { type ProbedKind, REACH } from "../../outgoing/probed_kind.ts";
+import { type ProbedKind, type ProbedRemote, REACH } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
 import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
+import { SYSLOG_PORT } from "../../workers/syslog_server.ts";
 
 /** Result of contacting another system. */
 export interface Finding {
@@ -56,6 +57,7 @@ export async function checkOnline(
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
       ...config.sharing.database === undefined ? [] : [checkDatabase(config.sharing.database, parts)],
       ...(await configuredKinds(config, kinds)).flatMap((configured) => checkRemotes(configured, parts)),
+      ...logServers(config).map((server) => checkRemote("log server", server, parts)),
     ])).flat();
   } finally {
     outgoing.close();
@@ -133,28 +135,36 @@ function daemonFix(fault: Fault): string {
   }
 }
 
-/** Certificate first: its diagnosis is more precise than that of the request. */
 function checkRemotes(
   { sort, config, kind }: OfKind<ProbedKind>,
-  { outgoing, log, clock, externalUrl }: Parts,
+  parts: Parts,
 ): Promise<readonly Finding[]>[] {
-  const system = `${sort} ${config.name}`;
-  return (kind.remotes?.(config) ?? []).map(async (remote) => {
-    const { address } = remote;
-    try {
-      const ends = await outgoing.probeCertificate(remote);
-      const { ok, found, fix } = await remote.probe({ outgoing, log, clock, externalUrl });
-      const certificate = ends === undefined
-        ? "not encrypted"
-        : ends === "verified"
-        ? "certificate valid"
-        : validFor(ends - clock());
-      return [{ system, address, ok, found: `${certificate}; ${found}`, fix }];
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
-      return [{ system, address, ok: false, found: messages(error).join(": "), fix: REACH }];
-    }
-  });
+  return (kind.remotes?.(config) ?? []).map((remote) => checkRemote(`${sort} ${config.name}`, remote, parts));
+}
+
+/** Certificate first: its diagnosis is more precise than that of the request. */
+async function checkRemote(system: string, remote: ProbedRemote, parts: Parts): Promise<readonly Finding[]> {
+  const { address } = remote;
+  try {
+    const ends = await parts.outgoing.probeCertificate(remote);
+    const { ok, found, fix } = await remote.probe(parts);
+    const certificate = ends === undefined
+      ? "not encrypted"
+      : ends === "verified"
+      ? "certificate valid"
+      : validFor(ends - parts.clock());
+    return [{ system, address, ok, found: `${certificate}; ${found}`, fix }];
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    return [{ system, address, ok: false, found: messages(error).join(": "), fix: REACH }];
+  }
+}
+
+/** Returns the log server of audit lines; the handshake is all that shows whether it takes them. */
+function logServers({ audit }: ServiceConfig): readonly ProbedRemote[] {
+  if (audit.to !== "syslog") return [];
+  const probe = () => Promise.resolve({ ok: true, found: "takes connections" });
+  return [{ address: audit.address, defaultPort: SYSLOG_PORT, shownAs: "log server", probe }];
 }
 
 function validFor(ms: number): string {

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { LONGEST_PATH } from "../../workers/control/control_socket.ts";
-import { resolveHost } from "../../workers/resolve_host.ts";
+import { LONGEST_PATH } from "../../workers/control_socket.ts";
+import { resolveHost } from "../../workers/permissions.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import { type Account, closedFolder, permits } from "./service_account.ts";

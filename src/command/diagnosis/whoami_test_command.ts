@@ -13,7 +13,6 @@ import { explanationText } from "./explanation_text.ts";
 import { askRunning, SERVICE_OPTIONS } from "../running/ask_running.ts";
 import { listAt, numberAt, textAt } from "../running/reply_value.ts";
 import type { Ban } from "../../throttling/ban.ts";
-import { NotRunning } from "../../workers/control/ask_service.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
@@ -81,7 +80,7 @@ async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<rea
   try {
     answer = await askRunning(given, { command: "ban list" }, BANS_MS);
   } catch (error) {
-    if (error instanceof NotRunning || error instanceof CommandFailed) return undefined;
+    if (error instanceof CommandFailed) return undefined;
     throw error;
   }
   return listAt(answer, "bans").flatMap((ban): Ban[] => {

@@ -3,9 +3,8 @@ import { dirname, resolve } from "node:path";
 import { counted } from "../../model/counted.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { closeForGood, databaseDamage } from "../../store/sqlite_database.ts";
-import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
-import { askRunning } from "../running/ask_running.ts";
+import { askRunning, NotRunning } from "../running/ask_running.ts";
 import { copyOf, DATABASES, digestOf, type Manifest, readManifest } from "./backup_manifest.ts";
 
 /** Command `authserver restore`. */

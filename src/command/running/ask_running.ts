@@ -1,8 +1,13 @@
 import { dirname, resolve } from "node:path";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
-import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
-import type { AdminRequest } from "../../resource/admin/admin_request.ts";
-import { controlSockets, formerControlSockets } from "../../workers/control/control_sockets.ts";
+import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
+import {
+  controlSockets,
+  formerControlSockets,
+  InvalidLine,
+  readLine,
+  writeLine,
+} from "../../workers/control_socket.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { configFile } from "../config_option.ts";
@@ -24,11 +29,7 @@ export const SERVICE_OPTIONS = {
 /** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
 const ANSWER_MS = 40_000;
 
-/**
- * Asks the running service that the options mean.
- * @param withinMs Longest wait for the answer.
- * @throws {NotRunning} @throws {CommandFailed}
- */
+/** Asks the running service that the options mean. @throws {CommandFailed} */
 export async function askRunning(
   given: Pick<Given<"config" | keyof typeof SERVICE_OPTIONS, never>, "text">,
   request: AdminRequest,
@@ -37,22 +38,75 @@ export async function askRunning(
   const socket = given.text("socket");
   const where = request.command === "reload" ? formerControlSockets : controlSockets;
   const paths = socket === undefined ? await configuredSockets(await configFile(given), where) : [socket];
-  try {
-    return await askService(paths, request, withinMs);
-  } catch (error) {
-    if (error instanceof ServiceRefused) throw new CommandFailed(error.message, { cause: error });
-    throw error;
+  return await askService(paths, request, withinMs);
+}
+
+/** Error: no service listens on the paths. */
+export class NotRunning extends CommandFailed {
+  constructor(readonly paths: readonly string[]) {
+    super(
+      paths.length === 0
+        ? "the configuration switches the control socket off"
+        : `no service listens at ${paths.join(" or ")}`,
+    );
   }
 }
 
-/** As {@link askRunning}, for commands that are of no use without a service. @throws {CommandFailed} */
-export async function requireRunning(...args: Parameters<typeof askRunning>): Promise<unknown> {
+/** Asks the running service. @param paths Possible sockets, in order. @throws {CommandFailed} */
+export async function askService(
+  paths: readonly string[],
+  request: AdminRequest,
+  withinMs: number,
+): Promise<unknown> {
+  const connection = await connectFirst(paths);
+  const timer = setTimeout(() => connection.close(), withinMs);
   try {
-    return await askRunning(...args);
+    await writeLine(connection, formatAdminRequest(request));
+    return resultOf(await readLine(connection, MAX_REPLY));
   } catch (error) {
-    if (error instanceof NotRunning) throw new CommandFailed(error.message, { cause: error });
-    throw error;
+    if (error instanceof CommandFailed) throw error;
+    const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
+    throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    try {
+      connection.close();
+    } catch {
+      // closed by the timer
+    }
   }
+}
+
+async function connectFirst(paths: readonly string[]): Promise<Deno.UnixConn> {
+  for (const path of paths) {
+    try {
+      return await Deno.connect({ transport: "unix", path });
+    } catch (error) {
+      if (error instanceof Deno.errors.PermissionDenied) {
+        throw new CommandFailed(`${path}: permission denied, run this as the service's user or as root`);
+      }
+      const absent = error instanceof Deno.errors.NotFound ||
+        error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotADirectory;
+      if (!absent) {
+        throw new CommandFailed(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+  throw new NotRunning(paths);
+}
+
+function resultOf(line: string): unknown {
+  let reply: unknown;
+  try {
+    reply = JSON.parse(line);
+  } catch {
+    throw new CommandFailed("The service gave an answer that is not JSON");
+  }
+  if (typeof reply === "object" && reply !== null && "ok" in reply) {
+    if (reply.ok === true && "result" in reply) return reply.result;
+    if ("error" in reply && typeof reply.error === "string") throw new CommandFailed(reply.error);
+  }
+  throw new CommandFailed("The service gave an answer that this command does not understand");
 }
 
 /** Relative paths start where the service runs: that is this folder, or for a service in a folder of its own that folder. */

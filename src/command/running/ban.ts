@@ -6,7 +6,7 @@ import { type Given, WrongUsage } from "../arguments.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
@@ -21,7 +21,7 @@ const list = defineCommand({
   operands: {},
   options: SERVICE_OPTIONS,
 }, async (given, io) => {
-  const answer = await requireRunning(given, { command: "ban list" });
+  const answer = await askRunning(given, { command: "ban list" });
   tell(given, io, { value: answer, text: banTable(answer) });
   return 0;
 });
@@ -64,7 +64,7 @@ const add = defineCommand({
   if (seconds === undefined || seconds > LONGEST_BAN) {
     throw new WrongUsage("Expected a time such as 90s, 30m, 12h or 7d behind --for");
   }
-  const answer = await requireRunning(given, {
+  const answer = await askRunning(given, {
     command: "ban add",
     subject,
     seconds,
@@ -102,7 +102,7 @@ const remove = defineCommand({
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
 }, async (given, io) => {
   const subject = subjectIn(given);
-  const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
+  const answer = await askRunning(given, { command: "ban remove", subject, operator: await operator() });
   const lifted = numberAt(answer, "lifted") ?? 0;
   if (lifted === 0) throw new CommandFailed(`${describe(subject)}: no ban and no failed login is known`);
   const what = counted(lifted, "ban or count", "bans and counts");

@@ -1,5 +1,5 @@
 import { printable } from "../../model/printable.ts";
-import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { listAt, member, numberAt } from "./reply_value.ts";
 
@@ -14,7 +14,7 @@ export const reload = defineCommand({
   operands: {},
   options: SERVICE_OPTIONS,
 }, async (given, io) => {
-  const outcome = await requireRunning(given, { command: "reload" });
+  const outcome = await askRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
     const diagnostics = listAt(outcome, "diagnostics").map((diagnostic) => printable(String(diagnostic)));
     throw new CommandFailed(["The previous configuration stays in use", ...diagnostics].join("\n"));

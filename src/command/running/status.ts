@@ -1,7 +1,6 @@
-import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
-import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { nagiosStatus, type PluginResult, pluginResult } from "./nagios_status.ts";
 import { formatStatus, troubles } from "./status_text.ts";

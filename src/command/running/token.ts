@@ -2,7 +2,7 @@ import { counted } from "../../model/counted.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { textTable } from "../text_table.ts";
-import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { operator } from "./operator.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 
@@ -16,7 +16,7 @@ const list = defineCommand({
   operands: {},
   options: { ...SERVICE_OPTIONS, ...USER_OPTION },
 }, async (given, io) => {
-  const answer = await requireRunning(given, { command: "token list", user: userIn(given) });
+  const answer = await askRunning(given, { command: "token list", user: userIn(given) });
   tell(given, io, { value: answer, text: tokenTable(answer) });
   return 0;
 });
@@ -38,7 +38,7 @@ const revoke = defineCommand({
 }, async (given, io) => {
   const [user, id] = [userIn(given), given.text("id")];
   const request = { command: "token revoke", user, id, operator: await operator() } as const;
-  const answer = await requireRunning(given, request);
+  const answer = await askRunning(given, request);
   const ended = numberAt(answer, "ended") ?? 0;
   if (listAt(answer, "names").length === 0) throw new CommandFailed(`${user}: no user is known by this name`);
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);

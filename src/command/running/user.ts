@@ -2,7 +2,7 @@ import { isAccountName } from "../../model/account_name.ts";
 import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { listAt, member, textAt } from "./reply_value.ts";
-import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { textTable } from "../text_table.ts";
 
 const show = defineCommand({
@@ -14,7 +14,7 @@ const show = defineCommand({
 }, async (given, io) => {
   const uid = given.operand("uid");
   if (!isAccountName(uid)) throw new WrongUsage("Expected the name of a Unix account");
-  const answer = await requireRunning(given, { command: "user show", uid });
+  const answer = await askRunning(given, { command: "user show", uid });
   const accounts = Array.isArray(answer) ? answer : [];
   tell(given, io, { value: answer, text: accounts.map(formatAccount).join("") });
   return accounts.some((account) => member(account, "state") === "known") ? 0 : 1;

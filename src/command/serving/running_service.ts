@@ -6,9 +6,8 @@ import { exportedLines, exportsLines } from "../../logging/exported_lines.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
-import { CannotStart } from "../../workers/cannot_start.ts";
-import { ownControlSocket } from "../../workers/control/control_sockets.ts";
-import { metricsPage } from "../../workers/metrics_page.ts";
+import { CannotStart } from "../../workers/worker_lifecycle.ts";
+import { ownControlSocket } from "../../workers/control_socket.ts";
 import { Operations, type OperationsConfig, type OperationsParts } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
 import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
@@ -53,11 +52,10 @@ export async function startService(
     for (const diagnostic of diagnostics) await report(diagnostic);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
-  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
+  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
   const supervisor = await Supervisor.start(snapshot, {
     logFile,
     hostName: surroundings.hostName(),
-    metricsPage,
   }).catch(
     (error: unknown) => {
       throw startFailure(error);
@@ -210,7 +208,7 @@ class SupervisedService implements RunningService {
   }
 
   async #reload(): Promise<void> {
-    if (this.#stopping) return this.#supervisor.reloads.failed(["the service is shutting down"]);
+    if (this.#stopping) return this.#supervisor.reports.reloaded(["the service is shutting down"]);
     this.#manager.reloading();
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];
@@ -220,7 +218,7 @@ class SupervisedService implements RunningService {
       ({ dependsOn } = inspection);
       if (snapshot === undefined) {
         this.#tryAgainWith(dependsOn);
-        this.#supervisor.reloads.failed(diagnostics.filter(isError).map(formatDiagnostic));
+        this.#supervisor.reports.reloaded(diagnostics.filter(isError).map(formatDiagnostic));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
         });
@@ -228,7 +226,7 @@ class SupervisedService implements RunningService {
       }
       await this.#supervisor.reload(snapshot);
       await this.#operations.reload(operationsOf(snapshot.config, this.#surroundings));
-      this.#supervisor.reloads.succeeded();
+      this.#supervisor.reports.reloaded();
       this.#watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
       if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
@@ -239,7 +237,7 @@ class SupervisedService implements RunningService {
         file: this.#file,
         error,
       });
-      this.#supervisor.reloads.failed([error instanceof Error ? error.message : String(error)]);
+      this.#supervisor.reports.reloaded([error instanceof Error ? error.message : String(error)]);
     } finally {
       this.#tellReady();
     }

@@ -102,6 +102,20 @@ export const LOGGING = section({
       default: "logs/authserver.log",
       added: true,
     }),
+    maxSize: integer({
+      help:
+        "Rename log file and audit file to .1, .2 and so on when they have this many bytes; 0: never, for logrotate",
+      min: 0,
+      default: 0,
+      added: true,
+    }),
+    maxFiles: integer({
+      help: "Number of renamed files to keep of each, with maxSize",
+      min: 1,
+      max: 1000,
+      default: 10,
+      added: true,
+    }),
   },
 });
 
@@ -126,6 +140,12 @@ export const AUDIT = section({
       default: false,
       added: true,
     }),
+    syslog: optional(url({
+      help:
+        "Send audit lines to this log server, as syslog messages over TLS (RFC 5424, RFC 5425), instead of a file; tls://host:port, default port 6514",
+      schemes: ["tls"],
+      added: true,
+    })),
   },
 });
 

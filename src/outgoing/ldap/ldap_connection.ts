@@ -134,9 +134,8 @@ export class LdapConnection {
       }
       this.#size += bytes.length;
       // Joined only while the length is unknown, so that reading stays linear.
-      this.#unread = length === undefined
-        ? [Buffer.concat([...this.#unread, bytes])]
-        : [...this.#unread, bytes];
+      this.#unread.push(bytes);
+      if (length === undefined) this.#unread = [Buffer.concat(this.#unread)];
     }
   }
 }

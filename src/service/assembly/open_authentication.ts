@@ -1,4 +1,8 @@
-import type { AuthenticatorKind, AuthenticatorParts } from "../../authentication/authenticator_kind.ts";
+import {
+  type AuthenticatorKind,
+  type AuthenticatorParts,
+  createAuthenticators,
+} from "../../authentication/authenticator_kind.ts";
 import { askerOf } from "../../authentication/asker_of.ts";
 import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
@@ -8,7 +12,6 @@ import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import { createAuthenticators } from "../../authentication/registry.ts";
 import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";

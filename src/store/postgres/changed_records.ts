@@ -3,6 +3,8 @@ import { recordOf } from "../database_record_store.ts";
 import type { ReadRecords } from "../remembered_records.ts";
 
 const PAGE = 5000; // most records per statement
+/** Ids of transactions that a crash can lose before they are on the disk, which later ones then use again. */
+const LOST_IDS = 10_000;
 
 const SQL = {
   /** All earlier transactions have ended, so that later statements see what they wrote. */
@@ -25,9 +27,9 @@ export async function readRevocations(
       found.map((each) => ({ kind: String(each["kind"]), record: recordOf(each) }))
     );
   const until = Number((await database.read(() => row(SQL.asOf, {})))?.["xmin"]);
-  // After a failover, ids of lost transactions are used again.
+  // After a failover, ids of many lost transactions may be used again.
   if (since !== undefined && until >= since) {
-    const records = await read(() => rows(SQL.since, { earlier: since }));
+    const records = await read(() => rows(SQL.since, { earlier: since - LOST_IDS }));
     if (records.length < PAGE) return { records, until, isComplete: false };
   }
   const records = [];

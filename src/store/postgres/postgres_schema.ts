@@ -150,6 +150,9 @@ const STEPS: readonly Step[] = [{
    ${MARK_TABLES}
    ${ORDERS_BY_END}
    ${REVOCATION_ORDER}`,
+}, {
+  worksWith: 5,
+  sql: "ALTER TABLE share ADD COLUMN target_name text;",
 }];
 
 /** Schema version that this service cannot use. */

@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
-import type { Expectation } from "../../../src/authentication/unity/assertion.ts";
-import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
-import { NAME_ID_FORMATS } from "../../../src/authentication/unity/saml_names.ts";
-import { readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
+import { type Expectation, readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
+import { InvalidResponse, NAME_ID_FORMATS } from "../../../src/authentication/unity/saml_names.ts";
 import { anchored, exactly } from "../../../src/authentication/unity/unity.ts";
 import {
   after,

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { unityOAuth } from "../../../src/authentication/unity/unity_oauth.ts";
-import { unitySaml } from "../../../src/authentication/unity/unity_saml.ts";
+import { Unity } from "../../../src/authentication/unity/unity.ts";
 import type { UnityParts } from "../../../src/authentication/unity/unity.ts";
 import type { UnityConfig } from "../../../src/authentication/unity/keys.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
@@ -28,7 +27,7 @@ interface Setting {
   readonly provider: UnityProvider;
   readonly time: { now: number };
   readonly lines: string[];
-  readonly subject: ReturnType<typeof unitySaml>;
+  readonly subject: Unity;
   /** The result as `kind` or as reason. */
   ask(credentials: Credentials): Promise<string>;
   identity(credentials: Credentials): Promise<Identity>;
@@ -51,8 +50,7 @@ async function start(
   const lines: string[] = [];
   const http = httpsClient({ timeoutMs });
   const kind = config.kind ?? "UnitySAMLAuthenticator";
-  const create = kind === "UnitySAMLAuthenticator" ? unitySaml : unityOAuth;
-  const subject = create({
+  const subject = new Unity({
     kind,
     name: "SUBJECT",
     address: provider.address,
@@ -166,7 +164,7 @@ for (const kind of ["UnitySAMLAuthenticator", "UnityOAuthAuthenticator"] as cons
     }));
 }
 
-Deno.test("unitySaml() sends the request as Unity expects it", () =>
+Deno.test("Unity sends the request as Unity expects it", () =>
   within(start({}, { url: "https://auth.example/A?b=1&c" }), async ({ ask, provider }) => {
     provider.lie = { url: "https://auth.example/A?b=1&amp;c" };
     assert.equal(await ask(ANN), "accepted");
@@ -189,7 +187,7 @@ Deno.test("unitySaml() sends the request as Unity expects it", () =>
     );
   }));
 
-Deno.test("unitySaml() asks for names in the configured format, and makes a name of them", () =>
+Deno.test("Unity asks for names in the configured format, and makes a name of them", () =>
   within(
     start({ nameIdFormat: "unspecified", identityTemplate: "CN=%NameID%,O=%Issuer%" }),
     async ({ identity, provider }) => {
@@ -205,7 +203,7 @@ Deno.test("unitySaml() asks for names in the configured format, and makes a name
     },
   ));
 
-Deno.test("unitySaml() asks under a new ID each time", () =>
+Deno.test("Unity asks under a new ID each time", () =>
   within(start(), async ({ ask, provider, time }) => {
     await ask(ANN);
     time.now += 600_000;
@@ -214,21 +212,21 @@ Deno.test("unitySaml() asks under a new ID each time", () =>
     assert.equal(new Set(ids).size, 2);
   }));
 
-Deno.test("unitySaml() sends no password that is empty", () =>
+Deno.test("Unity sends no password that is empty", () =>
   within(start(), async ({ ask, provider }) => {
     await ask(basic("ann", ""));
     await ask(basic("", "x"));
     assert.equal(provider.server.seen.length, 0);
   }));
 
-Deno.test("unitySaml() does not believe a response to an earlier request", () =>
+Deno.test("Unity does not believe a response to an earlier request", () =>
   within(start(), async ({ ask, provider, lines }) => {
     provider.lie = { requestId: "_earlier" };
     assert.match(await ask(ANN), /to another request/);
     assert.match(lines.join("\n"), /warn .*not believed/);
   }));
 
-Deno.test("unitySaml() goes by the issuers as they are now", () => {
+Deno.test("Unity goes by the issuers as they are now", () => {
   const issuers = { now: [SIGNER.certificate] };
   return within(start({}, { issuers: () => issuers.now }), async ({ ask, time }) => {
     assert.equal(await ask(ANN), "accepted");
@@ -238,20 +236,20 @@ Deno.test("unitySaml() goes by the issuers as they are now", () => {
   });
 });
 
-Deno.test("unitySaml() without trusted issuers refuses all users, and warns at the start", () =>
+Deno.test("Unity without trusted issuers refuses all users, and warns at the start", () =>
   within(start({}, { issuers: () => [] }), async ({ ask, lines }) => {
     assert.match(lines.join("\n"), /no trusted issuers/);
     assert.match(await ask(ANN), /not among the trusted/);
   }));
 
-Deno.test("unitySaml() with validate=false takes an assertion that is not signed, and warns at the start", () =>
+Deno.test("Unity with validate=false takes an assertion that is not signed, and warns at the start", () =>
   within(start({ validate: false }), async ({ ask, provider, lines }) => {
     provider.lie = { sign: (xml) => Promise.resolve(xml) };
     assert.match(lines.join("\n"), /SIGNATURES OF ASSERTIONS ARE NOT REQUIRED/);
     assert.equal(await ask(ANN), "accepted");
   }));
 
-Deno.test("unitySaml() asks again after five minutes, or when the assertion ends before", async () => {
+Deno.test("Unity asks again after five minutes, or when the assertion ends before", async () => {
   const lifetimes: [Parameters<typeof start>[0], string | undefined, number][] = [
     [{}, undefined, 300_000],
     [{}, "2027-01-15T08:02:00Z", 120_000],
@@ -272,7 +270,7 @@ Deno.test("unitySaml() asks again after five minutes, or when the assertion ends
   }
 });
 
-Deno.test("unitySaml() asks each time about an assertion for one use", () =>
+Deno.test("Unity asks each time about an assertion for one use", () =>
   within(start(), async ({ ask, provider }) => {
     provider.lie = {
       edit: (xml) => xml.replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>"),
@@ -282,14 +280,14 @@ Deno.test("unitySaml() asks each time about an assertion for one use", () =>
     assert.equal(provider.server.seen.length, 2);
   }));
 
-Deno.test("unitySaml() keeps users apart whose name and password read the same together", () =>
+Deno.test("Unity keeps users apart whose name and password read the same together", () =>
   within(start(), async ({ ask, provider }) => {
     provider.known.add(basicHeader("a", "bc"));
     assert.equal(await ask(basic("a", "bc")), "accepted");
     assert.match(await ask(basic("ab", "c")), /status 401/);
   }));
 
-Deno.test("unitySaml() takes a SOAP fault for a refusal, not for an outage", () =>
+Deno.test("Unity takes a SOAP fault for a refusal, not for an outage", () =>
   within(start(), async ({ ask, provider, subject }) => {
     provider.fault = (_request, response) =>
       response.writeHead(500).end(
@@ -300,7 +298,7 @@ Deno.test("unitySaml() takes a SOAP fault for a refusal, not for an outage", () 
     assert.equal(subject.status().up, true);
   }));
 
-Deno.test("unitySaml() takes status 400, Keycloak's answer about unknown users, for a refusal of this caller alone", () =>
+Deno.test("Unity takes status 400, Keycloak's answer about unknown users, for a refusal of this caller alone", () =>
   within(start(), async ({ ask, provider, subject }) => {
     provider.fault = (_request, response) => response.writeHead(400).end("<html>We are sorry</html>");
     for (let i = 0; i < 5; i++) {
@@ -339,7 +337,7 @@ const OUTAGES: [string, Answer][] = [
   ["a huge body", (_request, response) => response.end("x".repeat(1024 * 1024 + 1))],
 ];
 for (const [what, fault] of OUTAGES) {
-  Deno.test(`unitySaml() is out of order if the provider answers with ${what}`, () =>
+  Deno.test(`Unity is out of order if the provider answers with ${what}`, () =>
     within(start({}, {}, what === "silence" ? 300 : 5_000), async ({ ask, provider, time }) => {
       provider.fault = fault;
       await assert.rejects(ask(ANN), RemoteUnavailable);
@@ -354,7 +352,7 @@ for (const [what, fault] of OUTAGES) {
     }));
 }
 
-Deno.test("unitySaml() logs no password", () =>
+Deno.test("Unity logs no password", () =>
   within(start(), async ({ ask, provider, lines }) => {
     await ask(ANN);
     await ask(basic("ann", "wrong-password"));
@@ -363,7 +361,7 @@ Deno.test("unitySaml() logs no password", () =>
     assert.doesNotMatch(lines.join("\n"), /sesame|wrong-password|third-password|Basic /);
   }));
 
-Deno.test("unityOAuth() says what is wrong with a token, and does not show it to the provider", () =>
+Deno.test("Unity with tokens says what is wrong with a token, and does not show it to the provider", () =>
   within(start({ kind: "UnityOAuthAuthenticator" }), async ({ ask, provider }) => {
     provider.known.add("Bearer abc.e30.AAAA");
     assert.equal(await ask(bearer("abc.e30.AAAA")), "the head of the token is no JSON object");

@@ -1,6 +1,6 @@
-import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
 import assert from "node:assert/strict";
-import { checkMarkup } from "../../../src/authentication/unity/xml_markup.ts";
+import { InvalidResponse } from "../../../src/authentication/unity/saml_names.ts";
+import { checkMarkup } from "../../../src/authentication/unity/xml_element.ts";
 
 const times = (count: number, text: string) => text.repeat(count);
 const attributes = (count: number) => Array.from({ length: count }, (_, i) => ` a${i}="b"`).join("");

@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { cpuUsage } from "node:process";
 import { importJWK, type JWK, jwtVerify } from "jose";
-import { readForeignToken } from "../../../src/authentication/foreign_token.ts";
+import { readForeignToken } from "../../../src/authentication/signed_token.ts";
 import { isSignedBy } from "../../../src/authentication/jws_signature.ts";
 import { createSigner, type SigningAlgorithm } from "../../identity_provider/token_issuer.ts";
 import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";

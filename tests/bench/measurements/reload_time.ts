@@ -1,4 +1,4 @@
-import { askService } from "../../../src/workers/control/ask_service.ts";
+import { askService } from "../../../src/command/running/ask_running.ts";
 import { until } from "../../fixtures/deadline.ts";
 import { BASIC, type BenchSite, startBenchSite } from "../bench_site.ts";
 import { type Measurement, median } from "../figure.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { check } from "../../../src/command/diagnosis/check.ts";
 import { startXuudb } from "../../attributes/xuudb/xuudb_simulator.ts";
+import { startLogServer } from "../../fixtures/log_server.ts";
 import { startDaemon } from "../../daemon_simulator/daemon.ts";
 import { CLIENT, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { startUnityProvider } from "../../identity_provider/unity_provider.ts";
@@ -142,6 +143,28 @@ Deno.test("check --online finds a daemon whose ACL does not name the service", a
     () => daemon().acl = "CN=Somebody Else",
     () => daemon().acl = ",",
   );
+});
+
+Deno.test("check --online tries the log server of audit lines", async () => {
+  for (
+    const [issuer, expected] of [
+      [authority, "ok log server tls://localhost: certificate valid for 8436 days; takes connections"],
+      [
+        createAuthority({ subject: "CN=Other" }),
+        /^failed log server .*no trusted authority signed.*\n fix: see/,
+      ],
+    ] as const
+  ) {
+    await using server = await startLogServer(issuer);
+    const properties = { "container.audit.syslog": `tls://localhost:${server.port}` };
+    await using sending = await createSite({ authority, properties });
+    const line = (await checkOnline(sending)).lines.at(-1)?.replace(/:\d+:/, ":").replace(
+      /\d+ days/,
+      "8436 days",
+    );
+    if (typeof expected === "string") assert.equal(line, expected);
+    else assert.match(String(line), expected);
+  }
 });
 
 Deno.test("check --online finds a daemon that is not there", async () => {

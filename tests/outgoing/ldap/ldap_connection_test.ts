@@ -7,6 +7,8 @@ import { answering, entry, message, policy, result, text } from "./ldap_wire.ts"
 
 const SEARCH = { base: "dc=x", scope: "sub", filter: "(uid=a)", attributes: ["uid"], most: 2 } as const;
 const DONE = message(1, result(0, { tag: 0x65 }));
+const LONGER = "x".repeat(300); // than what one octet tells the length of
+const LONG = "x".repeat(70_000);
 
 Deno.test("LdapConnection.bind() gives code, text and error of the password policy", async () => {
   const connection = new LdapConnection(answering(message(1, result(49, { said: "data 775" }), policy(1))));
@@ -25,6 +27,7 @@ Deno.test("LdapConnection.search() reads entries in whatever pieces they come, a
   const reference = message(1, tagged(0x73, text("ldap://other.example/dc=x")));
   const all = Buffer.concat([
     message(1, entry("uid=a,dc=x", { uid: ["a"], cn: ["A", "ä"] })),
+    message(1, entry(LONGER, {})),
     reference,
     DONE,
   ]);
@@ -38,7 +41,7 @@ Deno.test("LdapConnection.search() reads entries in whatever pieces they come, a
     assert.deepEqual(entries, [{
       dn: "uid=a,dc=x",
       attributes: new Map([["uid", ["a"]], ["cn", ["A", "ä"]]]),
-    }]);
+    }, { dn: LONGER, attributes: new Map() }]);
   }
 });
 
@@ -52,7 +55,6 @@ Deno.test("LdapConnection leaves out values that are no text", async () => {
   assert.deepEqual(entries, [{ dn: "uid=a", attributes: new Map([["photo", []]]) }]);
 });
 
-const LONG = "x".repeat(70_000);
 const BROKEN: readonly (readonly [what: string, parts: readonly Uint8Array[], error: RegExp])[] = [
   ["is cut off", [DONE.subarray(0, 5)], /closed the connection/],
   ["answers another request", [message(9, result(0))], /answers no request/],
@@ -81,3 +83,17 @@ for (const [what, parts, error] of BROKEN) {
     });
   });
 }
+
+Deno.test("LdapConnection.startTls() goes on after a success alone, and takes no bytes that came with it", async () => {
+  const ask = async (answer: Uint8Array) => {
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    using plain = await Deno.connect({ port: listener.addr.port });
+    using server = await listener.accept();
+    await server.write(answer);
+    await LdapConnection.startTls(plain);
+  };
+  const answer = (code: number) => message(1, result(code, { tag: 0x78, said: "no TLS" }));
+  await ask(answer(0));
+  await assert.rejects(ask(answer(2)), /refuses StartTLS with code 2 no TLS/);
+  await assert.rejects(ask(Buffer.concat([answer(0), Buffer.of(0x30)])), /more than an answer/);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { sameName } from "../../../src/model/distinguished_name.ts";
 import {
+  firstValueInName,
   type LdapEntry,
   lockOf,
   nameOf,
@@ -66,4 +67,9 @@ Deno.test("nameOf() fills a template so that userInName() finds each character o
 
 Deno.test("nameOf() gives no name without exactly one text for each attribute", () => {
   for (const uid of [[], [""], ["a", "b"]]) assert.equal(nameOf(entry({ uid }), "CN=%uid%"), undefined);
+});
+
+Deno.test("firstValueInName() gives the first part of a name, and nothing of what is none", () => {
+  assert.deepEqual(firstValueInName("cn=staff+ou=x,dc=demo"), ["staff", "x"]);
+  assert.deepEqual(firstValueInName("no name"), []);
 });

@@ -127,9 +127,9 @@ Deno.test(`${COUNT} hostile paths read and write nothing outside of the share`, 
   // Not everything was refused at the door, or the test would say little.
   for (const status of [200, 404]) assert.ok((seen.get(status) ?? 0) > 20, JSON.stringify([...seen]));
   note("trials", {
-    trial: "leaving a shared directory by hostile paths",
+    trial: "path traversal out of a shared directory",
     done: `${COUNT} paths read or written`,
-    outcome: "nothing outside read or changed",
+    outcome: "nothing outside was read or changed",
   });
 });
 

@@ -52,9 +52,9 @@ Deno.test(`openShareStore() loses no acknowledged share when its process is kill
     }
     assert.ok(acknowledged.size >= ROUNDS * 5);
     note("trials", {
-      trial: "kill -9 while shares are written",
+      trial: "`kill -9` while shares are written",
       done: `${ROUNDS} processes killed`,
-      outcome: `all ${acknowledged.size} acknowledged shares are there, the store is whole`,
+      outcome: `all ${acknowledged.size} acknowledged shares exist, the database is intact`,
     });
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -49,9 +49,9 @@ Deno.test({
       assert.equal(bytes, SIZE);
       assert.ok(most - before < ALLOWED, `resident memory grew from ${before} to ${most} bytes`);
       note("trials", {
-        trial: "a large file of a share, downloaded beside a client that stops reading",
+        trial: "download of a large shared file beside a client that stops reading",
         done: `${SIZE / MIB} MiB`,
-        outcome: `resident memory ${((most - before) / 1e6).toFixed(0)} MB above that after a warm-up`,
+        outcome: `resident memory ${((most - before) / 1e6).toFixed(0)} MB above the warm state`,
       });
     } finally {
       service.kill("SIGTERM");

@@ -5,7 +5,7 @@ import type { Credentials } from "../../src/model/credentials.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 import type { Ban } from "../../src/throttling/ban.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
-import { CoreState } from "../../src/workers/core_state.ts";
+import { CoreState } from "../../src/workers/cores.ts";
 import { basic, bearer } from "../authentication/sample_credentials.ts";
 
 const CONFIG = {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
-import { RestartPolicy } from "../../src/workers/restart_policy.ts";
-import { WorkerLifecycle } from "../../src/workers/worker_lifecycle.ts";
+import { RestartPolicy, WorkerLifecycle } from "../../src/workers/worker_lifecycle.ts";
 
 interface Scene {
   readonly restartPolicy: RestartPolicy<object>;

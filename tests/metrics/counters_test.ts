@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { Counters } from "../../src/metrics/counters.ts";
-import { DurationHistogram } from "../../src/metrics/duration_histogram.ts";
+import { Counters, DurationHistogram } from "../../src/metrics/counters.ts";
 
 const FAMILY = "authserver_core_stall_seconds";
 const LABELS = { worker: "core" };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConnectionLimit } from "../../src/workers/connection_limit.ts";
+import { ConnectionLimit } from "../../src/workers/serving_edge.ts";
 
 /** Configured number, how many files can be opened, and the connections there may be. */
 const cases: [number | undefined, number, number][] = [
@@ -41,7 +41,7 @@ Deno.test("ConnectionLimit tries out what can be opened, and closes all of it", 
 
 for (const files of ["300", "$(ulimit -Hn)"]) {
   Deno.test(`ConnectionLimit finds out how many files the process can open: ${files}`, async () => {
-    const module = JSON.stringify(new URL("../../src/workers/connection_limit.ts", import.meta.url));
+    const module = JSON.stringify(new URL("../../src/workers/serving_edge.ts", import.meta.url));
     const code = `import { ConnectionLimit } from ${module};
       console.log(new ConnectionLimit(undefined).most(undefined));`;
     const { stdout } = await new Deno.Command("sh", {

@@ -1,6 +1,6 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
-import { AuditJournal } from "../../src/logging/audit_journal.ts";
+import { AuditStream, systemdJournal } from "../../src/logging/audit_stream.ts";
 import { Sink } from "../../src/logging/sink.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 
@@ -74,10 +74,10 @@ class Journal implements AsyncDisposable {
 const OPENING = "authserver-audit\n\n6\n0\n0\n0\n0\n";
 const logger = (lines: string[]) => createLogger((line) => lines.push(line.slice(25)));
 
-Deno.test("AuditJournal says who it is, then sends lines in one stream", async () => {
+Deno.test("AuditStream to the journal says who it is, then sends lines in one stream", async () => {
   await using journal = await Journal.create();
   journal.start();
-  const audit = new AuditJournal(new Sink("audit", SILENT), journal.path);
+  const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", SILENT));
   audit.write(["a", "b"]);
   audit.write(["c"]);
   assert.deepEqual(await audit.close(), []);
@@ -85,10 +85,10 @@ Deno.test("AuditJournal says who it is, then sends lines in one stream", async (
   assert.deepEqual(journal.streams, [`${OPENING}a\nb\nc\n`]);
 });
 
-Deno.test("AuditJournal keeps lines while there is no journal, and sends them in their order", async () => {
+Deno.test("AuditStream to the journal keeps lines while there is no journal, and sends them in their order", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
-  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
+  const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));
   audit.write(["a"]);
   await until(() => log.length !== 0, { everyMs: 1 });
   journal.start();
@@ -103,10 +103,10 @@ Deno.test("AuditJournal keeps lines while there is no journal, and sends them in
   await audit.close();
 });
 
-Deno.test("AuditJournal begins another stream when the journal has closed the one before", async () => {
+Deno.test("AuditStream to the journal begins another stream when the journal has closed the one before", async () => {
   await using journal = await Journal.create();
   journal.start();
-  const audit = new AuditJournal(new Sink("audit", SILENT), journal.path);
+  const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", SILENT));
   audit.write(["a"]);
   await journal.has("a\n");
   await journal.stop();
@@ -117,11 +117,11 @@ Deno.test("AuditJournal begins another stream when the journal has closed the on
   await audit.close();
 });
 
-Deno.test("AuditJournal gives back what a journal that does not read did not take", async () => {
+Deno.test("AuditStream to the journal gives back what a journal that does not read did not take", async () => {
   await using journal = await Journal.create();
   journal.start({ reads: false });
   const log: string[] = [];
-  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
+  const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));
   const lines = Array.from({ length: 9000 }, (_, i) => `${i} ${"x".repeat(200)}`);
   audit.write(lines);
   await new Promise((resolve) => setTimeout(resolve, 10)); // as long as others do something meanwhile
@@ -132,10 +132,10 @@ Deno.test("AuditJournal gives back what a journal that does not read did not tak
   assert.equal(left[0], lines[9001 - left.length]);
 });
 
-Deno.test("AuditJournal keeps no more than it may while the journal takes nothing, and says so", async () => {
+Deno.test("AuditStream to the journal keeps no more than it may while the journal takes nothing, and says so", async () => {
   await using journal = await Journal.create();
   const log: string[] = [];
-  const audit = new AuditJournal(new Sink("audit", logger(log)), journal.path);
+  const audit = new AuditStream(systemdJournal(journal.path), new Sink("audit", logger(log)));
   for (let i = 0; i < 11_000; i++) audit.write([`${i}`]);
   const left = await audit.close();
   assert.deepEqual([left.length, left[0], left.at(-1)], [10_000, "1000", "10999"]);

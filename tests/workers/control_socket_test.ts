@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { assertAlike } from "../../fixtures/assert_alike.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 import fc from "fast-check";
-import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import { CannotStart } from "../../../src/workers/cannot_start.ts";
-import { askService, NotRunning, ServiceRefused } from "../../../src/workers/control/ask_service.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { CannotStart } from "../../src/workers/worker_lifecycle.ts";
+import { CommandFailed } from "../../src/command/command.ts";
+import { askService, NotRunning } from "../../src/command/running/ask_running.ts";
 import {
   type AdminRequest,
   AdminRequestFailed,
@@ -12,8 +13,15 @@ import {
   LONGEST_BAN,
   MAX_REQUEST,
   parseAdminRequest,
-} from "../../../src/resource/admin/admin_request.ts";
-import { AnotherService, ControlSocket } from "../../../src/workers/control/control_socket.ts";
+} from "../../src/resource/admin/admin_request.ts";
+import {
+  AnotherService,
+  ControlSocket,
+  controlSockets,
+  InvalidLine,
+  ownControlSocket,
+  readLine,
+} from "../../src/workers/control_socket.ts";
 
 /** A folder of its own, and a socket in it that remembers what it was asked. */
 async function withSocket(
@@ -79,7 +87,7 @@ Deno.test("askService() tries one place after the other", async () => {
 Deno.test("askService() passes on why the service refused, and no more than that", async () => {
   await withSocket(async (path, _asked, log) => {
     await assert.rejects(askService([path], { command: "status" }, 5000), {
-      constructor: ServiceRefused,
+      constructor: CommandFailed,
       message: "the core is busy",
     });
     assertAlike(log, []);
@@ -120,7 +128,7 @@ for (const [what, answer, message] of ANSWERS) {
     })();
     await assert.rejects(
       askService([path], { command: "status" }, 5000),
-      (error: Error) => error instanceof ServiceRefused && message.test(error.message),
+      (error: Error) => error instanceof CommandFailed && message.test(error.message),
     );
     await serve;
     listener.close();
@@ -218,7 +226,7 @@ Deno.test("ControlSocket serves no more than 16 callers at a time, and the next 
     const waiting = await Promise.all(
       Array.from({ length: 16 }, () => Deno.connect({ transport: "unix", path })),
     );
-    await assert.rejects(askService([path], { command: "status" }, 5000), ServiceRefused);
+    await assert.rejects(askService([path], { command: "status" }, 5000), CommandFailed);
     waiting[0]?.close();
     for (;;) {
       const answer = await askService([path], { command: "status" }, 5000).catch(() => undefined);
@@ -308,4 +316,76 @@ Deno.test("parseAdminRequest() reads what formatAdminRequest() writes, and takes
       assert.ok(error instanceof InvalidAdminRequest);
     }
   }));
+});
+
+const SYSTEM = "/run/authserver/control.sock";
+
+const CASES: readonly [
+  what: string,
+  place: { socket?: string; enabled?: boolean; log?: string; runtime?: string },
+  own: string | undefined,
+  looked: readonly string[],
+][] = [
+  ["beside the log", { log: "/srv/logs/a.log" }, "/srv/logs/control.sock", [
+    "/srv/logs/control.sock",
+    SYSTEM,
+  ]],
+  [
+    "in the runtime directory",
+    { log: "/srv/logs/a.log", runtime: "/run/x" },
+    "/run/x/control.sock",
+    ["/run/x/control.sock", "/srv/logs/control.sock", SYSTEM],
+  ],
+  ["in the first runtime directory", { runtime: "/run/a:/run/b" }, "/run/a/control.sock", [
+    "/run/a/control.sock",
+    SYSTEM,
+  ]],
+  ["nowhere without log and runtime directory", {}, undefined, [SYSTEM]],
+  ["not in a runtime directory that is no path", { runtime: "relative" }, undefined, [SYSTEM]],
+  ["where the operator wants it", { socket: "/s", log: "/srv/logs/a.log", runtime: "/run/x" }, "/s", ["/s"]],
+  ["nowhere if switched off", { enabled: false, log: "/srv/logs/a.log", runtime: "/run/x" }, undefined, []],
+];
+
+for (const [what, { socket, enabled = true, log, runtime }, own, looked] of CASES) {
+  Deno.test(`the control socket is ${what}`, () => {
+    const place = {
+      control: { enabled, socket },
+      logging: { level: "info", format: "text", file: log, maxSize: 0, maxFiles: 1 },
+      environment: (name: string) => name === "RUNTIME_DIRECTORY" ? runtime : undefined,
+    } as const;
+    assert.equal(ownControlSocket(place), own);
+    assert.deepEqual(controlSockets(place), looked);
+  });
+}
+
+/** A connection on which these parts arrive one by one, and then its end. */
+function arriving(...parts: readonly string[]): Pick<Deno.Conn, "read"> {
+  const left = parts.map((part) => new TextEncoder().encode(part));
+  return {
+    read: (buffer) => {
+      const part = left.shift();
+      if (part !== undefined) buffer.set(part);
+      return Promise.resolve(part?.length ?? null);
+    },
+  };
+}
+
+for (const parts of [["status\n"], ["sta", "tus\n"], ["status", "\n"], ["s", "tatus\nrest"]]) {
+  Deno.test(`readLine() reads one line that comes as ${JSON.stringify(parts)}`, async () => {
+    assert.equal(await readLine(arriving(...parts), 6), "status");
+  });
+}
+
+Deno.test("readLine() refuses what is too long, cut off or not UTF-8", async () => {
+  await assert.rejects(readLine(arriving("statuses\n"), 7), InvalidLine);
+  await assert.rejects(readLine(arriving("stat"), 7), /cut off/);
+  await assert.rejects(
+    readLine({
+      read: (buffer) => {
+        buffer.set([0xff, 0x0a]);
+        return Promise.resolve(2);
+      },
+    }, 7),
+    /not UTF-8/,
+  );
 });

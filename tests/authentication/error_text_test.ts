@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { errorCode, errorText } from "../../src/outgoing/error_text.ts";
+import { errorCode, errorText } from "../../src/authentication/provider_answers.ts";
 
 const answer = (body: string, headers: Record<string, string> = {}, status = 400) => ({
   status,

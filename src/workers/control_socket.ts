@@ -1,14 +1,15 @@
-import { unlessAbsent } from "../../model/unless_absent.ts";
-import { dirname } from "node:path";
-import type { Logger } from "../../logging/logger.ts";
-import { CannotStart } from "../cannot_start.ts";
+import { unlessAbsent } from "../model/unless_absent.ts";
+import { dirname, join } from "node:path";
+import type { Logger } from "../logging/logger.ts";
+import { CannotStart } from "./worker_lifecycle.ts";
 import {
   type AdminRequest,
   AdminRequestFailed,
   MAX_REQUEST,
   parseAdminRequest,
-} from "../../resource/admin/admin_request.ts";
-import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
+} from "../resource/admin/admin_request.ts";
+import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
+import { writeAll } from "../model/write_all.ts";
 
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
@@ -203,4 +204,83 @@ function hangUp(connection: Deno.UnixConn): void {
   } catch (error) {
     if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
   }
+}
+
+const NAME = "control.sock";
+
+/** Folder that systemd creates (`RuntimeDirectory=authserver`), for commands outside of systemd. */
+const SYSTEM_FOLDER = "/run/authserver";
+
+interface Place {
+  readonly control: ControlConfig;
+  readonly logging: LoggingConfig;
+  readonly environment: (name: string) => string | undefined;
+}
+
+/** Returns the path of the service's own socket; `undefined` if it has none. */
+export function ownControlSocket({ control, logging, environment }: Place): string | undefined {
+  if (!control.enabled || control.socket !== undefined) return control.socket;
+  const [folder = besideLog(logging)] = runtimeFolders(environment);
+  return folder && join(folder, NAME);
+}
+
+/** Returns the paths where commands look for the service, the likeliest first. */
+export function controlSockets(place: Place): readonly string[] {
+  const { control } = place;
+  if (!control.enabled) return [];
+  return control.socket === undefined ? usualSockets(place) : [control.socket];
+}
+
+/** Returns also the usual paths, for a service with an earlier configuration. */
+export function formerControlSockets(place: Place): readonly string[] {
+  return [...new Set([...controlSockets(place), ...usualSockets(place)])];
+}
+
+function usualSockets({ logging, environment }: Place): readonly string[] {
+  const beside = besideLog(logging);
+  const folders = [...runtimeFolders(environment), ...(beside === undefined ? [] : [beside]), SYSTEM_FOLDER];
+  return [...new Set(folders)].map((folder) => join(folder, NAME));
+}
+
+/** Splits `RUNTIME_DIRECTORY`, which systemd separates by colons. */
+function runtimeFolders(environment: Place["environment"]): string[] {
+  return (environment("RUNTIME_DIRECTORY") ?? "").split(":").filter((folder) => folder.startsWith("/"))
+    .slice(0, 1);
+}
+
+function besideLog({ file }: LoggingConfig): string | undefined {
+  return file === undefined ? undefined : dirname(file);
+}
+
+/** Error for a line that is too long, cut off, or not UTF-8. */
+export class InvalidLine extends Error {}
+
+/** Reads one line of UTF-8 without its end, of at most `maxBytes`. @throws {InvalidLine} */
+export async function readLine(connection: Pick<Deno.Conn, "read">, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const buffer = new Uint8Array(64 * 1024);
+  for (let length = 0; length <= maxBytes;) {
+    const count = await connection.read(buffer);
+    if (count === null) throw new InvalidLine("the line is cut off");
+    const end = buffer.subarray(0, count).indexOf(0x0a);
+    const taken = buffer.slice(0, end < 0 ? count : end);
+    chunks.push(taken);
+    length += taken.length;
+    if (end >= 0 && length <= maxBytes) return decode(chunks);
+  }
+  throw new InvalidLine(`the line is longer than ${maxBytes} bytes`);
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+  } catch {
+    throw new InvalidLine("the line is not UTF-8");
+  }
+}
+
+/** Writes a whole line. */
+export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
+  await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }

@@ -3,6 +3,22 @@ import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
+/** Connection to a receiver. */
+interface Connection {
+  /** @throws If not all bytes are written. */
+  write(bytes: Uint8Array): Promise<void>;
+  close(): void;
+}
+
+/** Receiver of audit lines over a connection. */
+export interface AuditReceiver {
+  readonly name: string; // for the operator
+  /** @throws If it cannot be reached. */
+  open(signal: AbortSignal): Promise<Connection>;
+  /** Encodes one line. */
+  frame(line: string): Uint8Array;
+}
+
 /** For `journalctl -t authserver-audit`. */
 const AUDIT_IDENTIFIER = "authserver-audit";
 
@@ -15,20 +31,42 @@ const SOCKET = "/run/systemd/journal/stdout";
  */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
+/** Returns the systemd journal. */
+export function systemdJournal(path = SOCKET): AuditReceiver {
+  return {
+    name: path,
+    async open() {
+      const socket = await Deno.connect({ transport: "unix", path });
+      const connection = {
+        write: (bytes: Uint8Array) => writeAll(socket, bytes),
+        close: () => socket.close(),
+      };
+      try {
+        await connection.write(OPENING);
+        return connection;
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+    },
+    frame: (line) => new TextEncoder().encode(`${line}\n`),
+  };
+}
+
 /** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
-/** Audit log in the systemd journal. */
-export class AuditJournal implements AuditSink {
-  readonly #path: string;
+/** Audit log that is sent to a receiver. */
+export class AuditStream implements AuditSink {
+  readonly #receiver: AuditReceiver;
   readonly #kept: KeptLines;
-  #connection: Deno.UnixConn | undefined;
+  readonly #closing = new AbortController();
+  #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
-  #closing = false;
 
-  constructor(sink: Sink, path = SOCKET) {
-    this.#path = path;
-    this.#kept = new KeptLines(path, sink);
+  constructor(receiver: AuditReceiver, sink: Sink) {
+    this.#receiver = receiver;
+    this.#kept = new KeptLines(receiver.name, sink);
   }
 
   write(lines: readonly string[]): void {
@@ -42,8 +80,10 @@ export class AuditJournal implements AuditSink {
 
   async close(): Promise<readonly string[]> {
     this.retry();
-    this.#closing = true;
-    const timer = setTimeout(() => this.#hangUp(), CLOSE_MS);
+    const timer = setTimeout(() => {
+      this.#closing.abort();
+      this.#hangUp();
+    }, CLOSE_MS);
     await this.#writing;
     clearTimeout(timer);
     this.#hangUp();
@@ -60,8 +100,8 @@ export class AuditJournal implements AuditSink {
         continue;
       }
       this.#hangUp();
-      if (wasOpen && !this.#closing) {
-        this.#kept.putBack(left.lines); // retry on a new stream: the journal may have restarted
+      if (wasOpen && !this.#closing.signal.aborted) {
+        this.#kept.putBack(left.lines); // retry on a new connection: the receiver may have restarted
         continue;
       }
       this.#kept.failed(left.lines, left.error);
@@ -74,25 +114,14 @@ export class AuditJournal implements AuditSink {
   async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
     let sent = 0;
     try {
-      this.#connection ??= await this.#connect();
+      this.#connection ??= await this.#receiver.open(this.#closing.signal);
       for (const line of lines) {
-        await writeAll(this.#connection, new TextEncoder().encode(`${line}\n`));
+        await this.#connection.write(this.#receiver.frame(line));
         sent++;
       }
       return undefined;
     } catch (error) {
       return { lines: lines.slice(sent), error };
-    }
-  }
-
-  async #connect(): Promise<Deno.UnixConn> {
-    const connection = await Deno.connect({ transport: "unix", path: this.#path });
-    try {
-      await writeAll(connection, OPENING);
-      return connection;
-    } catch (error) {
-      connection.close();
-      throw error;
     }
   }
 

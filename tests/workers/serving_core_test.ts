@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { AdminAnswer, AdminRequest } from "../../src/resource/admin/admin_request.ts";
-import { AdminCalls, NoAnswer } from "../../src/workers/admin_calls.ts";
+import { AdminCalls, NoAnswer } from "../../src/workers/serving_core.ts";
 
 /** Calls to a core that answers so; undefined: never. */
 function callsTo(answer: (request: AdminRequest) => Promise<AdminAnswer> | undefined): AdminCalls {

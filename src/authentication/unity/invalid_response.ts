@@ -1,2 +1,0 @@
-/** Error for an untrustworthy response of the provider, for the log. */
-export class InvalidResponse extends Error {}

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { LdapDirectory } from "../../../src/outgoing/ldap/ldap_directory.ts";
+import { LdapServer } from "../../../src/outgoing/ldap/ldap_server.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
+import { ldapConfig } from "../../authentication/ldap/ldap_config.ts";
+import { answering, entry, message, result } from "./ldap_wire.ts";
+
+const ADDRESS = "ldaps://ldap.example.org";
+const BASE = "ou=people,dc=demo,dc=org";
+const ASKER = {
+  credential: "c",
+  address: "192.0.2.1",
+  queueKey: "192.0.2.1",
+  known: false,
+  signal: new AbortController().signal,
+};
+const SEARCH = { base: BASE, scope: "sub", filter: "(uid=a)", attributes: [], most: 2 } as const;
+
+type Answer = Uint8Array | undefined;
+const end = (id: number, code: number) => message(id, result(code, { tag: 0x65, said: "text" }));
+
+/** What servers send on each of their connections, one after the other; then no connection comes about. */
+function parts(connections: readonly (readonly Answer[])[]) {
+  const wires = connections.map((answers) => answering(...answers));
+  const left = [...wires];
+  const outgoing = {
+    http: () => assert.fail("HTTP is not asked for"),
+    connect() {
+      const wire = left.shift();
+      if (wire !== undefined) return Promise.resolve(wire);
+      return Promise.reject(new RemoteUnavailable("ldap.example.org", "refused", { connected: false }));
+    },
+    connectionsPerHost: 6,
+  };
+  return { wires, parts: { outgoing, clock: Date.now, log: SILENT } };
+}
+
+const config = ldapConfig({
+  addresses: [ADDRESS],
+  bindDN: undefined,
+  bindPassword: undefined,
+  userBase: BASE,
+});
+const server = (...connections: readonly Answer[][]) =>
+  new LdapServer(ADDRESS, config, parts(connections).parts);
+const directory = (more: Parameters<typeof ldapConfig>[0], ...connections: readonly Answer[][]) =>
+  new LdapDirectory({ ...config, ...more }, parts(connections).parts);
+
+Deno.test("LdapServer.search() finds nothing below a base that is not there only where it asks for the base itself", async () => {
+  assert.deepEqual(await server([end(1, 32)]).search({ ...SEARCH, scope: "base" }, ASKER), []);
+  await assert.rejects(server([end(1, 32)]).search(SEARCH, ASKER), /answers a search with code 32 text/);
+});
+
+Deno.test("LdapServer.search() takes what comes up to the limit, and no other result for an answer", async () => {
+  const some = message(1, entry("uid=a", {}));
+  assert.equal((await server([some, end(1, 4)]).search(SEARCH, ASKER)).length, 1);
+  for (const code of [1, 3, 50, 51, 52, 80]) {
+    await assert.rejects(
+      server([some, end(1, code)]).search(SEARCH, ASKER),
+      RemoteUnavailable,
+      `code ${code}`,
+    );
+  }
+});
+
+Deno.test("LdapServer.bind() tells a refused password from a server that cannot tell", async () => {
+  const bind = (code: number) => server([message(1, result(code))]).bind("cn=x", "secret", ASKER);
+  for (const code of [0, 19, 32, 48, 49, 53]) assert.equal((await bind(code)).code, code);
+  for (const code of [1, 2, 8, 51, 52, 80]) {
+    await assert.rejects(bind(code), /answers a login with code/, `code ${code}`);
+  }
+});
+
+Deno.test("LdapServer says why no connection comes about, and that there was none", async () => {
+  await assert.rejects(server().search(SEARCH, ASKER), (error) => {
+    assert(error instanceof RemoteUnavailable);
+    assert.deepEqual([error.reason, error.connected], ["refused", false]);
+    return true;
+  });
+});
+
+Deno.test("LdapServer asks again, once, where a kept connection ends before any answer, and not where one began", async () => {
+  const answered = server([end(1, 0), undefined], [end(1, 0)]);
+  for (let i = 0; i < 2; i++) assert.deepEqual(await answered.search(SEARCH, ASKER), []);
+  const begun = server([end(1, 0), end(2, 0).subarray(0, 3), undefined], [end(1, 0)]);
+  assert.deepEqual(await begun.search(SEARCH, ASKER), []);
+  await assert.rejects(begun.search(SEARCH, ASKER), /closed the connection/);
+  const fresh = server([undefined], [end(1, 0)]);
+  await assert.rejects(fresh.search(SEARCH, ASKER), /closed the connection/);
+});
+
+Deno.test("LdapDirectory starts with no filter that cannot be read", () => {
+  assert.throws(() => directory({ userFilter: "(&(uid=%user%)" }), InvalidFile);
+});
+
+Deno.test("LdapDirectory.probe() looks for the base, then for the test user", async () => {
+  const base = [message(1, entry(BASE, {})), end(1, 0)];
+  const probe = async (testUser: string | undefined, ...answers: Answer[]) =>
+    await directory({ testUser }, answers).probe(ADDRESS, ASKER);
+  const [user, other] = [message(2, entry("uid=a", {})), message(2, entry("uid=b", {}))];
+  const all = { bound: "searches anonymously" };
+  assert.deepEqual(await probe(undefined, end(1, 32)), {
+    ok: false,
+    found: `${all.bound}; there is no entry ${BASE}`,
+  });
+  assert.deepEqual(await probe(undefined, ...base), { ok: true, found: `${all.bound}; finds ${BASE}` });
+  assert.deepEqual(await probe("a", ...base, user, end(2, 0)), {
+    ok: true,
+    found: `${all.bound}; finds a as uid=a`,
+  });
+  for (const [answers, what] of [[[], "no entry"], [[user, other], "several entries"]] as const) {
+    assert.deepEqual(await probe("a", ...base, ...answers, end(2, 0)), {
+      ok: false,
+      found: `${all.bound}; userFilter finds ${what} for a`,
+    });
+  }
+});
+
+Deno.test("LdapDirectory.findName() finds the base itself, and nothing beside it", async () => {
+  const find = (dn: string) => {
+    const asked = directory({ dnTemplate: undefined });
+    const answers = [message(1, entry(dn, {})), end(1, 0)];
+    return asked.findName(dn, [], {
+      server: new LdapServer(ADDRESS, config, parts([answers]).parts),
+      asker: ASKER,
+    });
+  };
+  assert.equal((await find(BASE)).kind, "found");
+  assert.equal((await find(`uid=a,${BASE}`)).kind, "found");
+  assert.equal((await find("uid=a,ou=others,dc=demo,dc=org")).kind, "none");
+});
