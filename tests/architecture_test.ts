@@ -15,6 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["pages"],
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
+  ["files"],
   ["daemon"],
   ["watch", "outgoing", "store"],
   ["config"],

@@ -65,7 +65,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
 }
 
 /** Enabled services; others respond 404. */
-type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
+type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "files" | "admin">;
 
 /** Listener. */
 export interface HttpsConfig

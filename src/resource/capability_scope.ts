@@ -1,8 +1,9 @@
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import type { Caller, Capability } from "../model/identity.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
-import { grantedScope } from "../sharing/rules/session_scope.ts";
-import { limitsWithin, type PathLimits } from "./path_limits.ts";
+import { grantedScope } from "../files/session_scope.ts";
+import type { PathLimits } from "../files/path_limits.ts";
+import { limitsWithin } from "./path_limits.ts";
 
 interface CapabilityScope extends PathLimits {
   readonly permission: AccessPermission;

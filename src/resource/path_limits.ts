@@ -1,12 +1,7 @@
 import { movesWithStart, patternsOf } from "../model/pattern_list.ts";
 import { httpError } from "../model/http_error.ts";
-import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
-
-/** Path patterns of a session, separated by `:`; absent means no limit. */
-export interface PathLimits {
-  readonly includes?: string;
-  readonly excludes?: string;
-}
+import type { PathLimits } from "../files/path_limits.ts";
+import { coversAllBelow, mayMatchBelow } from "../files/path_pattern.ts";
 
 /**
  * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a

@@ -12,10 +12,11 @@ import {
   type TokenRestrictions,
 } from "../model/token_restrictions.ts";
 import { type AccessLevel, grants } from "../sharing/access_level.ts";
-import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
+import { hasWildcards, staysBelow } from "../files/path_pattern.ts";
 import type { Share } from "../sharing/share.ts";
 import type { Call } from "./call.ts";
-import { limitsWithin, type PathLimits } from "./path_limits.ts";
+import type { PathLimits } from "../files/path_limits.ts";
+import { limitsWithin } from "./path_limits.ts";
 
 /** Permissions in the daemon's terms. */
 const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
@@ -53,10 +54,21 @@ export async function confinedSession(
   file: string,
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
+  const isFree = restrictionsOf(caller).paths === undefined;
+  return confinedFrom({ caller }, isFree ? file : await absoluteStart(file, home), limits);
+}
+
+/** As {@link confinedSession}, from a directory whose place is known. */
+export function confinedFrom(
+  { caller }: Pick<Call, "caller">,
+  start: string | undefined,
+  limits: PathLimits,
+): ConfinedSession {
   const restrictions = restrictionsOf(caller);
   const permission = PERMISSIONS[restrictions.activity ?? "all"];
-  if (restrictions.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
-  const start = await absoluteStart(file, home);
+  if (restrictions.paths === undefined && start !== undefined) {
+    return { file: start, permission, ...limitsWithin(start, limits) };
+  }
   if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
     throw httpError("ERR_TOKEN_RESTRICTIONS", {

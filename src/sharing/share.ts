@@ -1,5 +1,5 @@
 import type { GrantedLevel } from "./access_level.ts";
-import type { OwnerLimits } from "./rules/owner_limits.ts";
+import type { PathLimits } from "../files/path_limits.ts";
 
 /** Terms of a share, set by its owner (rest-api.md 2.1). */
 export interface ShareTerms {
@@ -36,7 +36,7 @@ export interface Making {
   readonly mappedAccount: boolean;
   readonly mappedRole: boolean; // whether they alone gave a role that may share
   readonly atHome: boolean; // whether the path is in the account's home directory, as the daemon reports
-  readonly limits: OwnerLimits;
+  readonly limits: PathLimits;
 }
 
 /** New share without id. Names are canonical DNs (rest-api.md 2.6). */

@@ -538,7 +538,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["decodePublicKey()", "authentication/ssh_key/public_key.ts", "decodePublicKey", "credentials"],
   ["encodeSession(), read again by the daemon's rules", "daemon/encode_command.ts", "encodeSession", ""],
   ["evaluateConditions()", "resource/access/validators.ts", "evaluateConditions", "requests"],
-  ["matchesPattern()", "sharing/rules/path_pattern.ts", "matchesPattern", "requests"],
+  ["matchesPattern()", "files/path_pattern.ts", "matchesPattern", "requests"],
   ["parseByteRange()", "resource/access/byte_range.ts", "parseByteRange", "requests"],
   ["parseConsignor()", "authentication/x509.ts", "parseConsignor", "credentials"],
   ["parseCredentials()", "authentication/parse_credentials.ts", "parseCredentials", "credentials"],

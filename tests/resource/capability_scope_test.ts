@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Capability } from "../../src/model/identity.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
 import { scopeWithin } from "../../src/resource/capability_scope.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const MIXED: readonly Capability[] = [

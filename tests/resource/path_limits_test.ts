@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import fc from "fast-check";
-import { limitsWithin, type PathLimits } from "../../src/resource/path_limits.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
+import { limitsWithin } from "../../src/resource/path_limits.ts";
 import { patternsLieInside } from "../../src/daemon/encode_command.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 
 const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, sent: PathLimits])[] = [
   ["no limits", "/data/", {}, {}],

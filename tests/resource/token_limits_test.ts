@@ -15,8 +15,8 @@ import {
   tokenCoversShare,
   tokenSources,
 } from "../../src/resource/token_limits.ts";
-import type { PathLimits } from "../../src/resource/path_limits.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 import { addressInRange } from "../../src/model/address.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { bearer } from "../authentication/sample_credentials.ts";

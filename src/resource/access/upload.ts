@@ -1,5 +1,6 @@
 import type { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import { existingFile } from "../../files/files.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { httpError } from "../../model/http_error.ts";
@@ -8,7 +9,7 @@ import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
-import { existingFile, openShareSession } from "./share_session.ts";
+import { openShareSession } from "./share_session.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";

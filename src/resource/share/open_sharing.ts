@@ -4,7 +4,6 @@ import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
-import { SessionClient } from "../../daemon/session/session_client.ts";
 import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
 import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
@@ -24,6 +23,7 @@ interface SharingOptions extends
   Pick<
     SharingParts,
     | "servers"
+    | "sessions"
     | "allowWriteAccess"
     | "maxLifetimeSeconds"
     | "maxPerUser"
@@ -34,8 +34,6 @@ interface SharingOptions extends
   > {
   readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
-  /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
-  readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
   readonly sinks: Sinks;
@@ -51,7 +49,7 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, place, clientAddresses = [], attributes, sinks, log, clock } = options;
+  const { servers, sessions, place, attributes, sinks, log, clock } = options;
   const store = typeof place === "object"
     ? new DatabaseShareStore(place)
     : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
@@ -61,14 +59,10 @@ export function openSharing(options: SharingOptions): OpenSharing {
       (error) => log.error("ended shares not deleted", { error }),
     );
   };
-  const shared = [...servers.values()].filter(({ sharing }) => sharing);
   const parts: SharingParts = {
     servers,
     store,
-    sessions: new Map(shared.map(({ name, daemons }) => [
-      name,
-      new SessionClient(daemons, { clientAddresses }),
-    ])),
+    sessions,
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,

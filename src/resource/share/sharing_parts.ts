@@ -17,7 +17,7 @@ import type { ShareOwners } from "./share_owners.ts";
 export interface SharingParts {
   /** All logical servers; those without sharing are unknown here. */
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server; only servers with sharing
+  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server
   readonly store: ShareStore;
   /** `share.allowWriteAccess`: permits access above `READ`, for existing shares too. */
   readonly allowWriteAccess: boolean;

@@ -29,8 +29,8 @@ import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
 import type { LoginUpdate, Publish } from "../state_update.ts";
 import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons, openServers } from "./open_servers.ts";
-import { openDataSharing } from "./open_data_sharing.ts";
+import { openDaemons, openServers, openSessions } from "./open_servers.ts";
+import { openDataSharing, openOwnFiles } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
 import type { Cluster } from "./open_cluster.ts";
@@ -130,11 +130,12 @@ async function open(
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, here);
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
-  const sharingParts = { ...who, ...here, clock: sharedClock, servers, attributes, throttle };
-  const sharing = await openDataSharing(config, sharingParts);
+  const ofFiles = { servers, sessions: await openSessions(config, servers, keep), attributes, throttle };
+  const withClock = { ...who, ...here, clock: sharedClock, ...ofFiles };
+  const sharing = await openDataSharing(config, withClock);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
-  const shown = (user: string) => claimedName(user, authenticators);
-  const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
+  const shown = { shown: (user: string) => claimedName(user, authenticators), certificate: own.facts };
+  const admin = new AdminApi({ ...parts, ...shared, ...shown, sinks, publish });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
@@ -157,6 +158,7 @@ async function open(
       draining: () => draining,
       shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
+      files: await openOwnFiles(config, { ...withClock, sharing }),
       nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,

@@ -70,6 +70,7 @@ interface OpenAuthentication {
   readonly registry: TokenRegistry | undefined;
   readonly signIns: SignIns;
   readonly records: Records["open"];
+  readonly anyRecords: Records["openAnyway"];
 }
 
 /** Opens authentication. @throws If a configured file is invalid. */
@@ -120,6 +121,7 @@ export async function openAuthentication(
       log,
     }),
     records: records.open,
+    anyRecords: records.openAnyway,
   };
 }
 

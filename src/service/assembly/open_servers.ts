@@ -7,6 +7,7 @@ import type { RegistryOptions } from "../../reservations/reservation_registry.ts
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { Daemons } from "../../daemon/daemons.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
@@ -41,6 +42,21 @@ export async function openServers(
     reservations: registries[i] ?? NO_RESERVATIONS,
     logins: policies[i],
   }]));
+}
+
+/** Returns clients for own data sessions: on all servers with the users' files, else on those with sharing. */
+export async function openSessions(
+  { features, sharing }: ServiceConfig,
+  servers: ReadonlyMap<string, ServerFacts>,
+  keep: ServerParts["keep"],
+): Promise<ReadonlyMap<string, SessionClient>> {
+  const used = [...servers.values()].filter(({ name }) => features.files || sharing.servers.includes(name));
+  if (used.length === 0) return new Map();
+  const { SessionClient } = await import("../../daemon/session/session_client.ts");
+  const { clientAddresses } = sharing;
+  return new Map(
+    used.map(({ name, daemons }) => [name, keep(new SessionClient(daemons, { clientAddresses }))]),
+  );
 }
 
 async function openReservations(options: RegistryOptions): Promise<ReservationRegistry> {

@@ -19,9 +19,13 @@ export const FILES_TYPE = "multipart/form-data";
 /** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
 
+/** Methods of WebDAV (RFC 4918). */
+export const DAV_METHODS = ["PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK"] as const;
+type DavMethod = typeof DAV_METHODS[number];
+
 /** Method of a resource. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | DavMethod;
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
   readonly service: RouteService;

@@ -1,4 +1,4 @@
-import type { Route, RouteService } from "../router.ts";
+import { DAV_METHODS, type Route, type RouteService } from "../router.ts";
 import { VERSION } from "../../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
 import { errorsOf, STATUS_MEANINGS } from "./error_answers.ts";
@@ -12,7 +12,11 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
   for (const route of routes) {
     if (route.doc === undefined) continue;
     const path = templateOf(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, route.doc) };
+    const described = operation(route, route.doc);
+    // OpenAPI 3.1 has no place for the methods of WebDAV; 3.2 has one, and this name for it in earlier versions.
+    paths[path] = isDav(route)
+      ? { ...paths[path], [OTHERS]: { ...paths[path]?.[OTHERS], [route.method]: described } }
+      : { ...paths[path], [route.method.toLowerCase()]: described };
   }
   return {
     openapi: "3.1.0",
@@ -45,6 +49,12 @@ const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly desc
   admin: { name: "admin", description: "Actions of administrators, who have the role admin" },
   open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
+
+const OTHERS = "x-oai-additionalOperations";
+
+function isDav({ method }: Route): boolean {
+  return DAV_METHODS.some((each) => each === method);
+}
 
 /** Converts `/rest/auth/:server` to `/rest/auth/{server}`. */
 function templateOf(path: string): string {

@@ -6,21 +6,24 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   401: "Credentials are missing or wrong, or the user has no account here",
   403: "The caller is known and may not do this",
   404: "There is no such server, share or file",
+  405: "There is already something of this name",
   406: "The resource is not available in an accepted media type",
   408: "The request took too long to arrive",
-  409: "What is there is no file, or is shared by somebody else",
+  409: "What is there is no file, or is shared by somebody else; or the directory above is missing",
   411: "The request does not say how long the file is",
   412: "What is there is not what the request has conditions for",
   413: "The request body is too large",
   415: "The request body is of another media type than expected",
+  423: "Somebody has locked the file or directory",
   429: "Too many failed logins, or too many sessions; see Retry-After",
   431: "The request header fields are too large",
   500: "A defect, or attributes of this user that cannot be used; see the log",
   501: "The transfer daemon does not encrypt data connections, or the service keeps no list of tokens",
-  502: "The transfer daemon refused, or answered with something unreadable",
+  502:
+    "The transfer daemon refused, or answered with something unreadable; or the destination is on another server",
   503: "A transfer daemon or another system does not answer now; see Retry-After",
   504: "The transfer daemon did not answer in time",
-  507: "There is no room for this file in the share",
+  507: "There is no room for this file",
 };
 
 /** Errors of the edge, for any request. */

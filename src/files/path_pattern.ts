@@ -1,4 +1,4 @@
-import { matchesAll, type Wildcard, wildcardOf } from "../../model/wildcards.ts";
+import { matchesAll, type Wildcard, wildcardOf } from "../model/wildcards.ts";
 
 /**
  * Matches as the daemon does (daemon-protocol.md 4): the whole absolute path, case-sensitive; `*` matches any text including
