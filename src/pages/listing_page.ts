@@ -1,6 +1,12 @@
 import { aboutShare, trailLinks } from "./about_share.ts";
 import { isViewable } from "../resource/access/file_view.ts";
-import type { Listing, ListingEntry, ListingForm, UploadTarget } from "../resource/access/listing.ts";
+import type {
+  Entries,
+  Listing,
+  ListingEntry,
+  ListingForm,
+  UploadTarget,
+} from "../resource/access/listing.ts";
 import type { Asked } from "../resource/call.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
@@ -28,7 +34,7 @@ export function listingPage(asked: Asked): ListingForm {
 }
 
 function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
-  const { trail, entries, share, upload } = listing;
+  const { trail, share, upload } = listing;
   const folder = trail.at(-1)?.name ?? share.name;
   const language = languageOf(asked.request);
   const { head, tail } = pageFrame(asked, {
@@ -38,13 +44,29 @@ function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
     footer: markup`<p>${SAYS.neverListed}</p>`,
     needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
   });
-  const more = parts(listing);
   yield head;
   yield markup`${trail.length > 1 && trailLinks(trail)}
 ${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${upload !== undefined && bringing(upload)}
-${search(listing)}
+`.toString(language);
+  const previews = !share.counted;
+  for (const piece of entryTable(listing, { previews })) yield piece.toString(language);
+  yield markup`<p>${SAYS.muchData}</p>
+<pre><code>${share.command}</code></pre>`.toString(language);
+  yield tail;
+}
+
+/** How entries are shown. */
+interface EntryOptions {
+  readonly previews: boolean; // whether previews are offered
+  readonly actions?: (entry: ListingEntry) => Content; // last column
+}
+
+/** Yields the table of a part of a directory, with search, orders and links to the other parts. */
+export function* entryTable(listing: Entries, options: EntryOptions): Generator<Markup, void> {
+  const more = parts(listing);
+  yield markup`${search(listing)}
 ${more}
 <div class="wide"><table class="listing">
 <caption>${caption(listing)}</caption>
@@ -55,20 +77,19 @@ ${more}
       listing.zone !== undefined && markup`<span class="zone"> (${zone(listing.zone)})</span>`,
     ]),
     column(listing, "size", SAYS.size),
+    options.actions !== undefined && markup`<td></td>`,
   ]}</tr></thead>
 <tbody>
-`.toString(language);
-  for (const entry of entries) yield row(entry, listing).toString(language);
+`;
+  for (const entry of listing.entries) yield row(entry, listing, options);
   yield markup`</tbody>
 </table></div>
 ${more}
-<p>${SAYS.muchData}</p>
-<pre><code>${share.command}</code></pre>`.toString(language);
-  yield tail;
+`;
 }
 
 /** Upload section; the list of uploads also serves drag and drop. */
-function bringing(upload: UploadTarget): Markup {
+export function bringing(upload: UploadTarget): Markup {
   return markup`<section aria-labelledby="bring"><header><h2 id="bring">${SAYS.bring}</h2></header>
 <p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
 ${uploadFields(upload)}
@@ -76,7 +97,7 @@ ${uploadFields(upload)}
 </section>`;
 }
 
-function search({ query, shown, next }: Listing): Content {
+function search({ query, shown, next }: Entries): Content {
   if (query.find === "" && query.after === undefined && next === undefined && shown < MANY) return undefined;
   return markup`<form method="get" role="search">
 <label for="find">${SAYS.find}</label> <input id="find" name="find" type="search" maxlength="255" value="${query.find}">
@@ -86,7 +107,7 @@ ${query.descending && markup`<input type="hidden" name="desc" value="">`}
 </form>`;
 }
 
-function parts({ query, next }: Listing): Content {
+function parts({ query, next }: Entries): Content {
   const first = listingQueryText({ ...query, after: undefined });
   return (query.after !== undefined || next !== undefined) &&
     markup`<p class="parts">${
@@ -95,7 +116,7 @@ function parts({ query, next }: Listing): Content {
 }
 
 /** Column heading that sorts, or reverses the order. */
-function column({ query }: Listing, order: Order, says: Content): Markup {
+function column({ query }: Entries, order: Order, says: Content): Markup {
   const chosen = query.order === order;
   const descending = chosen && !query.descending;
   const href = `?${listingQueryText({ order, descending, find: query.find })}`;
@@ -107,7 +128,7 @@ function column({ query }: Listing, order: Order, says: Content): Markup {
   }</th>`;
 }
 
-function caption({ query, shown, complete, omitted }: Listing): Content {
+function caption({ query, shown, complete, omitted }: Entries): Content {
   return [
     SAYS.entries.with({ count: shown }),
     query.find !== "" && [SAYS.found, isolated(query.find)],
@@ -117,21 +138,25 @@ function caption({ query, shown, complete, omitted }: Listing): Content {
 }
 
 function row(
-  { name, directory, size: bytes, modified, href }: ListingEntry,
-  { zone, share: { counted } }: Listing,
+  entry: ListingEntry,
+  { zone }: Pick<Entries, "zone">,
+  { previews, actions }: EntryOptions,
 ): Markup {
+  const { name, directory, size: bytes, modified, href } = entry;
   const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
   const time = modified !== undefined &&
     markup`<time datetime="${Number.isNaN(at) ? modified : new Date(at).toISOString()}">${
       modified.slice(0, 10)
     }<span class="clock"> ${modified.slice(11, 16)}</span></time>`;
-  const look = !directory && !counted && bytes !== 0 && isViewable(name) &&
+  const look = !directory && previews && bytes !== 0 && isViewable(name) &&
     markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
       isolated(name)
     }</span></a>`;
   return markup`<tr><td><a href="${href}">${isolated(name)}${
     directory && "/"
   }</a>${look}</td><td class="time">${time}</td>
-<td class="number">${bytes !== undefined && size(bytes)}</td></tr>
+<td class="number">${bytes !== undefined && size(bytes)}</td>${
+    actions !== undefined && markup`<td>${actions(entry)}</td>`
+  }</tr>
 `;
 }

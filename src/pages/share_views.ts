@@ -30,7 +30,8 @@ ${
   }, { headers: { "Cache-Control": "private, no-cache" } });
 }
 
-function content({ name, shown }: FileView): Content {
+/** Returns the preview of a file. */
+export function content({ name, shown }: Pick<FileView, "name" | "shown">): Content {
   switch (shown.kind) {
     case "offer":
       return markup`<p><a href="${shown.href}">${SAYS.preview}</a></p>`;

@@ -57,11 +57,15 @@ export async function bringByForm(call: Call, parts: SharingParts): Promise<Http
   const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);
   const page = call.signIn === undefined ? "rest/access" : "shared";
+  const below = rest === undefined ? "" : `/${rest}`;
+  return broughtPage(call, names, `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`);
+}
+
+/** Returns the answer to an upload form. @param back Address of the page with the form. */
+export function broughtPage(call: Call, names: readonly string[], back: string): HttpResponse {
   return pageResponse(call, {
     title: names.length === 0 ? SAYS.nothing : SAYS.brought.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
-<p><a href="${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${
-      rest !== undefined && `/${rest}`
-    }">${SAYS.more}</a></p>`,
+<p><a href="${back}">${SAYS.more}</a></p>`,
   }, { status: names.length === 0 ? 400 : 201, headers: { "Cache-Control": "private, no-store" } });
 }

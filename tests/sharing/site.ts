@@ -96,8 +96,9 @@ export class Site implements AsyncDisposable {
     await Deno.remove(this.folder, { recursive: true });
   }
 
-  /** Waits until no connection to the daemon is open. */
+  /** Waits until no connection to the daemon is open, but those that are kept for the next request. */
   async allClosed(): Promise<void> {
+    this.sessions.close();
     const end = performance.now() + 3000;
     while (this.daemon.openConnections > 0) {
       assert.ok(performance.now() < end, `${this.daemon.openConnections} connections are still open`);

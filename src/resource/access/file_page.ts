@@ -47,13 +47,24 @@ export async function filePage(
   if (!preview) {
     return closed(canPreview ? { kind: "offer", href: `${address}?view=preview` } : { kind: "nothing" });
   }
-  if (imageType(name) !== undefined) return closed({ kind: "image", href: "?view=image" });
+  return page(await previewOf(session, path, size, parts));
+}
+
+/** Returns what the preview of a file shows; closes the session. */
+export async function previewOf(
+  session: DaemonSession,
+  path: string,
+  size: number,
+  { transferred }: Pick<SharingParts, "transferred">,
+): Promise<FileView["shown"]> {
+  using _ = session;
+  if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=image" };
   const length = Math.min(size, MOST_SHOWN);
-  if (length === 0) return closed({ kind: "text", text: "", whole: true });
-  const done = ({ bytes }: { readonly bytes: number }) => parts.transferred?.("download", bytes);
+  if (length === 0) return { kind: "text", text: "", whole: true };
+  const done = ({ bytes }: { readonly bytes: number }) => transferred?.("download", bytes);
   const body = await session.download(path, { first: 0, length, done });
   const text = textOf(new Uint8Array(await new Response(body).arrayBuffer()));
-  return page(text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size });
+  return text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size };
 }
 
 /** Returns the bytes as text if they are UTF-8. */

@@ -6,6 +6,7 @@ import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Asked, Call } from "../../resource/call.ts";
+import type { DavParts } from "../../resource/dav/dav.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
@@ -19,6 +20,8 @@ const tokenPages = () => import("../../pages/tokens_page.ts");
 const adminPages = () => import("../../pages/admin_page.ts");
 const sharePages = () => import("../../pages/own_shares/own_shares_page.ts");
 const uploadPages = () => import("../../pages/upload_page.ts");
+const filePages = () => import("../../pages/own_files/files_page.ts");
+const fileActions = () => import("../../pages/own_files/file_actions.ts");
 const linkPages = () => import("../../pages/link_password_page.ts");
 
 /** Redirects to the sign-in page, which leads back to `page`. */
@@ -79,11 +82,12 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly devices: DeviceParts | undefined;
   /** Absent without data sharing. */
   readonly sharing: SharingParts | undefined;
+  readonly files: DavParts | undefined; // absent unless users may reach their own files
 }
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing, devices, servers, facts, accepted } = parts;
+  const { features, signIn, sharing, devices, servers, facts, accepted, files } = parts;
   const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
   const help: Route = {
     method: "GET",
@@ -103,6 +107,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...(devices === undefined ? [] : deviceRoutes({ ...devices, servers, facts })),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
     ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
+    ...(files !== undefined ? ownFileRoutes(files) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
   ];
 }
@@ -187,6 +192,47 @@ function sharedRoutes(sharing: SharingParts): Route[] {
     { ...route, path: "/shared/:server/:id" },
     { ...route, path: "/shared/:server/:id/*rest" },
   ]);
+}
+
+/** Files of signed-in browsers; the rules are those of sessions. */
+function ownFileRoutes(parts: DavParts): Route[] {
+  const failed: Route["failed"] = (failure, asked) => {
+    const { method, path, query } = asked.request;
+    const page = method === "GET" ? path.slice(path.lastIndexOf("/files") + 1) : "files";
+    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${page}?${query}` : page);
+  };
+  const page = { service: "auth", permission: "POST", signedIn: true, audit: "session", failed } as const;
+  const shown = async (call: Call) => (await filePages()).ownFilePage(call, parts);
+  return [
+    {
+      ...page,
+      method: "GET",
+      path: "/files",
+      answer: async (call) => (await filePages()).filesPage(call, parts),
+    },
+    { ...page, method: "GET", path: "/files/:server", answer: shown },
+    { ...page, method: "GET", path: "/files/:server/*rest", answer: shown },
+    {
+      ...page,
+      method: "PUT",
+      path: "/files/:server/*rest",
+      answer: async (call) => (await fileActions()).bringOwnFile(call, parts),
+    },
+    {
+      ...page,
+      method: "POST",
+      path: "/files/:server/*rest",
+      consumes: FORM_TYPE,
+      answer: async (call) => (await fileActions()).changeOwnFile(call, parts),
+    },
+    {
+      ...page,
+      method: "POST",
+      path: "/files-upload/:server/*rest",
+      consumes: FILES_TYPE,
+      answer: async (call) => (await fileActions()).bringOwnForm(call, parts),
+    },
+  ];
 }
 
 function linkRoute(sharing: SharingParts): Route {
