@@ -144,10 +144,15 @@ export class Files {
     }
   }
 
+  /** Reports whether a path is within the person's limits. */
+  reaches(path: string): boolean {
+    const { within = "/", limits } = this.confine(path);
+    return path.startsWith(within) && withinAll(limits, path);
+  }
+
   /** Makes an empty temporary file with the mode of the file that it will replace. @returns Whether there can be one. */
   async #prepared(session: DaemonSession, part: string, existing: DatedEntry | undefined): Promise<boolean> {
-    const { within = "/", limits } = this.confine(part);
-    if (!part.startsWith(within) || !withinAll(limits, part)) return false;
+    if (!this.reaches(part)) return false;
     if (existing === undefined) return true;
     if (existing.mode === undefined) return false;
     await session.upload(part, null, { length: 0, progress: () => {} });

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DaemonSession } from "../daemon/session/daemon_session.ts";
+import { nothingThere } from "../daemon/session/session_errors.ts";
 import { existingFile, type Files, find, sizeOf } from "../files/files.ts";
 import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
@@ -64,7 +65,7 @@ export async function uploadOwn(
       if (range.kind === "piece" && range.first !== there) {
         throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
       }
-      await makeDirectories(session, parentOf(path));
+      await makeParents(files, session, path);
       const length = range.length ?? 0;
       const progress = (bytes: number) => received = there + bytes;
       try {
@@ -114,8 +115,13 @@ function partOf(path: string, key: string): string {
   return `${parentOf(path)}${name}${end}`;
 }
 
-/** Creates the missing directories of a path. @throws {ERR_NO_DIRECTORY} If a file is in the way. */
-export async function makeDirectories(session: DaemonSession, directory: string): Promise<void> {
+/** Creates the missing directories of a file. @throws {ERR_NOT_FOUND | ERR_NO_DIRECTORY} If a file is in the way. */
+export async function makeParents(files: Files, session: DaemonSession, path: string): Promise<void> {
+  if (!files.reaches(path)) throw nothingThere("outside of what the caller may reach");
+  await makeDirectories(session, parentOf(path));
+}
+
+async function makeDirectories(session: DaemonSession, directory: string): Promise<void> {
   const entry = await find(session, directory);
   if (entry?.kind === "directory") return;
   if (entry !== undefined || directory === "/") throw httpError("ERR_NO_DIRECTORY", "a file is in the way");

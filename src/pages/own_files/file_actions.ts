@@ -15,7 +15,7 @@ import {
   readOwnForm,
 } from "../../resource/form.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
-import { makeDirectories, uploadOwn } from "../../resource/own_upload.ts";
+import { makeParents, uploadOwn } from "../../resource/own_upload.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
@@ -227,7 +227,7 @@ export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse>
       if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
       {
         using session = await files.open(wanted, signal);
-        await makeDirectories(session, parentOf(wanted));
+        await makeParents(files, session, wanted);
       }
       await files.write(wanted, file.body, {
         signal,
