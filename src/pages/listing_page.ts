@@ -1,5 +1,5 @@
 import { aboutShare, trailLinks } from "./about_share.ts";
-import { isViewable } from "../resource/access/file_view.ts";
+import { previewQuery } from "../resource/access/file_view.ts";
 import type {
   Entries,
   Listing,
@@ -148,8 +148,9 @@ function row(
     markup`<time datetime="${Number.isNaN(at) ? modified : new Date(at).toISOString()}">${
       modified.slice(0, 10)
     }<span class="clock"> ${modified.slice(11, 16)}</span></time>`;
-  const look = !directory && previews && bytes !== 0 && isViewable(name) &&
-    markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
+  const query = directory || !previews ? undefined : previewQuery(name, bytes);
+  const look = query !== undefined &&
+    markup` <a class="look" href="${href}?${query}">${SAYS.preview}<span class="hidden"> ${
       isolated(name)
     }</span></a>`;
   return markup`<tr><td><a href="${href}">${isolated(name)}${

@@ -7,6 +7,7 @@ import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import type { People } from "../resource/share/people.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
@@ -26,6 +27,7 @@ interface WaysToSignIn {
 export interface SignInParts {
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
+  readonly people?: People | undefined; // remembers who signs in
   readonly ways: WaysToSignIn;
   readonly siteName: string;
   readonly unauthenticated: (reason: string) => Error; // creates the 401; the reason is for the log
@@ -90,7 +92,7 @@ export async function signInByForm(call: Call, parts: SignInParts): Promise<Http
 export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
-  { signIns }: SignInParts,
+  { signIns, people }: SignInParts,
   { to, until, session }: {
     readonly to: string;
     readonly until?: number | undefined;
@@ -103,6 +105,7 @@ export async function signedIn(
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
+  await people?.remember(caller.identity);
   const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));
   Visit.of(call).end(response);

@@ -126,5 +126,10 @@ async function makeDirectories(session: DaemonSession, directory: string): Promi
   if (entry?.kind === "directory") return;
   if (entry !== undefined || directory === "/") throw httpError("ERR_NO_DIRECTORY", "a file is in the way");
   await makeDirectories(session, parentOf(directory.slice(0, -1)));
-  await session.makeDirectory(directory.slice(0, -1));
+  try {
+    await session.makeDirectory(directory.slice(0, -1));
+  } catch (error) {
+    // Another request may have made it meanwhile.
+    if ((await find(session, directory))?.kind !== "directory") throw error;
+  }
 }

@@ -52,7 +52,7 @@ export class Site implements AsyncDisposable {
     const daemon = await startDaemon({
       users: {
         alice: { uid: 1001, home: root, groups: ["users", "hpc"] },
-        carol: { uid: 1003, home: `${folder}/carol`, groups: ["hpc"] },
+        carol: { uid: 1003, home: `${folder}/carol`, groups: ["hpc", "proj"] },
         dave: { uid: 1004, home: `${folder}/dave`, groups: ["hpc"] },
       },
       maxSessions: 10_000,

@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
+import { sameName } from "../../model/distinguished_name.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { Asked, Call } from "../../resource/call.ts";
@@ -67,14 +68,17 @@ ${
 }
 
 /** Serves `GET /shares/<server>/new`. */
-export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
+export async function newSharePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
   const browsed = new URLSearchParams({ path: parentOf(path) }).toString();
   return page(call, SAYS.newOn.with({ server: name }), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
-      shareFields(path, parts, accountOn(call, name)?.availableGroups),
+      shareFields(path, parts, {
+        groups: accountOn(call, name)?.availableGroups,
+        people: await parts.people?.all(),
+      }),
       markup`<p><button>${SAYS.share}</button></p>`,
     ]),
   ]);
@@ -82,7 +86,11 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
 
 /** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
+  const request = shareRequest(await readOwnForm(call));
+  const user = String(request["user"]);
+  const isPerson = user !== EVERYBODY && groupOf(user) === undefined && parts.people !== undefined;
+  const recipient = isPerson ? await parts.people.find(user) : user;
+  const share = await makeShare(call, { ...request, user: recipient }, parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return emptyResponse({
     status: 303,
@@ -182,7 +190,7 @@ ${
 function useList(call: Call, { server, path: shared }: Share, uses: readonly Use[], now: number): Markup {
   const you = nameOnServer(call, server);
   const whose = (who: string): Content =>
-    who === EVERYBODY ? SAYS.somebody : who === you ? SAYS.you : isolated(personName(who));
+    who === EVERYBODY ? SAYS.somebody : sameName(who, you) ? SAYS.you : isolated(personName(who));
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
   return markup`${

@@ -18,18 +18,30 @@ interface ShareRestrictions {
   readonly maxLifetimeSeconds: number; // 0 is unlimited
 }
 
-/** Returns the form fields of a new share. @param groups Suggestions. */
+/** Suggestions for the recipient. */
+interface Suggestions {
+  readonly groups?: readonly string[];
+  readonly people?: readonly { readonly name: string }[] | undefined; // absent if people are not found by name
+}
+
+/** People in a page. */
+const MOST_SUGGESTED = 500;
+
+/** Returns the form fields of a new share. */
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
-  groups: readonly string[] = [],
+  { groups = [], people }: Suggestions = {},
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
   return markup`<p><label for="path">${SAYS.path}</label>
 <input id="path" name="path" value="${path}" required maxlength="4000" spellcheck="false" autocapitalize="none"></p>
 <p><label for="user">${SAYS.whom}</label>
-<input id="user" name="user" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
-<p id="user-help" class="quiet">${SAYS.whomHelp}</p>
+<input id="user" name="user" list="people" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
+<datalist id="people">${
+    people?.slice(0, MOST_SUGGESTED).map(({ name }) => markup`<option value="${name}"></option>`)
+  }</datalist>
+<p id="user-help" class="quiet">${people === undefined ? SAYS.whomHelp : SAYS.peopleHelp}</p>
 <p><label for="group">${SAYS.group}</label>
 <input id="group" name="group" list="groups" autocomplete="off" maxlength="200" spellcheck="false" autocapitalize="none" aria-describedby="group-help"></p>
 <datalist id="groups">${groups.map((group) => markup`<option value="${group}"></option>`)}</datalist>

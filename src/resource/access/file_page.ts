@@ -5,7 +5,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { imageType, isViewable } from "./file_view.ts";
+import { imageType, previewQuery } from "./file_view.ts";
 import type { FileView, ShareViews } from "./listing.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
@@ -43,9 +43,9 @@ export async function filePage(
   if (call.request.method === "HEAD") return { ...closed({ kind: "nothing" }), body: null };
   await lookAt(call, share, path, parts);
   if (about.counted) return closed({ kind: preview ? "limited" : "nothing" });
-  const canPreview = isViewable(name) && size > 0;
+  const query = previewQuery(name, size);
   if (!preview) {
-    return closed(canPreview ? { kind: "offer", href: `${address}?view=preview` } : { kind: "nothing" });
+    return closed(query === undefined ? { kind: "nothing" } : { kind: "offer", href: `${address}?${query}` });
   }
   return page(await previewOf(session, path, size, parts));
 }
@@ -58,7 +58,7 @@ export async function previewOf(
   { transferred }: Pick<SharingParts, "transferred">,
 ): Promise<FileView["shown"]> {
   using _ = session;
-  if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=image" };
+  if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=inline" };
   const length = Math.min(size, MOST_SHOWN);
   if (length === 0) return { kind: "text", text: "", whole: true };
   const done = ({ bytes }: { readonly bytes: number }) => transferred?.("download", bytes);

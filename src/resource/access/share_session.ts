@@ -45,7 +45,7 @@ export function openShareSession(
     ...shareSession(call, server, share),
     scope: mediatedScope(place),
     permission,
-    keep: place === share.path,
+    keep: isDirectory(share) && place === share.path,
     instance: server.instance,
     within: share.path,
     limits,

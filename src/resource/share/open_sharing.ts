@@ -27,6 +27,7 @@ interface SharingOptions extends
     | "allowWriteAccess"
     | "maxLifetimeSeconds"
     | "maxPerUser"
+    | "people"
     | "unauthenticated"
     | "transferred"
     | "guess"
@@ -66,6 +67,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
+    people: options.people,
     owners: new ShareOwners(attributes, options.accountStatus, log),
     uploads: { locks: new PathLocks(options.marks), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,

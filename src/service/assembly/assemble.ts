@@ -15,7 +15,9 @@ import type { Clock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
+import { personName } from "../../pages/person_name.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
+import { People } from "../../resource/share/people.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -132,11 +134,12 @@ async function open(
   const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
   const ofFiles = { servers, sessions: await openSessions(config, servers, keep), attributes, throttle };
   const withClock = { ...who, ...here, clock: sharedClock, ...ofFiles };
-  const sharing = await openDataSharing(config, withClock);
+  const people = config.sharing.suggestPeople ? new People(who.records, sharedClock, personName) : undefined;
+  const sharing = await openDataSharing(config, { ...withClock, people });
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const shown = { shown: (user: string) => claimedName(user, authenticators), certificate: own.facts };
   const admin = new AdminApi({ ...parts, ...shared, ...shown, sinks, publish });
-  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
+  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people });
   const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
   return {
     config,
@@ -246,7 +249,11 @@ function partsOfAuthenticators(
     readonly tokens: TokenIssuer | undefined;
     readonly registry: TokenRegistry | undefined;
   },
-  { throttle, config }: { readonly throttle: LoginThrottle; readonly config: ServiceConfig },
+  { throttle, config, people }: {
+    readonly throttle: LoginThrottle;
+    readonly config: ServiceConfig;
+    readonly people: People | undefined;
+  },
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
@@ -261,7 +268,8 @@ function partsOfAuthenticators(
     admit: (address: string, signal: AbortSignal) => throttle.admitKey(address, signal),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
-  const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
+  const ways = { password, certificate, providers };
+  const signIn: SignInParts = { ...parts, signIns, people, ways, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },

@@ -35,7 +35,9 @@ export async function openDataSharing(
     log,
     clock,
     keep,
+    people,
   }: {
+    readonly people: SharingParts["people"];
     readonly database: Database | undefined;
     readonly marks: SharedMarks | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
@@ -64,6 +66,7 @@ export async function openDataSharing(
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,
+    people,
     attributes,
     accountStatus,
     guess: ({ link, clientAddress, signal }, look) => {
