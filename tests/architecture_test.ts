@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { basename, dirname, join, relative } from "node:path";
-import { unlessAbsent } from "../src/model/unless_absent.ts";
+import { unlessAbsent } from "../src/model/regular_file.ts";
 import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 

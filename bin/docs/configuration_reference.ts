@@ -1,5 +1,4 @@
-import type { Items, Key } from "../../src/config/key.ts";
-import { type Section, writtenKeys } from "../../src/config/section.ts";
+import { type Items, type Key, type Section, writtenKeys } from "../../src/config/key.ts";
 
 /** The manual's reference of all keys, from the tables that the configuration is read by. */
 export function configurationReference(sections: readonly Section[]): string {
@@ -28,7 +27,7 @@ function sectionText(section: Section): string {
   const { prefix, title, ignored = {}, unknown } = section;
   const rows = [...writtenKeys(section)].map(([name, key]) => row(name, key));
   const left = Object.entries(ignored).map(([name, why]) => `- \`${prefix}${name}\`: ${why}`);
-  const note = unknown === "error"
+  const note = unknown === undefined
     ? "Other keys that begin like this are an error."
     : "Other keys that begin like this give a warning.";
   return `## ${title}

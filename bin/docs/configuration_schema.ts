@@ -1,9 +1,8 @@
-import type { Key } from "../../src/config/key.ts";
-import { OWN_PREFIXES } from "../../src/config/key_report.ts";
+import { type Key, type Section, writtenKeys } from "../../src/config/key.ts";
+import { OWN_PREFIXES } from "../../src/config/key_reader.ts";
 import { DYNAMIC_ATTRIBUTES, SOURCE } from "../../src/config/keys/attribute_keys.ts";
 import { NO_POSTGRES } from "../../src/config/keys/sharing_keys.ts";
 import type { Kinds } from "../../src/config/kind.ts";
-import { type Section, writtenKeys } from "../../src/config/section.ts";
 import { sections } from "./sections.ts";
 
 /** JSON Schema of one value or of the whole object. */

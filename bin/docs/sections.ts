@@ -34,7 +34,7 @@ import {
 } from "../../src/config/keys/tls_keys.ts";
 import { allKinds, type Kinds } from "../../src/config/kind.ts";
 import { sectionOf } from "../../src/config/read_kinds.ts";
-import type { Section } from "../../src/config/section.ts";
+import type { Section } from "../../src/config/key.ts";
 
 /** Returns all sections in the order of the manual. */
 export async function sections({ authenticators, sources }: Kinds): Promise<readonly Section[]> {

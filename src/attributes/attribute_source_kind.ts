@@ -1,7 +1,7 @@
 import type { Table } from "../config/key.ts";
 import type { AssignmentsConfig } from "../config/read_assignments.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
-import type { KindConfig } from "../config/kind_config.ts";
+import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";

@@ -1,7 +1,5 @@
-import type { AttributesConfig } from "../config/service_config.ts";
-import type { KindList } from "../config/kind.ts";
-import type { KindConfig } from "../config/kind_config.ts";
-import { kindOf } from "../config/kind.ts";
+import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
+import { type KindList, kindOf } from "../config/kind.ts";
 import type { StandardAttribute } from "../model/attributes.ts";
 import { AttributeChain, type ChainLink, withAutomaticSource } from "./attribute_chain.ts";
 import type { AttributeSource } from "./attribute_source.ts";

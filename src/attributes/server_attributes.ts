@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { groupNames, isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
-import { patternsOf } from "../model/pattern_list.ts";
+import { patternsOf } from "../model/wildcards.ts";
 import { parseRate } from "../model/rate.ts";
 import { httpError } from "../model/http_error.ts";
 import type { UserAttributes } from "./user_attributes.ts";

@@ -1,4 +1,4 @@
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import { textsOf } from "./claims.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { httpError } from "../model/http_error.ts";

@@ -90,7 +90,7 @@ async function judgeAuthorization(
 async function judge(
   authenticators: readonly Authenticator[],
   credentials: Credentials,
-  { log, signal }: Listening,
+  { log, signal, judged }: Listening,
 ): Promise<CredentialResult> {
   let refused: Extract<CredentialResult, { kind: "refused" }> | undefined;
   const skipped: string[] = [];
@@ -100,8 +100,10 @@ async function judge(
     let result: AuthenticationResult;
     try {
       result = await authenticator.authenticate(credentials, signal);
+      judged?.(authenticator.name, result);
     } catch (error) {
       signal.throwIfAborted();
+      judged?.(authenticator.name, { kind: "failed", error });
       log.error("method of authentication out of order", { authenticator: authenticator.name, error });
       failed.push(authenticator.name);
       failure = error;
@@ -171,9 +173,16 @@ function diagnosticOf(
   return { scheme: authorization.scheme ?? "Bearer", stepUp, advice };
 }
 
+/** Takes the result or outage of each authenticator. */
+export type Judged = (
+  authenticator: string,
+  result: AuthenticationResult | { readonly kind: "failed"; readonly error: unknown },
+) => void;
+
 interface Listening {
   readonly log: Logger;
   readonly signal: AbortSignal;
+  readonly judged?: Judged;
 }
 
 /** Selects authenticators for the credentials: tokens of a known issuer go to its authenticators only. */

@@ -44,5 +44,9 @@ export function fillIdentityTemplate(template: string, said: Said): string {
 
 /** Encodes case: subjects are case-sensitive (OIDC Core 1.0, 2), names are not. `A` becomes `^a`, `^` becomes `^^`. */
 function distinctByCase(subject: string): string {
-  return subject.replace(/[\p{Lu}\p{Lt}^]/gu, (found) => `^${found.toLowerCase()}`);
+  // U+0130 in lower case is `i` with a dot, as an `I` with a dot is.
+  return subject.replace(
+    /[\p{Lu}\p{Lt}^]/gu,
+    (found) => `^${found === "\u0130" ? "." : found.toLowerCase()}`,
+  );
 }

@@ -1,11 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type KeyObject, verify } from "node:crypto";
-import {
-  isRsaSignature,
-  type RsaHash,
-  type RsaPublicKey,
-  rsaPublicKey,
-} from "../model/trust/rsa_signature.ts";
+import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "../model/trust/signed_by.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 import type { SignedToken } from "./signed_token.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
 import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
-import type { HeaderList } from "../model/header_list.ts";
+import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
 import type { AuthenticationResult } from "./authenticator.ts";
 

@@ -1,5 +1,5 @@
 import type { OutgoingResponse } from "../outgoing/outgoing_http.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 
 interface Refusals {
   readonly statuses: readonly number[];

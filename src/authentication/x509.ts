@@ -2,10 +2,9 @@ import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
-import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
+import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
-import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 

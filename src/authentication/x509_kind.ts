@@ -1,5 +1,6 @@
 import { integer, optional } from "../config/key.ts";
-import { authenticatorKind, DERIVED_S } from "./authenticator_kind.ts";
+import { authenticatorKind } from "./authenticator_kind.ts";
+import { DERIVED_S } from "../config/keys/authentication_keys.ts";
 
 /** TLS client certificates, and names signed by a gateway (authentication.md 9). */
 export const clientCertificate = authenticatorKind({

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { didYouMean } from "../config/did_you_mean.ts";
-import { counted } from "../model/counted.ts";
+import { suggestion } from "../config/did_you_mean.ts";
+import { counted } from "../model/text.ts";
 import { type CommandSpec, operandWord } from "./command_spec.ts";
 
 /** Error for invalid arguments: exit status 2, with the usage. */
@@ -71,10 +71,4 @@ function parse({ options }: CommandSpec, args: readonly string[]) {
 
 function optionName(word: string): string | undefined {
   return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
-}
-
-/** Returns `, did you mean …?` for a similar word, else an empty text. */
-export function suggestion(typed: string, words: readonly string[], before = ""): string {
-  const meant = didYouMean(typed, words);
-  return meant === undefined ? "" : `, did you mean ${before}${meant}?`;
 }

@@ -1,6 +1,7 @@
 import { FileNotChanged } from "../model/edit_file.ts";
 import { InvalidFile } from "../model/diagnostic.ts";
-import { type Given, readArguments, suggestion, WrongUsage } from "./arguments.ts";
+import { type Given, readArguments, WrongUsage } from "./arguments.ts";
+import { suggestion } from "../config/did_you_mean.ts";
 import {
   type CommandSpec,
   COMMON_OPTIONS,

@@ -1,4 +1,4 @@
-import { printableLines } from "../model/printable.ts";
+import { printableLines } from "../model/text.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
 import { WrongUsage } from "./arguments.ts";
 

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { CommandFailed, type CommandIo } from "./command.ts";
-import { isJournal, messagesForJournal } from "../logging/journal.ts";
+import { isJournal, messagesForJournal } from "../logging/line_forms.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
 import { SecretLine } from "./secret_line.ts";
 

@@ -1,4 +1,4 @@
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 
 /**
  * Formats rows in columns, two blanks apart.

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { counted } from "../model/counted.ts";
+import { counted } from "../model/text.ts";
 
 /** Characters; shorter passwords get a warning. */
 const LEAST = 12;

@@ -1,3 +1,9 @@
+/** Returns `, did you mean …?` for a similar word, else an empty text. */
+export function suggestion(typed: string, words: Iterable<string>, before = ""): string {
+  const meant = didYouMean(typed, words);
+  return meant === undefined ? "" : `, did you mean ${before}${meant}?`;
+}
+
 /** Returns the word that a typo most likely means, if one is similar enough. */
 export function didYouMean(typed: string, words: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.min(3, Math.floor(typed.length / 4)));

@@ -1,8 +1,20 @@
-import { type Infer, type Item, type Items, type Key, path, type Table, UnexpectedValue } from "./key.ts";
-import { KeyReport } from "./key_report.ts";
-import type { ResolvedEntry } from "./load_properties.ts";
-import { readSecretFile } from "./secret_file.ts";
-import { fileKey, type Section } from "./section.ts";
+import { resolve } from "node:path";
+import {
+  fileKey,
+  type Infer,
+  type Item,
+  type Items,
+  type Key,
+  path,
+  type Section,
+  type Table,
+  UnexpectedValue,
+} from "./key.ts";
+import { suggestion } from "./did_you_mean.ts";
+import type { Origin } from "./service_config.ts";
+import { type Properties, reason, type ResolvedEntry } from "./properties.ts";
+import { openRegularFile, readRegularFileSync, utf8Text } from "../model/regular_file.ts";
+import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 
 /** Effective value of a key. */
 export interface EffectiveValue {
@@ -23,13 +35,30 @@ export function changedKeys(before: readonly EffectiveValue[], after: readonly E
   return [...keys].filter((key) => old?.get(key) !== now?.get(key)).sort();
 }
 
-/** Reads values by section and collects diagnostics; {@link KeyReport.reportUnknown} comes last. */
-export class KeyReader extends KeyReport {
+/** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
+export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+
+/** Reads values by section and collects diagnostics; {@link KeyReader.reportUnknown} comes last. */
+export class KeyReader {
   readonly #effective = new Map<string, EffectiveValue>();
+  /** Requested keys, as written. */
+  readonly #claimed = new Set<string>();
+  /** Existing keys, present or not. */
+  readonly #known = new Set<string>();
+  readonly #sections: Pick<Section, "prefix" | "unknown" | "elsewhere">[] = [];
+  readonly #sources = new Set<string>();
+  readonly #files: { key: string; path: string }[] = [];
+  readonly #secrets = new Map<string, string>(); // first secret of each file
+
+  constructor(
+    readonly properties: Properties,
+    readonly workingDirectory: string,
+    readonly diagnostics: Diagnostic[],
+  ) {}
 
   /** Reads a section; `undefined` with diagnostics if invalid. @param prefix With names in place of `<…>`. */
   read<T extends Table>(section: Section<T>, prefix: string = section.prefix): Infer<T> | undefined {
-    this.sections.push({ ...section, prefix });
+    this.#sections.push({ ...section, prefix });
     const values: Record<string, unknown> = {};
     for (const [field, key] of Object.entries(section.keys)) {
       const full = prefix + (key.name ?? field);
@@ -45,7 +74,6 @@ export class KeyReader extends KeyReport {
     return isComplete(section.keys, values) ? values : undefined;
   }
 
-  /** All keys read so far. */
   get effective(): readonly EffectiveValue[] {
     return [...this.#effective.values()];
   }
@@ -58,7 +86,7 @@ export class KeyReader extends KeyReport {
   ): { value: T } | undefined {
     const { title } = section;
     const names = key.secret ? [full, fileKey(full)] : [full];
-    for (const name of names) this.known.add(name);
+    for (const name of names) this.#known.add(name);
     if (names.some((name) => this.properties.unusable.has(name))) return undefined;
     const [entry, named] = names.map((name) => this.#find(name, prefix, section));
     if (named !== undefined && entry !== undefined) {
@@ -74,7 +102,7 @@ export class KeyReader extends KeyReport {
     }
     this.#show(key, full, title);
     if (key.absent === undefined) {
-      const { file = this.properties.mainFile, line } = this.near(prefix) ?? {};
+      const { file = this.properties.mainFile, line } = this.#near(prefix) ?? {};
       const expected = `missing, expected ${key.type}`;
       this.diagnostics.push({ severity: "error", file, line, key: full, expected });
     }
@@ -83,7 +111,7 @@ export class KeyReader extends KeyReport {
 
   #find(full: string, prefix: string, { anyCase = false }: Section): ResolvedEntry | undefined {
     const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
-    if (entry !== undefined) this.claimed.add(entry.key);
+    if (entry !== undefined) this.#claimed.add(entry.key);
     return entry;
   }
 
@@ -109,7 +137,7 @@ export class KeyReader extends KeyReport {
     let complete = true;
     for (const entry of this.properties.entries.values()) {
       if (!entry.key.startsWith(start) || entry.key.length === start.length) continue;
-      this.claimed.add(entry.key);
+      this.#claimed.add(entry.key);
       this.#show(item, entry.key, title, entry);
       const parsed = this.#parse(item, entry);
       if (parsed === undefined) complete = false;
@@ -147,10 +175,10 @@ export class KeyReader extends KeyReport {
   }
 
   #findAnyCase(full: string, prefix: string): ResolvedEntry | undefined {
-    const [found, ...others] = this.anyCase(full).filter(({ key }) => key.startsWith(prefix));
+    const [found, ...others] = this.#anyCase(full).filter(({ key }) => key.startsWith(prefix));
     for (const { key } of others) {
       this.error(key, `is the same key as ${found?.key}, expected one of them`);
-      this.claimed.add(key);
+      this.#claimed.add(key);
     }
     return found;
   }
@@ -160,15 +188,148 @@ export class KeyReader extends KeyReport {
     for (const [pattern, why] of Object.entries(ignored)) {
       const open = pattern.endsWith("*");
       const name = fold(open ? pattern.slice(0, -1) : pattern);
-      if (!open) this.known.add(prefix + pattern);
+      if (!open) this.#known.add(prefix + pattern);
       for (const key of this.properties.entries.keys()) {
-        if (!key.startsWith(prefix) || this.claimed.has(key)) continue;
+        if (!key.startsWith(prefix) || this.#claimed.has(key)) continue;
         const rest = fold(key.slice(prefix.length));
         if (open ? !rest.startsWith(name) : rest !== name) continue;
-        this.claimed.add(key);
+        this.#claimed.add(key);
         this.warn(key, `ignored: ${why}`);
       }
     }
+  }
+
+  entry(key: string): ResolvedEntry | undefined {
+    return this.properties.entries.get(key);
+  }
+
+  /** Returns a key's place for later messages. */
+  origin(key: string): Origin {
+    const entry = this.entry(key) ?? this.#anyCase(key)[0];
+    return { file: entry?.file ?? this.properties.mainFile, line: entry?.line, key };
+  }
+
+  firstBelow(prefix: string): ResolvedEntry | undefined {
+    let first: ResolvedEntry | undefined;
+    for (const entry of this.properties.entries.values()) {
+      if (!entry.key.startsWith(prefix)) continue;
+      if (first === undefined || (entry.file === first.file && entry.line < first.line)) first = entry;
+    }
+    return first;
+  }
+
+  /** Returns the distinct names after a prefix, up to the next dot. */
+  namesBelow(prefix: string): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const key of this.properties.entries.keys()) {
+      const dot = key.indexOf(".", prefix.length);
+      const hasName = key.startsWith(prefix) && dot > prefix.length && dot < key.length - 1;
+      if (hasName) names.add(key.slice(prefix.length, dot));
+    }
+    return names;
+  }
+
+  /** Ignores everything below a prefix, with one warning. */
+  leave(prefix: string, expected: string): void {
+    const first = this.firstBelow(prefix);
+    if (first === undefined) return;
+    this.skip(prefix);
+    this.warn(first.key, expected);
+  }
+
+  /** Ignores everything below a prefix, since a diagnostic exists. */
+  skip(prefix: string): void {
+    for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#claimed.add(key);
+  }
+
+  addSource(path: string): void {
+    this.#sources.add(path);
+  }
+
+  /** Source files, absolute, the main file first. */
+  get sources(): readonly string[] {
+    return [...new Set([...this.properties.files, ...this.#sources])];
+  }
+
+  /** Files whose change requires a reload. */
+  get dependsOn(): readonly string[] {
+    return [...new Set([...this.sources, ...this.#files.map(({ path }) => path)])];
+  }
+
+  expectFile(key: string, path: string): void {
+    this.#files.push({ key, path });
+  }
+
+  /** Reports unreadable files and public files with secrets. Returns the unreadable ones. */
+  async checkFiles(): Promise<readonly string[]> {
+    const unreadable: string[] = [];
+    for (const [file, key] of this.#secrets) {
+      const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
+      if (mode === null || (mode & 0o004) === 0) continue;
+      this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
+    }
+    await Promise.all(this.#files.map(async ({ key, path }) => {
+      try {
+        await (await openRegularFile(path)).close();
+      } catch (error) {
+        unreadable.push(path);
+        this.error(key, `cannot read ${path}: ${reason(error)}`);
+      }
+    }));
+    return unreadable;
+  }
+
+  /** @param found Value as written; omit if it may be secret. */
+  error(key: string, expected: string, found?: string): void {
+    this.#report("error", key, expected, found);
+  }
+
+  warn(key: string, expected: string, found?: string): void {
+    this.#report("warning", key, expected, found);
+  }
+
+  /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
+  async reportUnknown(worst: Diagnostic["severity"]): Promise<void> {
+    for (const { key } of this.properties.entries.values()) {
+      if (this.#claimed.has(key)) continue;
+      const hint = suggestion(key, this.#known);
+      if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
+        const severity = worst === "error" ? await this.#severityOf(key, hint !== "") : worst;
+        this.#report(severity, key, `unknown key${hint}`);
+      } else if (hint !== "") {
+        this.warn(key, `not a key of this service${hint}`);
+      }
+    }
+  }
+
+  async #severityOf(key: string, isMistyped: boolean): Promise<"error" | "warning"> {
+    const [nearest] = this.#sections.filter(({ prefix }) => key.startsWith(prefix))
+      .sort((a, b) => b.prefix.length - a.prefix.length);
+    const severity = nearest?.unknown ?? "error";
+    if (isMistyped || nearest?.elsewhere === undefined) return severity;
+    const names = await nearest.elsewhere();
+    return names.has(key.slice(nearest.prefix.length).toLowerCase()) ? "warning" : severity;
+  }
+
+  noteSecret({ key, file }: Pick<ResolvedEntry, "key" | "file">): void {
+    if (!this.#secrets.has(file)) this.#secrets.set(file, key);
+  }
+
+  #anyCase(key: string): ResolvedEntry[] {
+    const wanted = key.toLowerCase();
+    return [...this.properties.entries.values()].filter((entry) => entry.key.toLowerCase() === wanted);
+  }
+
+  #near(prefix: string): ResolvedEntry | undefined {
+    for (let below = prefix; below.includes("."); below = parentPrefix(below)) {
+      const entry = this.firstBelow(below);
+      if (entry !== undefined) return entry;
+    }
+    return undefined;
+  }
+
+  #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
+    this.diagnostics.push({ severity, ...this.origin(key), found, expected });
   }
 }
 
@@ -179,4 +340,31 @@ function defaultText(value: unknown): string | undefined {
 
 function isComplete<T extends Table>(table: T, values: Record<string, unknown>): values is Infer<T> {
   return Object.keys(table).every((field) => field in values);
+}
+
+const MAX_SECRET_BYTES = 64 * 1024;
+
+/** Reads a secret: one line of UTF-8 text, without its line end. @throws {UnexpectedValue} */
+export function readSecretFile(path: string): string {
+  const secret = textOf(path).replace(/\r?\n$/, "");
+  if (secret.trim() === "") {
+    throw new UnexpectedValue(`expected a secret in ${path}, the file is empty`, false);
+  }
+  if (/[\r\n\0]/.test(secret)) {
+    throw new UnexpectedValue(`expected the secret alone in ${path}, in one line`, false);
+  }
+  return secret;
+}
+
+function textOf(path: string): string {
+  try {
+    return utf8Text(readRegularFileSync(path, MAX_SECRET_BYTES), path);
+  } catch (error) {
+    const why = error instanceof InvalidFile ? error.diagnostics[0]?.expected : undefined;
+    throw new UnexpectedValue(`cannot read ${path}: ${why ?? reason(error)}`, false);
+  }
+}
+
+function parentPrefix(prefix: string): string {
+  return prefix.slice(0, prefix.slice(0, -1).lastIndexOf(".") + 1);
 }

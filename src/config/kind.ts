@@ -2,14 +2,14 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Infer, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import type { AssignmentsConfig } from "./read_assignments.ts";
-import type { KindConfig } from "./kind_config.ts";
+import type { KindConfig } from "./service_config.ts";
+import { addressInRange, canonicalAddress } from "../model/address.ts";
 
 /** Place of an authenticator or source in the configuration. */
 export interface Place {
   readonly reader: KeyReader;
   readonly name: string;
   readonly prefix: string; // with final dot
-  /** Reads its members; `key` contains their names. */
   members(order: readonly string[], key: string): Promise<readonly KindConfig[]>;
 }
 
@@ -65,23 +65,14 @@ export interface ClassUse {
   readonly as?: string; // equivalent class that replaces it
 }
 
-/**
- * Kind of authenticator or attribute source. Other code iterates over kinds and names none; each function receives only
- * configurations of its kind.
- * @typeParam T Table of its keys.
- * @typeParam S Result of reading them.
- */
+/** Kind of authenticator or attribute source. Other code iterates over kinds and names none. */
 export interface Kind<T extends Table = Table, S extends object = object> {
   readonly title: string; // in the manual
   readonly keys: T;
   readonly ignored?: Readonly<Record<string, string>>;
-  /** Checks the values and reports diagnostics to the reader. */
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
-  /** Whether it needs client certificates. */
   looksAtCertificates?(config: S & KindConfig): boolean;
-  /** Files in use, absolute. */
   files?(config: S & KindConfig): readonly string[];
-  /** Systems in use. */
   remotes?(config: S & KindConfig): readonly Remote[];
   /** Bearer tokens it forwards: all, its issuer's and opaque ones, its issuer's only; absent: none. */
   takesTokens?(config: S & KindConfig): "all" | "opaque" | "own" | undefined;
@@ -89,12 +80,7 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   /** Names for users of its login methods, by `Identity.method`. */
   readonly methods?: Readonly<Record<string, string>>;
   members?(config: S & KindConfig): readonly KindConfig[];
-  /**
-   * Inspects its configuration and files for the operator.
-   * @param around.servers Logical servers, if known.
-   * @param around.alone Whether it would be the only source.
-   * @param around.inspectExpressions Inspects expressions of authentication.md 6.
-   */
+  /** Inspects configuration and files for the operator. @param around.alone Whether it would be the only source. */
   inspect?(
     config: S & KindConfig,
     around: {
@@ -161,4 +147,32 @@ export async function withKinds<K extends Kind>(
 /** Loads every kind of a list, in order. */
 export function allKinds<K extends Kind>({ kinds }: KindList<K>): Promise<readonly K[]> {
   return Promise.all(kinds.map((entry) => entry.load()));
+}
+
+/** Requires `https://` for credentials, unless the host is local or `allowPlainHttp` is set beside `key`. */
+export function requireHttps(
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+  key: string,
+  address: string,
+  permitted: boolean,
+): void {
+  if (URL.parse(address)?.protocol !== "http:") return;
+  if (isThisMachine(new URL(address).hostname)) {
+    reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
+  } else if (permitted) {
+    const expected =
+      "anyone on the network path can read passwords and tokens, and can impersonate the server";
+    reader.warn(prefix + key, expected, address);
+  } else {
+    const expected = `expected https://, or ${prefix}allowPlainHttp=true to send secrets unencrypted`;
+    reader.error(prefix + key, expected, address);
+  }
+}
+
+/** Reports whether a host is this machine, without a look-up. */
+export function isThisMachine(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  const address = canonicalAddress(host);
+  return host === "localhost" ||
+    (address !== undefined && (address === "::1" || addressInRange(address, "127.0.0.0/8")));
 }

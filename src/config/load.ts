@@ -1,10 +1,9 @@
-import { compare } from "../model/compare.ts";
+import { compare } from "../model/text.ts";
 import { type Diagnostic, isError } from "../model/diagnostic.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
-import { loadProperties } from "./load_properties.ts";
-import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
-import { readAuthentication } from "./read_authentication.ts";
+import { loadProperties } from "./properties.ts";
+import { readAttributes, readAuthentication, readDynamicAttributes } from "./read_kinds.ts";
 import {
   readBrowsers,
   readGateway,
@@ -37,7 +36,6 @@ export interface LoadOptions {
   readonly unknownKeys?: Diagnostic["severity"]; // severity of unknown keys with known prefixes
 }
 
-/** Result of reading a configuration. */
 interface LoadedConfiguration {
   readonly config?: ServiceConfig; // absent after errors
   readonly readable: Partial<ServiceConfig>; // valid parts, despite errors elsewhere
@@ -60,14 +58,14 @@ export async function loadConfiguration(
     return { readable: {}, unreadable: [], diagnostics, effective: [], dependsOn: properties.files };
   }
   const reader = new KeyReader(properties, workingDirectory, diagnostics);
-  const { tls: _, serverNames, ...read } = await readAll(reader, { kinds, hostName });
+  const { parts: { tls: _, serverNames, ...read }, complete } = await readAll(reader, { kinds, hostName });
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
   await reader.reportUnknown(unknownKeys);
   diagnostics.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
   const loaded = { readable, serverNames, unreadable, diagnostics, effective, dependsOn };
-  return !isWhole(readable) || diagnostics.some(isError) ? loaded : { ...loaded, config: readable };
+  return !isWhole(readable, complete) || diagnostics.some(isError) ? loaded : { ...loaded, config: readable };
 }
 
 /** In order: each may use the results of those before it. */
@@ -94,40 +92,23 @@ const READERS: readonly SectionReader[] = [
 ];
 
 /** Reads every section despite errors, to report all diagnostics together. */
-async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostName">): Promise<Parts> {
+async function readAll(
+  reader: KeyReader,
+  context: Pick<Known, "kinds" | "hostName">,
+): Promise<{ readonly parts: Parts; readonly complete: boolean }> {
   let parts: Parts = {};
-  for (const read of READERS) parts = { ...parts, ...await read(reader, { ...parts, ...context }) };
+  let complete = true;
+  for (const read of READERS) {
+    const part = await read(reader, { ...parts, ...context });
+    complete &&= part !== undefined;
+    parts = { ...parts, ...part };
+  }
   const [main = reader.properties.mainFile] = reader.sources;
-  return { sources: { main, all: reader.sources }, ...parts };
+  return { parts: { sources: { main, all: reader.sources }, ...parts }, complete };
 }
 
-/** Required sections; certificates are optional. */
-const SECTIONS = [
-  "sources",
-  "site",
-  "features",
-  "https",
-  "servers",
-  "resolveClientNames",
-  "authentication",
-  "attributes",
-  "dynamicAttributes",
-  "accessControl",
-  "additionalServiceIdentifiers",
-  "gateway",
-  "issuedTokens",
-  "browsers",
-  "throttling",
-  "sharing",
-  "outgoing",
-  "logging",
-  "audit",
-  "control",
-  "metrics",
-] as const satisfies readonly (keyof ServiceConfig)[];
-
-function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
-  return SECTIONS.every((section) => section in config);
+function isWhole(_config: Partial<ServiceConfig>, complete: boolean): _config is ServiceConfig {
+  return complete;
 }
 
 function byPlace(mainFile: string): (a: Diagnostic, b: Diagnostic) => number {

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type Item, optional, text } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { reason } from "./load_properties.ts";
+import { reason } from "./properties.ts";
 import type { Origin } from "./service_config.ts";
 import { readRegularFile } from "../model/regular_file.ts";
 

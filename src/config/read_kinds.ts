@@ -1,22 +1,27 @@
-import { didYouMean } from "./did_you_mean.ts";
+import { suggestion } from "./did_you_mean.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { allKinds, type ClassUse, type Kind, type KindEntry, type KindList } from "./kind.ts";
-import type { KindConfig } from "./kind_config.ts";
-import type { METHOD } from "./keys/authentication_keys.ts";
-import type { Section } from "./section.ts";
+import {
+  allKinds,
+  type ClassUse,
+  type Kind,
+  type KindEntry,
+  type KindList,
+  type OfKind,
+  withKinds,
+} from "./kind.ts";
+import type { AttributesConfig, KindConfig, LogicalServerConfig } from "./service_config.ts";
+import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
+import type { Section } from "./key.ts";
+import { ATTRIBUTES, DYNAMIC_ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts";
+import type { Known, Parts } from "./section_reader.ts";
 
 /** Returns a kind's keys with the common ones. */
 export function sectionOf(common: Section, { title, keys, ignored }: Kind): Section {
   return { ...common, title, keys: { ...common.keys, ...keys }, ignored };
 }
 
-/**
- * Reads configured authenticators or sources in order.
- * @param options.prefix Such as `container.security.attributes.`.
- * @param options.order Absent if unreadable: all are ignored.
- * @param options.common Keys of all.
- */
-export async function readKinds(
+/** Reads configured authenticators or sources in order. @param options.order Absent if unreadable: all are ignored. */
+async function readKinds(
   reader: KeyReader,
   { prefix, order, common, list }: {
     readonly prefix: string;
@@ -122,20 +127,116 @@ class ListedReader {
   }
 
   #unnamed(name: string): string {
-    const guess = didYouMean(name, this.#defaults.keys());
-    const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
+    const hint = suggestion(name, this.#defaults.keys());
     return `expected ${this.prefix}${name}.class too, since ${name} has no default class${hint}`;
   }
 
   #unknown(className: string): string {
     const refused = new Map(Object.entries(this.list.refused)).get(className);
     if (refused !== undefined) return refused.expected;
-    const guess = didYouMean(className, this.#classes.keys());
-    const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
-    return `expected one of the classes ${[...this.#classes.keys()].join(", ")}${hint}`;
+    const known = [...this.#classes.keys()];
+    return `expected one of the classes ${known.join(", ")}${suggestion(className, known)}`;
   }
 }
 
 function namesOf(className: string, { names = [] }: Pick<ClassUse, "names">): [string, string][] {
   return names.map((name) => [name, className]);
+}
+
+/** Reads attribute sources (authentication.md 7.3). */
+export async function readAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
+  const attributes = await readChain(reader, ATTRIBUTES, kinds.sources);
+  return attributes && { attributes };
+}
+
+/** Reads dynamic sources. */
+export async function readDynamicAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
+  const dynamicAttributes = await readChain(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
+  return dynamicAttributes && { dynamicAttributes };
+}
+
+async function readChain(
+  reader: KeyReader,
+  section: typeof ATTRIBUTES,
+  list: KindList,
+): Promise<AttributesConfig | undefined> {
+  const keys = reader.read(section);
+  const { prefix } = section;
+  const sources = await readKinds(reader, { prefix, order: keys?.order, common: SOURCE, list });
+  return keys && { sources, policy: keys.policy };
+}
+
+/** Reads the authenticators in order (specification 5). */
+export async function readAuthentication(
+  reader: KeyReader,
+  { kinds, servers = [] }: Known,
+): Promise<Parts | undefined> {
+  const { prefix } = AUTHENTICATION;
+  const keys = reader.read(AUTHENTICATION);
+  if (keys?.order.length === 0) {
+    const expected =
+      "no method of authentication, so that every caller is anonymous; expected names such as PASSWORD";
+    reader.warn(`${prefix}order`, expected);
+  }
+  const authenticators = await readKinds(reader, {
+    prefix,
+    order: keys?.order,
+    common: METHOD,
+    list: kinds.authenticators,
+  });
+  const ofKinds = await withKinds(authenticators, kinds.authenticators);
+  checkTokens(reader, ofKinds);
+  if (keys === undefined) return undefined;
+  for (const server of servers) checkLogins(reader, server, keys.order, ofKinds);
+  const { order: _, ...rest } = keys;
+  return { authentication: { ...rest, authenticators } };
+}
+
+/** Warns if a provider would receive another's tokens, with which it could impersonate users. */
+function checkTokens(
+  reader: KeyReader,
+  authenticators: readonly OfKind[],
+): void {
+  const shown = authenticators.flatMap(({ config, kind }) => {
+    const tokens = kind.takesTokens?.(config);
+    return tokens === undefined ? [] : [{ name: config.name, tokens }];
+  });
+  for (const one of shown) {
+    const sees = one.tokens === "all"
+      ? ["all", "opaque", "own"]
+      : one.tokens === "opaque"
+      ? ["all", "opaque"]
+      : [];
+    const other = shown.find((other) => other !== one && sees.includes(other.tokens));
+    if (other === undefined) continue;
+    const expected =
+      `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
+    return reader.warn(`${AUTHENTICATION.prefix}order`, expected);
+  }
+}
+
+/** Checks that a server's required authenticators exist and provide what it requires. */
+function checkLogins(
+  reader: KeyReader,
+  { name, logins }: LogicalServerConfig,
+  order: readonly string[],
+  authenticators: readonly OfKind[],
+): void {
+  const prefix = `authservice.server.${name}.`;
+  const written = logins.methods.join(" ");
+  const unknown = logins.methods.filter((authenticator) => !order.includes(authenticator));
+  if (unknown.length > 0) {
+    const expected = `expected methods out of ${order.join(" ")}, not ${unknown.join(" ")}`;
+    reader.error(`${prefix}methods`, expected, written);
+  }
+  if (logins.requiredAcr.length === 0) return;
+  const named = authenticators.filter(({ config }) =>
+    logins.methods.length === 0 || logins.methods.includes(config.name)
+  );
+  const silent = named.filter(({ kind }) => kind.tellsAcr !== true);
+  if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
+    const expected = `nobody gets in by ${silent.map(({ config }) => config.name).join(", ")}, which ` +
+      "tell no class of the login, expected methods that do";
+    reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
+  }
 }

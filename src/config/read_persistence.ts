@@ -1,14 +1,9 @@
-import { hostsOf } from "../model/host_list.ts";
+import { canonicalAddress, hostsOf } from "../model/address.ts";
 import type { KeyReader } from "./key_reader.ts";
+import { isThisMachine } from "./kind.ts";
 import { NO_POSTGRES, PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
-import type { DatabaseConfig } from "./service_config.ts";
-import { canonicalAddress } from "../model/address.ts";
+import type { DatabaseConfig, SharingConfig } from "./service_config.ts";
 import type { Known, Parts } from "./section_reader.ts";
-
-interface Persistence {
-  readonly directory: string | undefined;
-  readonly database: DatabaseConfig | undefined;
-}
 
 const IN_POSTGRES = "PGSQLPersist";
 
@@ -20,15 +15,13 @@ export function isKept(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.directory") !== undefined || isShared(reader);
 }
 
-/** Reports whether PostgreSQL is configured. */
 function isShared(reader: Pick<KeyReader, "entry">): boolean {
   return reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
 }
 
-/** Reads the storage settings (rest-api.md 3.6). */
-async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
+function readPersistence(reader: KeyReader): Pick<SharingConfig, "directory" | "database"> | undefined {
   const isPostgres = isShared(reader);
-  const database = isPostgres ? await readPostgres(reader) : undefined;
+  const database = isPostgres ? readPostgres(reader) : undefined;
   if (!isPostgres) reader.read(NO_POSTGRES);
   const persistence = reader.read(PERSISTENCE);
   if (persistence === undefined || (isPostgres && database === undefined)) return undefined;
@@ -44,7 +37,7 @@ async function readPersistence(reader: KeyReader): Promise<Persistence | undefin
   return { directory, database };
 }
 
-async function readPostgres(reader: KeyReader): Promise<DatabaseConfig | undefined> {
+function readPostgres(reader: KeyReader): DatabaseConfig | undefined {
   const read = reader.read(POSTGRES);
   if (read === undefined) return undefined;
   const { hosts, ports, tls, authorities, certificate, key, ...others } = read;
@@ -77,7 +70,7 @@ async function readPostgres(reader: KeyReader): Promise<DatabaseConfig | undefin
     const expected = `expected true: on the way to ${far} others can read and change what is said`;
     reader.warn("persistence.pgsql.useSSL", expected, "false");
   }
-  if (tls && key !== undefined) await warnOfReaders(reader, key);
+  if (tls && key !== undefined) reader.noteSecret({ key: "persistence.pgsql.ssl.key", file: key });
   return {
     ...others,
     servers: names.map((host, index) => ({ host, port: ports[index] ?? first })),
@@ -85,28 +78,10 @@ async function readPostgres(reader: KeyReader): Promise<DatabaseConfig | undefin
   };
 }
 
-function isThisMachine(host: string): boolean {
-  return host.toLowerCase() === "localhost" || host.startsWith("127.") || host === "::1";
-}
-
-async function warnOfReaders(reader: KeyReader, key: string): Promise<void> {
-  const { mode } = await Deno.stat(key).catch(() => ({ mode: null })); // absence is reported elsewhere
-  if (mode !== null && (mode & 0o004) !== 0) {
-    reader.warn(
-      "persistence.pgsql.ssl.key",
-      `every user of this machine can read it, expected: chmod o-r ${key}`,
-      key,
-    );
-  }
-}
-
 /** Reads data sharing (rest-api.md 3.6). */
-export async function readSharing(
-  reader: KeyReader,
-  { serverNames }: Known,
-): Promise<Parts | undefined> {
+export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | undefined {
   const share = reader.read(SHARE);
-  const persistence = await readPersistence(reader);
+  const persistence = readPersistence(reader);
   if (share === undefined || persistence === undefined) return undefined;
   const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
   const strangers = share.servers.filter((name) => !shared.includes(name));

@@ -26,7 +26,6 @@ export function readSecurity(reader: KeyReader): Parts | undefined {
   };
 }
 
-/** Keys of the Java service only. */
 const JAVAS = [
   "container.security.sessionsEnabled",
   "container.client.digitalSigningEnabled",

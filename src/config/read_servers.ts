@@ -40,9 +40,8 @@ export function readServers(reader: KeyReader): Parts | undefined {
   for (const name of keys.servers) {
     if (left.includes(name)) continue;
     checkName(reader, name, keys.servers);
-    const truststore = readOwnTruststore(reader, SERVER_TRUSTSTORE, `${PREFIX}${name}.truststore.`);
     const server = readServer(reader, name);
-    if (server !== undefined) servers.push({ ...server, truststore });
+    if (server !== undefined) servers.push(server);
   }
   for (const name of reader.namesBelow(PREFIX)) {
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
@@ -65,10 +64,9 @@ function checkName(reader: KeyReader, name: string, all: readonly string[]): voi
   if (expected !== undefined) reader.error("authservice.servers", expected, all.join(" "));
 }
 
-type Server = Omit<LogicalServerConfig, "truststore">;
-
-function readServer(reader: KeyReader, name: string): Server | undefined {
+function readServer(reader: KeyReader, name: string): LogicalServerConfig | undefined {
   const prefix = `${PREFIX}${name}.`;
+  const truststore = readOwnTruststore(reader, SERVER_TRUSTSTORE, `${prefix}truststore.`);
   const numbers = [...reader.namesBelow(prefix)].filter((part) => /^\d+$/.test(part));
   if (numbers.length === 0) {
     const keys = reader.read(SINGLE_SERVER, prefix);
@@ -76,7 +74,7 @@ function readServer(reader: KeyReader, name: string): Server | undefined {
     const { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable, ...logical } = keys;
     const instance = { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable };
     checkInstance(reader, prefix, instance);
-    return toServer(reader, name, logical, [instance]);
+    return { ...toServer(reader, name, logical, [instance]), truststore };
   }
   const single = ["host", "port", "commandHost", "commandPort"].find((key) => reader.entry(prefix + key));
   if (single !== undefined) {
@@ -88,7 +86,7 @@ function readServer(reader: KeyReader, name: string): Server | undefined {
   const keys = reader.read(GROUPED_SERVER, prefix);
   if (keys?.allowUnverifiable === true) warnOfUnverifiable(reader, prefix);
   const instances = readInstances(reader, prefix, numbers, keys);
-  return keys === undefined || instances === undefined ? undefined : toServer(reader, name, keys, instances);
+  return keys && instances && { ...toServer(reader, name, keys, instances), truststore };
 }
 
 function readInstances(
@@ -152,7 +150,7 @@ function toServer(
   name: string,
   keys: Infer<typeof LOGICAL_KEYS>,
   instances: readonly DaemonInstanceConfig[],
-): Server {
+) {
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
   const { methods, requiredAcr, maxAuthAge, networks } = keys;
   let reservations: ReservationsConfig | undefined;

@@ -1,13 +1,19 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
-import { trimEndCharacters } from "../model/trim.ts";
-import { type Infer, UnexpectedValue, url } from "./key.ts";
+import { trimEndCharacters } from "../model/text.ts";
+import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import { withKinds } from "./kind.ts";
 import type { Known, Parts } from "./section_reader.ts";
-import type { AuditConfig, ControlConfig, HttpsConfig, LoggingConfig, SiteConfig } from "./service_config.ts";
+import type {
+  AuditDestination,
+  ControlConfig,
+  HttpsConfig,
+  LoggingConfig,
+  SiteConfig,
+} from "./service_config.ts";
 
 /** Reads name and addresses (rest-api.md 3.3). */
 export function readSite(reader: KeyReader, known: Known): Parts | undefined {
@@ -37,7 +43,6 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   return { site, liveReload, drainSeconds };
 }
 
-/** Path prefixes in use, in lower case. */
 const OWN_PATHS = ["rest", "health"];
 
 /** Parses `<host>:<port>/<site>/services…` with or without scheme. */
@@ -147,27 +152,21 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
 /** Reads audit settings. Default: a file beside the log file. */
 export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefined {
   const keys = reader.read(AUDIT);
-  return keys && { audit: auditOf(reader, keys, logging) };
-}
-
-function auditOf(
-  reader: KeyReader,
-  { file, journal, syslog, required }: Infer<typeof AUDIT.keys>,
-  logging: LoggingConfig | undefined,
-): AuditConfig {
+  if (keys === undefined) return undefined;
+  const { file, journal, syslog, required } = keys;
   const chosen = Object.entries({ journal: journal || undefined, syslog, file }).filter(([, value]) => value);
   const [first, second] = chosen;
   if (first && second) {
     const expected = `expected one destination, there is ${AUDIT.prefix}${second[0]} too`;
     reader.error(`${AUDIT.prefix}${first[0]}`, expected, String(first[1]));
   }
-  if (journal) return { to: "journal", required };
-  if (syslog !== undefined) return { to: "syslog", address: syslog, required };
-  if (file === "-") return { to: "console", required };
-  if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file), required };
-  return logging?.file === undefined
-    ? { to: "console", required }
-    : { to: "file", path: join(dirname(logging.file), "audit.log"), required };
+  const audit = (to: AuditDestination): Parts => ({ audit: { required, ...to } });
+  if (journal) return audit({ to: "journal" });
+  if (syslog !== undefined) return audit({ to: "syslog", address: syslog });
+  const path = file ?? (logging?.file && join(dirname(logging.file), "audit.log")) ?? "-";
+  return audit(
+    path === "-" ? { to: "console" } : { to: "file", path: resolve(reader.workingDirectory, path) },
+  );
 }
 
 /** Reads the control socket; `-` disables it. */

@@ -25,7 +25,7 @@ export function readTlsStores(
     servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
   const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
   const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
-  const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader) : undefined;
+  const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader, TRUSTSTORE) : undefined;
   const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
   const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
   const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
@@ -64,9 +64,9 @@ function readCredential(reader: KeyReader): CredentialConfig | undefined {
   };
 }
 
-function readTruststore(reader: KeyReader): TruststoreConfig | undefined {
-  const keys = reader.read(TRUSTSTORE);
-  return keys === undefined ? undefined : toTruststore(reader, TRUSTSTORE.prefix, keys);
+function readTruststore(reader: KeyReader, section: typeof TRUSTSTORE, prefix = section.prefix) {
+  const keys = reader.read(section, prefix);
+  return keys && toTruststore(reader, prefix, keys);
 }
 
 /** Reads an optional truststore. @param prefix If it contains the operator's names. */
@@ -75,12 +75,9 @@ export function readOwnTruststore(
   section: typeof TRUSTSTORE,
   prefix = section.prefix,
 ): TruststoreConfig | undefined {
-  if (reader.firstBelow(prefix) === undefined) return undefined;
-  const keys = reader.read(section, prefix);
-  return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
+  return reader.firstBelow(prefix) && readTruststore(reader, section, prefix);
 }
 
-/** Truststores without revocation checks. */
 const WITHOUT_LISTS = [PROVIDER_TRUSTSTORE.prefix, TRUSTED_ASSERTION_ISSUERS.prefix];
 
 function readRevocation(
@@ -107,7 +104,6 @@ function readRevocation(
   return { mode, locations, origin: reader.origin(first) };
 }
 
-/** Returns the first present key. */
 function written(reader: KeyReader, prefix: string, names: readonly string[]): string {
   return names.map((name) => prefix + name).find((key) => reader.entry(key) !== undefined) ?? `${prefix}type`;
 }

@@ -9,15 +9,17 @@ import type { BROWSERS, GATEWAY, ISSUED_TOKENS, THROTTLING } from "./keys/securi
 import type { LOGICAL_KEYS, SERVER_INSTANCE } from "./keys/server_keys.ts";
 import type { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
-import type { KindConfig } from "./kind_config.ts";
+
+/** Configured authenticator or attribute source; `kind`, a simple Java class name, determines its other members. */
+export interface KindConfig {
+  readonly kind: string;
+  readonly name: string; // as configured, such as `SSHKEY`
+}
 
 /** Values of a section, whose keys have the documentation. */
 type Values<S extends { readonly keys: Table }> = Infer<S["keys"]>;
 
-/**
- * Complete, checked configuration: defaults applied, paths absolute. Plain frozen data for `structuredClone`. `…Secret`
- * and `password` fields are secret: wrap them in a `Secret` where they are used, and never log a whole config.
- */
+/** Complete, checked configuration as frozen plain data. `…Secret` and `password` fields are secret: never log it whole. */
 export interface ServiceConfig {
   readonly sources: SourceFiles;
   readonly site: SiteConfig;
@@ -125,7 +127,6 @@ export interface LogicalServerConfig {
   readonly description: string;
   readonly instances: readonly DaemonInstanceConfig[]; // at least one; numbered from 1
   readonly reservations: ReservationsConfig | undefined;
-  /** Required logins. */
   readonly logins: Pick<Infer<typeof LOGICAL_KEYS>, "methods" | "requiredAcr" | "maxAuthAge" | "networks">;
   readonly truststore: TruststoreConfig | undefined; // absent: the common truststore
 }
@@ -167,7 +168,7 @@ type BrowsersConfig = Values<typeof BROWSERS>;
 export type ThrottlingConfig = Values<typeof THROTTLING>;
 
 /** Data sharing; with `servers` there is a directory or database. */
-interface SharingConfig
+export interface SharingConfig
   extends Omit<Values<typeof SHARE>, "clientAddresses">, Pick<Values<typeof PERSISTENCE>, "directory"> {
   readonly database: DatabaseConfig | undefined; // absent: everything is in the directory
   /** Addresses for own sessions; empty: the connection's local address. */
@@ -211,14 +212,11 @@ export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
 }
 
 /** Destination of the audit log. */
-export type AuditConfig =
-  & { readonly required: boolean }
-  & (
-    | { readonly to: "file"; readonly path: string }
-    | { readonly to: "console" }
-    | { readonly to: "journal" }
-    | { readonly to: "syslog"; readonly address: string } // `tls://host:port`
-  );
+export type AuditDestination =
+  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "console" | "journal" }
+  | { readonly to: "syslog"; readonly address: string }; // `tls://host:port`
+export type AuditConfig = { readonly required: boolean } & AuditDestination;
 
 /** Control socket. */
 export interface ControlConfig {
@@ -226,7 +224,6 @@ export interface ControlConfig {
   readonly socket: string | undefined; // absent: see `controlSockets`
 }
 
-/** Prometheus metrics; without `listen` off. */
 interface MetricsConfig {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
 }

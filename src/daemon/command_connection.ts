@@ -52,8 +52,7 @@ const FAREWELL_MS = 250;
 
 /**
  * Exchanges one request and reply on a new connection, right after handshake and peer check. An abort before the
- * request causes no session, a later one has no effect. With an exchange `ahead`, waits in the daemon's backlog. Never
- * rejects.
+ * request causes no session, a later one has no effect. An exchange `ahead` means waiting in the daemon's backlog.
  */
 export function exchange(
   socket: CommandSocket,
@@ -190,7 +189,6 @@ class CommandConnection {
       : failure(fault, "before", reasonOf(error));
   }
 
-  /** Fails if the next step takes longer. */
   #limit(ms: number, fault: Fault): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -206,7 +204,6 @@ class CommandConnection {
     else this.#farewell();
   }
 
-  /** Ends the connection before the request. */
   #leave(fault: Fault, detail?: string): void {
     this.#result ??= failure(fault, "before", detail);
     // Before a handshake the daemon needs no `END`; without TLS it does.
@@ -224,7 +221,6 @@ class CommandConnection {
     this.#timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
   }
 
-  /** Returns the result of an unexpected end. */
   #brokenOff(detail?: string): Exchange {
     if (this.#phase === "connecting") return failure("unreachable", "before", detail);
     if (this.#phase === "handshaking") return failure("handshake-closed", "before", detail);
@@ -259,7 +255,6 @@ function readReply(received: readonly Buffer[]): Exchange {
   }
 }
 
-/** Explains a certificate error (RFC 5280, 4.2.1.9). */
 function reasonOf(error: Error): string {
   return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
     ? "the certificate is self-signed, or marked as an authority's (CA:TRUE), and not itself in the truststore"

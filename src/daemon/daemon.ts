@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../logging/logger.ts";
-import type { Clock, Stopwatch } from "../model/clock.ts";
+import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Ahead, type CommandSocket, exchange, type ExchangeLimits } from "./command_connection.ts";
 import type { DaemonHealth } from "./daemon_group.ts";
 import { encodePing } from "./encode_command.ts";
@@ -12,10 +12,8 @@ import {
   isAboutDaemon,
   isCertain,
 } from "./exchange.ts";
-import { Crowd } from "./crowd.ts";
+import { Crowd, Queue } from "./queue.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
-import { Queue } from "./queue.ts";
-import type { Schedule } from "../model/schedule.ts";
 
 /** Command to a daemon. */
 export interface DaemonCommand<T> {
@@ -49,7 +47,6 @@ export interface DaemonParts {
   readonly clusterMembers?: () => number; // instances that send commands, this one included. Default: 1
 }
 
-/** A logical server's view of the daemon. */
 interface DaemonRole {
   readonly server: string;
   readonly instance: number; // from 1
@@ -75,8 +72,8 @@ const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
 const MAX_WAIT_MS = 10 * SECOND;
 
 /**
- * Physical daemon with queue and health. A failure that proves that the daemon is down (see {@link isCertain}) counts
- * at once; any other only triggers a ping, so that no request can make a live daemon look down.
+ * Physical daemon with queue and health. A certain failure (see {@link isCertain}) counts at once; any other only
+ * triggers a ping, so that no request can make a live daemon look down.
  */
 export class Daemon {
   readonly #queue: Queue;
@@ -109,17 +106,14 @@ export class Daemon {
     return this.#checked && this.#trouble === undefined;
   }
 
-  /** Whether its state is unknown. */
   get unchecked(): boolean {
     return !this.#checked;
   }
 
-  /** From the last ping. */
   get facts(): PingReply | undefined {
     return this.#facts;
   }
 
-  /** The same object until something changes. */
   health(): DaemonHealth {
     return this.#health ??= this.#describe();
   }
@@ -248,7 +242,6 @@ export class Daemon {
     return { ...first, ...(others.length > 0 && { also: others.map(({ server }) => server).join(",") }) };
   }
 
-  /** Pings and schedules the next check. */
   async #check(): Promise<void> {
     this.#cancel?.();
     const { elapsed, limits } = this.parts;

@@ -70,15 +70,8 @@ export interface DaemonGroup {
   readonly name: string;
   readonly description: string;
   readonly size: number;
-  /** The same object until something changes. */
   status(): GroupStatus;
-  /**
-   * Announces a session to a daemon.
-   * @param options.instance Only this instance, from 1.
-   * @throws {ERR_INVALID_ORDER} 400 for an invalid value; nothing was sent.
-   * @throws {ERR_DAEMON_REFUSED | ERR_SESSION_LIMIT_REACHED | ERR_DAEMON_UNAVAILABLE | ERR_DAEMON_TIMEOUT |
-   * ERR_DAEMON_REPLY_INVALID}
-   */
+  /** Announces a session to a daemon. @throws {ERR_INVALID_ORDER} Nothing was sent. @throws The errors of daemons. */
   openSession(
     order: SessionOrder,
     options: { readonly instance?: number; readonly signal: AbortSignal },

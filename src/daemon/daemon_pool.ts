@@ -1,10 +1,9 @@
-import type { Logger } from "../logging/logger.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
+import type { DaemonInstanceConfig } from "../config/service_config.ts";
+import { realTime, type Stopwatch, stopwatch, unlessAborted } from "../model/clock.ts";
 import { type HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
-import { createSecret } from "./create_secret.ts";
+import { createSecret, encodeSession, encodeUserInfo } from "./encode_command.ts";
 import type {
   DaemonGroup,
   DaemonHealth,
@@ -14,40 +13,27 @@ import type {
   SessionOrder,
   UserInfo,
 } from "./daemon_group.ts";
-import { encodeSession, encodeUserInfo } from "./encode_command.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
-import type { Daemon, DaemonCommand } from "./daemon.ts";
+import type { Daemon, DaemonCommand, DaemonParts } from "./daemon.ts";
 import { Daemons } from "./daemons.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
-import { realTime, type Schedule } from "../model/schedule.ts";
-import { hostsOf } from "../model/host_list.ts";
+import { hostsOf } from "../model/address.ts";
 
-/** Addresses of a physical daemon. */
-export interface DaemonInstanceConfig {
-  readonly host: string; // listen hosts, comma-separated; clients get them verbatim
-  readonly port?: number; // absent: reported with each session
-  readonly commandHost: string;
-  readonly commandPort: number;
-  readonly ssl: boolean; // false for tests only
-  readonly expectedDn?: string; // required certificate subject; absent: any trusted one
-  /** Whether to accept a certificate without proof of its key. Default: false. */
-  readonly allowUnverifiable?: boolean;
-}
+/** Addresses of a physical daemon; without port, it is reported with each session. */
+type Addresses =
+  & Pick<DaemonInstanceConfig, "host" | "commandHost" | "commandPort" | "ssl">
+  & Partial<DaemonInstanceConfig>;
 
 interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
-  readonly instances: readonly DaemonInstanceConfig[];
+  readonly instances: readonly Addresses[];
   readonly trust?: string; // name of its own anchors, if any
 }
 
-interface DaemonGroupParts {
+interface DaemonGroupParts
+  extends Pick<DaemonParts, "clock" | "log">, Partial<Pick<DaemonParts, "elapsed" | "random" | "schedule">> {
   readonly tls: () => TlsMaterial; // called per connection
-  readonly clock: Clock; // for certificate validity
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-  readonly random?: () => number; // from 0 to below 1, for spreading checks. Default: `Math.random`
-  readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
   readonly daemons?: Daemons; // daemons shared with other groups. Default: own ones
 }
@@ -70,16 +56,20 @@ export const DAEMON_LIMITS: DaemonLimits = {
   total: 30_000,
 };
 
+const REFUSALS = {
+  limit: ["ERR_SESSION_LIMIT_REACHED", "has no free session for the account"],
+  "no-encryption": ["ERR_ENCRYPTION_NOT_SUPPORTED", "does not encrypt"],
+  refused: ["ERR_DAEMON_REFUSED", "refused the request"],
+} as const;
+
 /** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
   return new DaemonPool(config, parts);
 }
 
-/** Request with its fail-over rules. */
 interface Operation<T, R> {
   readonly signal: AbortSignal;
   readonly instance?: number; // only this instance, from 1
-  /** @throws {ERR_INVALID_ORDER} */
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** Returns the result, or an error to try the next instance with; throws to stop. @throws {ServiceError} */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: HttpError };
@@ -152,22 +142,11 @@ class DaemonPool implements DaemonGroup {
       }),
       judge: (reply, from) => {
         const { number, address } = from;
-        const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
-        if (reply.kind === "limit") {
-          return {
-            next: httpError(
-              "ERR_SESSION_LIMIT_REACHED",
-              `${this.name} has no free session for the account: ${reason}`,
-            ),
-          };
-        }
-        if (reply.kind === "no-encryption") {
-          return {
-            next: httpError("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`),
-          };
-        }
-        if (reply.kind === "refused") {
-          throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
+        if (reply.kind !== "expected") {
+          const [code, text] = REFUSALS[reply.kind];
+          const error = httpError(code, `${this.name} ${text}: ${address}: ${reply.text}`);
+          if (reply.kind === "refused") throw error;
+          return { next: error };
         }
         from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";
@@ -284,7 +263,6 @@ function mostTelling(errors: readonly HttpError[]): HttpError | undefined {
     errors.find((error) => !isHttpError(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
 }
 
-/** Physical daemon within a logical server. */
 class Instance {
   #made: { readonly health: DaemonHealth; readonly status: InstanceStatus } | undefined;
 
@@ -307,7 +285,6 @@ class Instance {
     return this.#host.includes(":") ? `[${this.#host}]` : this.#host;
   }
 
-  /** Stores the reported port, unless configured. */
   listensAt(port: number): void {
     if (this.listen.port === undefined && this.#reportedPort !== port) {
       this.#reportedPort = port;
@@ -315,7 +292,6 @@ class Instance {
     }
   }
 
-  /** The same object until something changes. */
   status(): InstanceStatus {
     const health = this.daemon.health();
     if (this.#made?.health !== health) {

@@ -1,4 +1,4 @@
-import { commandAddress } from "./command_address.ts";
+import { commandAddress } from "./exchange.ts";
 import type { CommandSocket } from "./command_connection.ts";
 import { Daemon, type DaemonKnowledge, type DaemonParts } from "./daemon.ts";
 
@@ -8,24 +8,15 @@ export type KnownDaemons = ReadonlyMap<string, DaemonKnowledge>;
 /** Physical daemons, shared by logical servers with the same command socket and trust. */
 export class Daemons {
   readonly #daemons = new Map<string, Daemon>();
-  readonly #known: KnownDaemons;
-  readonly #learned: (address: string, knowledge: DaemonKnowledge) => void;
-  readonly #clusterMembers: (() => number) | undefined;
 
-  /**
-   * @param options.known From a predecessor.
-   * @param options.learned Called on changes.
-   * @param options.clusterMembers Instances that send commands. Default: 1.
-   */
-  constructor({ known = new Map(), learned = () => {}, clusterMembers }: {
-    readonly known?: KnownDaemons;
-    readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
-    readonly clusterMembers?: () => number;
-  } = {}) {
-    this.#clusterMembers = clusterMembers;
-    this.#known = known;
-    this.#learned = learned;
-  }
+  /** @param options.known From a predecessor. @param options.clusterMembers Instances that send commands. Default: 1. */
+  constructor(
+    readonly options: {
+      readonly known?: KnownDaemons;
+      readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
+      readonly clusterMembers?: () => number;
+    } = {},
+  ) {}
 
   /** Returns the daemon at a command socket. @param trust Its own anchors, if any. @param parts For a new daemon. */
   at(
@@ -44,13 +35,13 @@ export class Daemons {
     ]);
     const same = this.#daemons.get(key);
     if (same !== undefined) return same;
-    const known = this.#known.get(address);
+    const { known, learned, clusterMembers } = this.options;
     const daemon = new Daemon({
       ...parts,
       socket,
-      known,
-      clusterMembers: this.#clusterMembers,
-      learned: (knowledge) => this.#learned(address, knowledge),
+      known: known?.get(address),
+      clusterMembers,
+      learned: (knowledge) => learned?.(address, knowledge),
     });
     this.#daemons.set(key, daemon);
     return daemon;

@@ -1,10 +1,10 @@
 import { Buffer } from "node:buffer";
 import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
-import type { Secret } from "../model/secret.ts";
+import { Secret } from "../model/secret.ts";
 import { httpError } from "../model/http_error.ts";
 import type { SessionOrder } from "./daemon_group.ts";
-import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 
 /*
  * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
@@ -18,14 +18,13 @@ const MAX_LINE = 4096;
 
 interface Row<T> {
   readonly key: string;
-  readonly field: string; // name for callers
+  readonly field?: string; // name for callers. Default: the key
   /** Returns the text; an empty or absent default is omitted. */
   readonly text: (command: T) => string | undefined;
   readonly allows: (text: string, command: T) => boolean; // further rule besides `isPlainText`
   readonly expected: string;
 }
 
-/** Session with its secret. */
 interface Session {
   readonly order: SessionOrder;
   readonly secret: Secret;
@@ -41,28 +40,24 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "user",
-    field: "user",
     text: ({ order }) => order.user,
     allows: isUserAccount,
     expected: "the name of an unprivileged account",
   },
   {
     key: "secret",
-    field: "secret",
     text: ({ secret }) => secret.reveal(),
     allows: (text) => /^[A-Za-z0-9]{22,64}$/.test(text),
     expected: "22 to 64 letters and digits",
   },
   {
     key: "persistent",
-    field: "persistent",
     text: ({ order }) => String(order.persistent),
     allows: isFlag,
     expected: "true or false",
   },
   {
     key: "file",
-    field: "file",
     text: ({ order }) => order.file,
     // Without the slash the daemon takes the parent directory.
     allows: (text) => text === "" || text.endsWith("/"),
@@ -70,28 +65,24 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "streams",
-    field: "streams",
     text: ({ order }) => String(order.streams),
     allows: (text) => isCount(text) && text !== "0",
     expected: "a whole number from 1",
   },
   {
     key: "compress",
-    field: "compress",
     text: ({ order }) => String(order.compress),
     allows: isFlag,
     expected: "true or false",
   },
   {
     key: "group",
-    field: "group",
     text: ({ order }) => order.group,
     allows: (text) => text.split(":").every(isAccountName),
     expected: "the name of a group, or of several with colons between",
   },
   {
     key: "rateLimit",
-    field: "rateLimit",
     text: ({ order }) => order.rateLimit === 0 ? undefined : String(order.rateLimit),
     allows: isCount,
     expected: "a whole number of bytes per second, or 0 for no limit",
@@ -112,14 +103,12 @@ const SESSION_ROWS: readonly Row<Session>[] = [
   },
   {
     key: "includes",
-    field: "includes",
     text: ({ order }) => order.includes || undefined,
     allows: (text, { order }) => patternsLieInside(text, order.file),
     expected: "patterns inside the directory of the session, separated by colons",
   },
   {
     key: "excludes",
-    field: "excludes",
     text: ({ order }) => order.excludes || undefined,
     allows: (text, { order }) => patternsLieInside(text, order.file),
     expected: "patterns inside the directory of the session, separated by colons",
@@ -136,7 +125,6 @@ const SESSION_ROWS: readonly Row<Session>[] = [
 
 const USER_INFO_ROWS: readonly Row<string>[] = [{
   key: "user",
-  field: "user",
   text: (user) => user,
   allows: isUserAccount,
   expected: "the name of an unprivileged account",
@@ -159,7 +147,7 @@ export function encodeSession(order: SessionOrder, secret: Secret): string {
 
 function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
   let request = `request-type=${type}\n`;
-  for (const { key, field, text, allows, expected } of rows) {
+  for (const { key, field = key, text, allows, expected } of rows) {
     const value = text(command);
     if (value === undefined) continue;
     const line = `${key}=${value}`;
@@ -207,10 +195,9 @@ function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean
 }
 
 /**
- * Reports whether all patterns lie below the base directory. Otherwise the daemon accepts the session and drops it at
- * the first command; an empty list would mean no restriction (daemon-protocol.md 4).
- * @param patterns Separated by `:`.
- * @param base Ends in `/`; empty for none. Relative bases are below an unknown home: absolute patterns pass then.
+ * Reports whether all patterns lie below the base directory: otherwise the daemon drops the session at its first
+ * command, and an empty list means no restriction (daemon-protocol.md 4). Without a base, and for absolute patterns
+ * with a relative one, the home is unknown: they pass.
  */
 export function patternsLieInside(patterns: string, base: string): boolean {
   const list = patternsOf(patterns);
@@ -234,4 +221,21 @@ function normalise(path: string, from: readonly string[] | undefined): readonly 
     else if (segments.pop() === undefined && !path.startsWith("/")) return undefined;
   }
   return segments;
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+/** 62 ** 24 > 2 ** 142. */
+const LENGTH = 24;
+/** Larger bytes would bias the choice. */
+const FAIR = 256 - 256 % ALPHABET.length;
+
+/** Creates a one-time secret of letters and digits, safe in FTP commands and command lines. */
+export function createSecret(): Secret {
+  let text = "";
+  while (text.length < LENGTH) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(LENGTH))) {
+      if (byte < FAIR && text.length < LENGTH) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return new Secret(text);
 }

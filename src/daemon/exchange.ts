@@ -65,3 +65,8 @@ export function isCertain({ fault }: Failure): boolean {
 export function isAboutDaemon({ fault }: Failure): boolean {
   return fault !== "aborted" && fault !== "busy" && fault !== "closing";
 }
+
+/** Formats `host:port` of a command socket. */
+export function commandAddress(host: string, port: number): string {
+  return `${host.toLowerCase()}:${port}`;
+}

@@ -5,7 +5,7 @@ import { sameName } from "../model/distinguished_name.ts";
 import { type Dated, findPath, nameOf, revokedOn } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import type { Revocation } from "../model/trust/revocation.ts";
-import { isValidAt } from "../model/trust/validity.ts";
+import { isValidAt } from "../model/trust/certificate_facts.ts";
 
 interface PeerCheck {
   readonly anchors: readonly string[]; // anchors for daemons, PEM
@@ -17,9 +17,7 @@ interface PeerCheck {
 
 /**
  * Checks a daemon's certificate after a `node:tls` handshake, which does not verify unreadable certificates
- * (daemon-protocol.md 1.3): path, pinned name, proof of the key. Host names are not compared, since the certificates
- * carry role names.
- * @param sent Certificate and further ones in any order.
+ * (daemon-protocol.md 1.3): path, pinned name, proof of the key. Certificates carry role names, no host names.
  * @returns The problem for the operator; `undefined` if valid.
  */
 export function checkPeer(

@@ -1,7 +1,6 @@
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
-/** Request in the queue. */
 interface Turn<T> {
   readonly queueKey: string;
   readonly maxWait: number; // milliseconds
@@ -13,14 +12,13 @@ interface Turn<T> {
   readonly pause?: () => number; // milliseconds before the next turn. Default: 0
 }
 
-/** Limits on waiting and running requests. */
 interface QueueLimits extends FairQueueLimits {
   readonly underWay: () => 1 | 2; // concurrent requests: with 2, one waits in the daemon's backlog
 }
 
 /**
- * Serialises requests, since a daemon serves one at a time: connections beyond its short backlog slow it down
- * (daemon-protocol.md 1.5), one waiting there speeds it up. Waiting uses {@link FairQueue}.
+ * Serialises requests: a daemon serves one at a time, and connections beyond its short backlog slow it down
+ * (daemon-protocol.md 1.5); one waiting there speeds it up.
  */
 export class Queue {
   readonly #waiting: FairQueue<Waiting>;
@@ -62,12 +60,10 @@ export class Queue {
     });
   }
 
-  /** Fails all waiting requests. */
   drain(reason: Failure): void {
     for (const { httpError } of this.#waiting.clear()) httpError(reason);
   }
 
-  /** Refuses new requests and waits for running ones. */
   async close(): Promise<void> {
     this.#closed = true;
     this.drain(failure("closing", "before"));
@@ -110,4 +106,33 @@ async function noLongerThan(
 
 interface Waiting extends Waiter {
   readonly httpError: (reason: Failure) => void;
+}
+
+/** Connections a daemon accepts: one served plus its backlog (daemon-protocol.md 1.5). More are dropped. */
+const PLACES = 4;
+
+/** Decay of the fastest exchange, since a daemon may have become slower. */
+const DRIFT = 1.02;
+
+/**
+ * Limits commands of several instances to one daemon: together no more connections than its backlog. With more
+ * instances than places, each pauses between commands while its exchanges show a full backlog.
+ */
+export class Crowd {
+  #quickestMs = Infinity;
+
+  constructor(readonly instances: () => number) {}
+
+  /** Returns the allowed concurrent commands. @param ready Whether a second one may wait in the backlog. */
+  underWay(ready: boolean): 1 | 2 {
+    return ready && 2 * this.instances() <= PLACES ? 2 : 1;
+  }
+
+  /** Returns the pause after an exchange, in milliseconds. */
+  pauseAfter(exchangeMs: number): number {
+    this.#quickestMs = Math.min(exchangeMs, this.#quickestMs * DRIFT);
+    const tooMany = this.instances() - PLACES;
+    const taken = exchangeMs / Math.max(this.#quickestMs, 0.1);
+    return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;
+  }
 }

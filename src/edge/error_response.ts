@@ -1,10 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
-import type { ErrorBody } from "../model/error_body.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpResponse } from "../model/http_message.ts";
-import { HttpError } from "../model/http_error.ts";
+import type { HttpError } from "../model/http_error.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 
 interface Refused {
   readonly error: HttpError;
@@ -17,13 +15,7 @@ export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,
 ): HttpResponse & { readonly body: Uint8Array<ArrayBuffer> } {
-  const content: ErrorBody = {
-    status: error.status,
-    errorMessage: error.publicMessage,
-    code: error.code,
-    requestId,
-  };
-  const body = new TextEncoder().encode(JSON.stringify(content));
+  const body = new TextEncoder().encode(JSON.stringify(error.body(requestId)));
   const headers = HeaderList.of(error.headers);
   headers.set("Content-Type", "application/json");
   headers.set("Content-Length", String(body.length));

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { HttpError, httpError } from "../model/http_error.ts";
 import { type BackPressure, backPressureOf } from "./back_pressure.ts";
-import { RequestLine } from "./request_line.ts";
+import { RequestLine } from "./request_head.ts";
 
 const BLANK_LINE = "\r\n\r\n"; // end of a head, and of a chunked body
 

@@ -1,13 +1,12 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { certificateSubject } from "../model/certificate_subject.ts";
-import { printable } from "../model/printable.ts";
-import type { Peer } from "../model/peer.ts";
-import { certificateFacts } from "../model/trust/certificate_facts.ts";
+import { printable } from "../model/text.ts";
+import type { Peer } from "../model/http_message.ts";
+import { certificateFacts, isValidAt, validityOf } from "../model/trust/certificate_facts.ts";
 import { findPath } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
-import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
 /**

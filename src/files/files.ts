@@ -79,12 +79,12 @@ const LONGEST_NAME = 255;
 interface Writing {
   readonly length?: number; // announced bytes
   readonly signal: AbortSignal;
-  /** Called with the existing file, before anything is written and again before it is replaced. @throws To stop. */
-  readonly check?: (existing: DatedEntry | undefined) => void;
+  /** Called with the existing file before anything is written, and again before it is replaced. @throws To stop. */
+  readonly check?: (existing: DatedEntry | undefined) => Promise<void> | void;
   /** Called with the whole file under its temporary name. @throws To stop. */
   readonly verify?: (session: DaemonSession, path: string, size: number) => Promise<void>;
-  /** Takes the path for the last check and the replacement. Returns its release. */
-  readonly lock: (signal: AbortSignal) => Promise<() => void>;
+  /** Takes the path for the second check and the replacement. Returns its release. Absent: no second check. */
+  readonly lock?: (signal: AbortSignal) => Promise<() => void>;
   readonly progress?: (bytes: number) => void;
 }
 
@@ -111,36 +111,34 @@ export class Files {
   async write(path: string, body: Body, writing: Writing): Promise<boolean> {
     const { length, signal, check, verify, lock, progress = () => {} } = writing;
     const part = temporary(path);
-    let written: string | undefined;
+    let left = false; // whether the temporary file may be there
     try {
       using session = await this.open(path, signal);
       const existing = await existingFile(session, path);
-      check?.(existing);
-      const to = await this.#prepared(session, part, existing) ? part : path;
-      written = to === part ? part : undefined;
+      await check?.(existing);
+      let to = this.reaches(part) ? part : path;
+      left = to === part;
+      if (left && existing !== undefined && !await takesMode(session, part, existing)) to = path;
       let size = 0;
-      await withParent(session, path, () =>
-        session.upload(to, body, {
-          length,
-          progress: (bytes) => {
-            size = bytes;
-            progress(bytes);
-          },
-        }));
+      const counted = (bytes: number) => {
+        size = bytes;
+        progress(bytes);
+      };
+      await withParent(session, path, () => session.upload(to, body, { length, progress: counted }));
       await verify?.(session, to, size);
       if (to === path) return existing !== undefined;
-      const release = await lock(signal);
+      const release = await lock?.(signal);
       try {
-        const now = await existingFile(session, path);
-        check?.(now);
+        const now = release === undefined ? existing : await existingFile(session, path);
+        if (release !== undefined) await check?.(now);
         await session.rename(part, path);
-        written = undefined;
+        left = false;
         return now !== undefined;
       } finally {
-        release();
+        release?.();
       }
     } finally {
-      if (written !== undefined) await this.#discard(part);
+      if (left) await this.#discard(part);
     }
   }
 
@@ -148,17 +146,6 @@ export class Files {
   reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);
-  }
-
-  /** Makes an empty temporary file with the mode of the file that it will replace. @returns Whether there can be one. */
-  async #prepared(session: DaemonSession, part: string, existing: DatedEntry | undefined): Promise<boolean> {
-    if (!this.reaches(part)) return false;
-    if (existing === undefined) return true;
-    if (existing.mode === undefined) return false;
-    await session.upload(part, null, { length: 0, progress: () => {} });
-    if (await session.setMode(part, existing.mode)) return true;
-    await this.#discard(part);
-    return false;
   }
 
   /** Deletes a temporary file, as far as possible, even if the person may not delete files. */
@@ -286,12 +273,19 @@ export class Files {
   }
 }
 
-type Copying = Omit<Writing, "length" | "check" | "verify"> & { readonly shallow: boolean };
+type Copying = Pick<Writing, "signal"> & { readonly shallow: boolean };
 
 interface Copied extends Pick<Entry, "kind" | "size"> {
   readonly from: string;
   readonly to: string;
   readonly depth: number;
+}
+
+/** Makes an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
+async function takesMode(session: DaemonSession, part: string, { mode }: DatedEntry): Promise<boolean> {
+  if (mode === undefined) return false;
+  await session.upload(part, null, { length: 0, progress: () => {} });
+  return await session.setMode(part, mode);
 }
 
 /** Tells a missing directory from other failures of what makes something in it. @throws {ERR_NO_DIRECTORY} */

@@ -1,4 +1,4 @@
-import { patternsOf } from "../model/pattern_list.ts";
+import { patternsOf } from "../model/wildcards.ts";
 import { withoutSlash } from "../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
@@ -12,9 +12,8 @@ export interface PathLimits {
 }
 
 /**
- * Reports whether the owner may reach a path. A directory (with last slash) passes if something below may match. A share has
- * no start for relative patterns: relative excludes apply at every depth and relative includes from the root, to share less
- * in doubt.
+ * Reports whether the owner may reach a path; a directory passes if something below may match. To share less in doubt,
+ * relative excludes apply at every depth and relative includes from the root.
  */
 export function withinLimits({ includes, excludes }: PathLimits, path: string): boolean {
   const directory = path.endsWith("/");

@@ -1,9 +1,6 @@
 import { matchesAll, type Wildcard, wildcardOf } from "../model/wildcards.ts";
 
-/**
- * Matches as the daemon does (daemon-protocol.md 4): the whole absolute path, case-sensitive; `*` matches any text including
- * `/`, `?` one character, `[abc]` and `[!abc]` a set with ranges.
- */
+/** Matches a whole path as the daemon does (daemon-protocol.md 4): `*` also matches `/`; `?`, `[abc]` and `[!abc]`. */
 export function matchesPattern(pattern: string, path: string): boolean {
   return matchesAll(path, tokenize(pattern));
 }
@@ -34,7 +31,6 @@ export function commonPatterns(a: string, b: string): readonly string[] | undefi
   return apart || !hasWildcards(a) || !hasWildcards(b) ? [] : undefined;
 }
 
-/** Conservative. */
 function covers(wide: string, narrow: string): boolean {
   if (wide === narrow) return true;
   if (!hasWildcards(narrow)) return matchesPattern(wide, narrow);

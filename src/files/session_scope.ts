@@ -13,8 +13,7 @@ import {
 
 /**
  * Returns the narrowest session in which the service itself opens one path. Widens what patterns cannot express: a `:`
- * becomes `?`, and a directory with pattern characters is reached from its nearest plain ancestor (daemon-protocol.md 4).
- * @param path A directory ends in a slash.
+ * becomes `?`, and a directory with pattern characters is reached from a plain ancestor (daemon-protocol.md 4).
  */
 export function mediatedScope(path: string): SessionScope {
   let file = path.endsWith("/") ? path : parentOf(path);
@@ -24,9 +23,8 @@ export function mediatedScope(path: string): SessionScope {
 }
 
 /**
- * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and include
- * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`. A file has its parent as
- * base.
+ * Returns the session for a client of a shared path (D8), within the owner's limits. A directory is both base and
+ * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`.
  * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly PathLimits[]): SessionScope {
@@ -61,7 +59,6 @@ function includesWithin(directory: string, limits: readonly PathLimits[]): strin
   return patterns.join(":");
 }
 
-/** Undefined if the patterns leave the whole directory. */
 function narrowing(directory: string, patterns: readonly string[]): readonly string[] | undefined {
   const relevant = patterns.filter((pattern) => mayMatchBelow(pattern, directory));
   if (patterns.length === 0 || relevant.some((pattern) => coversAllBelow(pattern, directory))) {

@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
-import { wholeMs } from "../model/clock.ts";
-import type { Schedule } from "../model/schedule.ts";
+import { type Schedule, wholeMs } from "../model/clock.ts";
 import { type Database, type Row, row, rows } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 

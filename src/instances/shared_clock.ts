@@ -1,6 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Clock, Stopwatch } from "../model/clock.ts";
-import type { Schedule } from "../model/schedule.ts";
+import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 

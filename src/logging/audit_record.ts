@@ -1,4 +1,4 @@
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 
 /** Facts of an audit record. Names are a stable format, documented in docs/audit.md. */
 export interface AuditFacts {

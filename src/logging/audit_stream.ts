@@ -1,4 +1,4 @@
-import { writeAll } from "../model/write_all.ts";
+import { writeAll } from "../model/regular_file.ts";
 import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";

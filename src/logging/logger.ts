@@ -1,5 +1,5 @@
 import type { Clock } from "../model/clock.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 
 /** Fields of a log line, formatted by {@link formatLine}; a `Secret` prints as `***`. */
 export type Fields = Readonly<Record<string, unknown>>;

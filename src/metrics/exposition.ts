@@ -1,7 +1,6 @@
 import { FAMILIES, type Family } from "./families.ts";
 import { type Sample, seriesText } from "./counters.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 
 /** Media type of {@link exposition}. */
 const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -29,11 +29,7 @@ export function withInvisibleShown(text: string): string {
   );
 }
 
-/**
- * Normalises an absolute path (rest-api.md 2.9). Backslashes are ordinary characters (D29); symbolic links are not
- * resolved.
- * @throws {ERR_INVALID_PATH} Not absolute, beyond the root, too long, or with control characters.
- */
+/** Normalises an absolute path (rest-api.md 2.9); links are not resolved (D29). @throws {ERR_INVALID_PATH} */
 export function absolutePath(text: string): string {
   if (text.length > MAX_LENGTH) throw invalidPath(`longer than ${MAX_LENGTH} characters`);
   if (hasForbiddenCharacter(text)) throw invalidPath("it contains control characters");

@@ -1,8 +1,4 @@
-/**
- * Returns the canonical form of an IP address, as the daemon's `inet_ntop` prints it: RFC 5952, `::192.0.2.7` dotted,
- * `::ffff:192.0.2.7` as IPv4.
- * @returns `undefined` for anything else: host names, zone ids, brackets, leading zeros, blanks.
- */
+/** Returns an IP address as the daemon's `inet_ntop` prints it (RFC 5952; mapped ones as IPv4); else `undefined`. */
 export function canonicalAddress(text: string): string | undefined {
   if (CANONICAL_IPV4.test(text)) return text; // nearly all are IPv4
   const octets = parseAddress(text);
@@ -131,7 +127,6 @@ function format(octets: Octets): string {
   return `${hex.slice(0, start).join(":")}::${hex.slice(start + length).join(":")}`;
 }
 
-/** Returns the first of the longest runs of zeros. */
 function longestZeros(groups: readonly number[]): { start: number; length: number } {
   let best = { start: 0, length: 0 };
   let start = 0;
@@ -140,4 +135,22 @@ function longestZeros(groups: readonly number[]): { start: number; length: numbe
     else if (i + 1 - start > best.length) best = { start, length: i + 1 - start };
   }
   return best;
+}
+
+/** Returns the block that counts as one client: the canonical IPv4 address, or the /64 of an IPv6 address. */
+export function addressGroup(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::");
+  const groups = head === "" ? [] : head.split(":");
+  if (tail !== undefined) {
+    const end = tail === "" ? [] : tail.split(":");
+    while (groups.length + end.length < 8) groups.push("0");
+    groups.push(...end);
+  }
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** Splits a comma-separated list of hosts, such as `10.0.0.1, 10.0.0.2`. */
+export function hostsOf(list: string): string[] {
+  return list.split(",").map((host) => host.trim()).filter((host) => host !== "");
 }

@@ -1,10 +1,9 @@
-import type { HeaderList } from "./header_list.ts";
+import type { HeaderList } from "./http_message.ts";
 
 /** Response headers that a site configures. */
 export interface AnswerPolicy {
   /** RFC 6797; absent: no header. */
   readonly hsts: { readonly maxAgeSeconds: number; readonly includeSubDomains: boolean } | undefined;
-  /** Sites that may frame our pages. */
   readonly frames: {
     readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
     readonly allowed: string; // origin for `allowFrom`

@@ -2,12 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "./der_element.ts";
 import { escapeNameValue } from "./distinguished_name.ts";
 
-/**
- * Returns a certificate's subject as RFC 2253 text without blanks: keywords for its nine types, `<identifier>=#<DER>`
- * for others.
- * Reads the DER, since the `subject` of node:crypto escapes nothing, so values may imitate separators.
- * @throws {TypeError} If it is no certificate.
- */
+/** Returns a subject as RFC 2253 text, from the DER: node:crypto escapes nothing, so values may imitate separators. */
 export function certificateSubject(certificate: X509Certificate | string | Uint8Array): string {
   const { raw } = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
   const names = subjectOf(raw).children().map((relative) => relative.children().map(attribute).join("+"));
@@ -45,7 +40,6 @@ function attribute(der: DerElement): string {
   return `${keyword ?? type.objectId()}=#${value.whole.toString("hex")}`;
 }
 
-/** Returns the text of a DER string; `undefined` if it is malformed or not a string. */
 function textOf({ tag, content }: DerElement): string | undefined {
   switch (tag) {
     case 0x0c: // UTF8String

@@ -34,7 +34,6 @@ export class CircuitBreaker {
     return this.isOpen ? Math.max(0, this.#until - this.options.elapsed()) : 0;
   }
 
-  /** Reports whether an attempt may begin now. */
   get admits(): boolean {
     return !this.isOpen || (!this.#trial && this.waitMs === 0);
   }

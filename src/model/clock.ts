@@ -25,3 +25,33 @@ export const stopwatch: Stopwatch = () => performance.now();
 
 /** Clock that never jumps. Each thread has its own offset: send the current time along with readings. */
 export const steadyClock: Clock = () => Math.floor(performance.timeOrigin + performance.now());
+
+/** Runs a task once after some milliseconds; the returned function cancels it. Injected for tests. */
+export type Schedule = (ms: number, task: () => void) => () => void;
+
+/** Timers of the platform. */
+export const realTime: Schedule = (ms, task) => {
+  const timer = setTimeout(task, ms);
+  return () => clearTimeout(timer);
+};
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** Parses `90s`, `30m`, `12h` or `7d` to seconds; `undefined` if invalid or zero. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit = ""] = /^([0-9]{1,9})([smhd])$/.exec(text) ?? [];
+  const seconds = Number(count) * (UNITS[unit] ?? NaN);
+  return seconds > 0 ? seconds : undefined;
+}
+
+/** Waits for a promise or the signal, whose reason it throws; a later result or error is ignored. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    const settle = () => signal.removeEventListener("abort", abort);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    // Always handled: an unhandled rejection ends the process.
+    promise.then(resolve, reject).finally(settle);
+  });
+}

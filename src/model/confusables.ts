@@ -1,9 +1,6 @@
 import { foldCharacters } from "./distinguished_name.ts";
 
-/**
- * Returns why a text could be mistaken for another one, or `undefined`. A safe text equals its NFKC with single blanks,
- * except for composition and case, and has no invisible characters: names in a list must look different.
- */
+/** Returns why a text could be mistaken for another one, if it could: names in a list must look different. */
 export function confusable(text: string): string | undefined {
   if (text.trim() === "") return "an empty value";
   if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return undefined; // nearly all are plain

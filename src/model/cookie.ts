@@ -2,11 +2,7 @@
 export class HostCookie {
   readonly #name: string;
 
-  /**
-   * @param purpose Such as `sign-in`.
-   * @param base Base URL without trailing slash. Its path becomes part of the name, so that two services on one host do
-   * not collide.
-   */
+  /** @param base Base URL without trailing slash: its path is in the name, so that two services on one host differ. */
   constructor(purpose: string, base: string) {
     const path = new URL(base).pathname.replace(/^\/$/, "").replaceAll("/", ".");
     this.#name = `__Host-authserver-${purpose}${path}`;

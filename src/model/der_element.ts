@@ -37,7 +37,6 @@ export class DerElement {
     return this.#bytes.subarray(this.#first, this.#end);
   }
 
-  /** Returns the elements of a constructed element. */
   children(): DerElement[] {
     const found: DerElement[] = [];
     const walk = new ElementWalk(this.#bytes, this.#start, this.#end);
@@ -58,7 +57,6 @@ export class DerElement {
     return Buffer.concat(this.children().map((part) => part.octets(depth + 1)));
   }
 
-  /** Returns a non-negative integer. */
   integer(): number {
     const octets = this.content;
     if (this.tag !== 0x02 || octets.length === 0 || octets.length > 5) throw new InvalidDer();
@@ -98,7 +96,6 @@ export function readElement(bytes: Uint8Array): DerElement {
 /** Cursor over DER elements that allocates nothing, for lists too long for an object per element. */
 export class ElementWalk {
   tag = 0;
-  /** Bounds of the content. */
   start = 0;
   end = 0;
   #last: number;

@@ -1,4 +1,4 @@
-import { printable } from "./printable.ts";
+import { printable } from "./text.ts";
 
 /** Mistake in a file that an operator wrote. */
 export interface Diagnostic {

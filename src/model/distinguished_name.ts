@@ -1,9 +1,7 @@
-import { compare } from "./compare.ts";
+import { compare, trimEndCharacters } from "./text.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { attributeType, comparisonOf } from "./name_attribute_types.ts";
-import { decodeText, elementOf, encodeText } from "./name_value_encoding.ts";
+import { attributeType, comparisonOf, decodeText, elementOf, encodeText } from "./name_attribute_types.ts";
 import { HttpError } from "./http_error.ts";
-import { trimEndCharacters } from "./trim.ts";
 
 /** One `type=value` of a name. */
 export interface NameAttribute {
@@ -22,7 +20,6 @@ export type RelativeName = readonly NameAttribute[];
 
 /** Error for a text that is not a distinguished name. */
 export class InvalidName extends HttpError {
-  /** @param position Where in the text, counted from 1. */
   constructor(readonly reason: string, readonly position: number) {
     super("ERR_INVALID_NAME", { reason: `Not a distinguished name: ${reason} (at character ${position})` });
   }
@@ -31,10 +28,7 @@ export class InvalidName extends HttpError {
 /** Longest accepted name in UTF-16 units. Real ones stay below 500. */
 export const MAX_NAME_LENGTH = 4096;
 
-/**
- * Parses a distinguished name (RFC 4514, RFC 2253) with blanks around separators, quotes, escapes and `#…` values.
- * @throws {InvalidName}
- */
+/** Parses a distinguished name (RFC 4514, RFC 2253) with blanks, quotes, escapes and `#…`. @throws {InvalidName} */
 export function parseName(text: string): readonly RelativeName[] {
   if (text.length > MAX_NAME_LENGTH) {
     throw new InvalidName(`longer than ${MAX_NAME_LENGTH} characters`, MAX_NAME_LENGTH + 1);
@@ -44,11 +38,8 @@ export function parseName(text: string): readonly RelativeName[] {
 }
 
 /**
- * Returns the canonical form: names are equal exactly if their canonical DNs are (authentication.md 7.9, rest-api.md
- * 2.6).
- * Lower case, no blanks around separators, Unicode NFKD. Folding precedes escaping, so that a full-width comma stays
- * part of its value.
- * @throws {InvalidName}
+ * Returns the one form in which equal names are equal (authentication.md 7.9, rest-api.md 2.6): lower case, NFKD.
+ * Folding precedes escaping, so that a full-width comma stays part of its value. @throws {InvalidName}
  */
 export function canonicalDn(text: string): string {
   const known = FORMS.get(text);
@@ -63,11 +54,7 @@ export function reversedForm(text: string): string {
   return parseName(text).map((name) => canonicalRelativeName(name)).reverse().join(",");
 }
 
-/**
- * Returns the canonical DN for patterns: separators inside values become hexadecimal digits (`\2c`), so `,` `+` and `=`
- * always separate.
- * @throws {InvalidName}
- */
+/** Returns the canonical DN with separators inside values as digits (`\2c`), for patterns. @throws {InvalidName} */
 export function patternForm(text: string): string {
   return parseName(text).map((name) => canonicalRelativeName(name, SEPARATORS_AND_EQUALS)).join(",");
 }
@@ -128,16 +115,14 @@ function canonicalAttribute({ type, value }: NameAttribute, inHex?: RegExp): str
   }
 }
 
-/** Normalises case, Unicode form and blanks. */
 function fold(value: string): string {
   const cased = isAscii(value) ? value.toLowerCase() : foldCharacters(value);
   return /[\t-\r]| {2}|^ | $/.test(cased) ? cased.replace(/[\t-\r ]+/g, " ").replace(/^ | $/g, "") : cased;
 }
 
 /**
- * Folds case and applies NFKD; idempotent. It lower-cases single letters only: the Java service upper-cases first
- * (rest-api.md 2.6, step 7),
- * so that `ß` equals `ss` and `ı` equals `i`, and one user would get another's account.
+ * Folds case and applies NFKD. The Java service upper-cases first (rest-api.md 2.6, step 7), so that `ß` equals
+ * `ss` and `ı` equals `i`: one user would get another's account.
  */
 export function foldCharacters(value: string): string {
   return value.normalize("NFKD").toLowerCase().normalize("NFKD");
@@ -173,7 +158,6 @@ function isBlank(code: number): boolean {
 
 class NameReader {
   #at = 0;
-  /** See {@link hasLooseBlanks}. */
   looseBlanks = false;
 
   constructor(readonly text: string) {}

@@ -1,7 +1,6 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { openRegularFile } from "./regular_file.ts";
-import { unlessAbsent } from "./unless_absent.ts";
+import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 
 /** Error for a file that was not changed; the message is for the operator. */
 export class FileNotChanged extends Error {}
@@ -11,17 +10,12 @@ export interface EditOutcome {
   readonly remarks: readonly string[]; // notes for the operator, such as an owner that could not be kept
 }
 
-/** Mode of files that hold secrets. */
 const SECRET_MODE = 0o600;
 
 /**
- * Replaces a text file atomically: readers find the old or the new text. Editors exclude each other by a lock on
- * `<path>.lock`; a change by a program without the lock is noticed. Another account may own the folder while the editor
- * is root. So no file is opened through a link, and owner and mode are read and set on the open file; see {@link
- * followed}.
- * @param change Returns the new text for the old one, which is `undefined` without a file.
- * @param options.secret Sets mode 0600.
- * @throws {FileNotChanged} Or what `change` throws.
+ * Replaces a text file atomically, under a lock on `<path>.lock`. Another account may own the folder while the editor
+ * is root: no file is opened through a link, and owner and mode are read and set on the open file.
+ * @param change Returns the new text for the old one, `undefined` without a file. @throws {FileNotChanged}
  */
 export async function editFile(
   path: string,
@@ -74,7 +68,6 @@ async function followed(path: string): Promise<string> {
   return target;
 }
 
-/** Reads text, owner and mode of one open file. */
 async function readOriginal(path: string) {
   const file = await unlessAbsent(openRegularFile(path, { follow: false }));
   if (file === undefined) return undefined;
@@ -126,7 +119,6 @@ async function held(lock: string): Promise<Deno.FsFile> {
   }
 }
 
-/** Copies owner and group of the old file. Returns what it could not copy. */
 async function keepOwnerAndMode(from: Stats, next: FileHandle, secret: boolean): Promise<string[]> {
   const to = await next.stat();
   const remarks: string[] = [];
@@ -148,7 +140,6 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-/** Translates a file system error for the operator. */
 function explained(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) {
     return new FileNotChanged(`${path}: permission denied`, { cause: error });
@@ -167,7 +158,6 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Messages by error code of system calls. */
 const TROUBLE: ReadonlyMap<unknown, string> = new Map([
   ["EACCES", "permission denied"],
   ["ENOENT", "no such folder"],

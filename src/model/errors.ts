@@ -23,30 +23,25 @@ export const ERRORS = {
     remedy:
       "Map the user to another account. The service refuses `root`, `toor` and user id 0; daemons refuse every other account with user id 0.",
   },
-  // authentication.md 10.8
   ERR_ATTRIBUTE_SOURCE: {
     status: 503,
     text: "Your permissions cannot be looked up at the moment, please try again later",
     headers: { "Retry-After": "10" },
-    meaning:
-      "An attribute source failed. It might forbid what another source allows (a ban, a lower limit), so the request fails.",
-    remedy:
-      "The log names the source. Repair it, or set `optional=true` for it if the service may continue without it.",
+    meaning: "An attribute source failed. It might forbid what others allow, so the request fails.",
+    remedy: "Repair the source that the log names, or set its `optional=true` to continue without it.",
   },
   ERR_AUDIT_UNAVAILABLE: {
     status: 503,
     text: "This is not possible at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning:
-      "The request needs an audit line, audit lines cannot be written, and `container.audit.required` is set. The request had no effect.",
+    meaning: "Audit lines cannot be written, and `container.audit.required` is set. Nothing was done.",
     remedy: "`authserver status` names the cause: usually the disk of the audit file is full.",
   },
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment, please try again later",
     headers: { "Retry-After": "{seconds}" },
-    meaning:
-      "An authenticator that might have accepted the caller failed, and no other authenticator accepted.",
+    meaning: "An authenticator that might have accepted the caller failed, and no other one accepted.",
     remedy: "The log names the authenticator and the reason. Often an identity provider does not answer.",
   },
   ERR_BAD_FORWARDING: {
@@ -79,17 +74,14 @@ export const ERRORS = {
   ERR_CLIENT_GONE: {
     status: 400,
     text: "The request ended early",
-    meaning:
-      "The client closed the connection before the service had read the request. Nobody sees this answer.",
+    meaning: "The client closed the connection before the end of its request. Nobody sees this answer.",
     remedy: "No action needed.",
   },
   ERR_DAEMON_REFUSED: {
     status: 502,
     text: "The transfer server refused the request",
-    meaning:
-      "A daemon refused the request. Its message goes only to the log because it can contain account names.",
-    remedy:
-      "Read the daemon's message in the log. Often its host does not know the account, or its ACL lacks the service's certificate.",
+    meaning: "A daemon refused the request. Its message, which can name accounts, is only in the log.",
+    remedy: "See the log. Often the daemon lacks the account, or the service's certificate in its ACL.",
   },
   ERR_DAEMON_REPLY_INVALID: {
     status: 502,
@@ -100,8 +92,7 @@ export const ERRORS = {
   ERR_DAEMON_SESSION: {
     status: 502,
     text: "The transfer server did not complete the request",
-    meaning:
-      "The daemon sent an unexpected reply, refused a command or closed the session. Its message goes only to the log.",
+    meaning: "The daemon refused a command, closed the session or sent something unexpected.",
     remedy: "Read the daemon's message in the log.",
   },
   ERR_DAEMON_SESSION_TIMEOUT: {
@@ -121,22 +112,20 @@ export const ERRORS = {
     text: "The transfer server is not available, please try again later",
     headers: { "Retry-After": "5" },
     meaning: "No daemon of the group accepted the request. The client can safely try again.",
-    remedy:
-      "Check that the daemon runs, that the service can reach it, and both certificates; see [Troubleshooting](troubleshooting.md).",
+    remedy: "Check the daemon, the network and both certificates; see [Troubleshooting](troubleshooting.md).",
   },
   ERR_DIGEST_MISMATCH: {
     status: 400,
     text: "The file that arrived does not have the digest of the request",
     meaning:
-      "`Repr-Digest` or `OC-Checksum` differs from the daemon's checksum of the uploaded file, which is deleted.",
+      "`Repr-Digest` or `OC-Checksum` differs from the daemon's checksum of what arrived. The old file stays, except where it was written in place.",
     remedy: "Send the file again.",
   },
   ERR_DRAINING: {
     status: 503,
     text: "The service is draining and will stop soon",
     headers: { "Retry-After": "10" },
-    meaning:
-      "Only health checks get this answer: the service was stopped and waits for `container.drainSeconds`.",
+    meaning: "For health checks only: the service was stopped and waits for `container.drainSeconds`.",
     remedy: "No action needed: the load balancer sends clients to another instance.",
   },
   ERR_ENCRYPTION_NOT_SUPPORTED: {
@@ -168,8 +157,7 @@ export const ERRORS = {
   ERR_FOREIGN_PAGE: {
     status: 403,
     text: "The request came from a page of another site",
-    meaning:
-      "The browser says (`Sec-Fetch-Site`, `Origin`) that another site sent this form. The service protects the user from cross-site request forgery.",
+    meaning: "The browser says (`Sec-Fetch-Site`, `Origin`) that another site sent this form.",
     remedy:
       "Use the pages of the service. Behind a proxy, set `container.externalurl` to the address that browsers use, and pass `Host` and `Origin` unchanged.",
   },
@@ -199,7 +187,6 @@ export const ERRORS = {
     meaning: "The service does not support this version of HTTP.",
     remedy: "Use HTTP/1.1.",
   },
-  // rest-api.md 1.2
   ERR_INSTANCE_UNKNOWN: {
     status: 404,
     text: "This transfer server does not exist",
@@ -221,8 +208,7 @@ export const ERRORS = {
   ERR_INVALID_ORDER: {
     status: 400,
     text: "Invalid value for {field}: expected {expected}",
-    meaning:
-      "The value contains characters that the service never sends to a daemon. The service sent nothing; it neither shows nor logs the value.",
+    meaning: "The value has characters that no daemon may get. It is neither sent nor shown nor logged.",
     remedy: "Remove such characters, for example line breaks, from the path, group or pattern.",
   },
   ERR_INVALID_PATH: {
@@ -255,8 +241,7 @@ export const ERRORS = {
     status: 503,
     text: "Signing in is not possible at the moment, please try again later",
     headers: { "Retry-After": "5" },
-    meaning:
-      "The service could not ask all daemons for the user's SSH keys, so it can neither accept nor reject the key.",
+    meaning: "Not all daemons could be asked for the user's SSH keys: the key is neither right nor wrong.",
     remedy: "Repair the daemon that does not answer, or add the user's key to the keys file.",
   },
   ERR_LENGTH_REQUIRED: {
@@ -269,10 +254,8 @@ export const ERRORS = {
     status: 403,
     text:
       "Your path limits are relative to your home directory, so only sessions that start there are possible",
-    meaning:
-      "The user has relative path limits, which apply only to sessions that start in the home directory.",
-    remedy:
-      "Begin the patterns of `includes` and `excludes` with a slash, or start the session in the home directory (empty `serverPath`).",
+    meaning: "The user's relative path limits apply only to sessions that start in the home directory.",
+    remedy: "Begin the patterns with a slash, or start at home (empty `serverPath`).",
   },
   ERR_LINK_PASSWORD: {
     status: 401,
@@ -298,16 +281,14 @@ export const ERRORS = {
   ERR_LOGIN_BOUND: {
     status: 403,
     text: "A token with proof of possession cannot be exchanged for one without",
-    meaning:
-      "The caller's token is bound to a key (DPoP) or a certificate. A token of this service would not be bound, which would undo the protection (RFC 9449, 7.2).",
+    meaning: "The token is bound to a key or certificate (RFC 9449, 7.2). One of this service would not be.",
     remedy: "Send the bound token with each request, or log in another way to get a token of this service.",
   },
   ERR_LOGIN_NOT_DERIVABLE: {
     status: 403,
     text:
       "This kind of login cannot be exchanged for a token or a browser session, please log in with each request",
-    meaning:
-      "The `derivedLifetime` of the authenticator has passed or is 0, so the service issues no token and no browser session.",
+    meaning: "The `derivedLifetime` of the authenticator has passed or is 0.",
     remedy: "Log in again. The operator sets `derivedLifetime`.",
   },
   ERR_LOGIN_TOO_NARROW: {
@@ -345,8 +326,7 @@ export const ERRORS = {
   ERR_NOT_FOUND: {
     status: 404,
     text: "There is nothing {where}",
-    meaning:
-      "The resource does not exist; or the share has no file with that name, or hides it. The answer is the same in all cases.",
+    meaning: "The resource does not exist, or the share hides it. The answer is the same in all cases.",
     remedy: "Check the path. For a share, ask its owner.",
   },
   ERR_NOT_PERMITTED: {
@@ -389,10 +369,8 @@ export const ERRORS = {
   ERR_OUTSIDE_CAPABILITIES: {
     status: 403,
     text: "Your token does not allow a session in this directory",
-    meaning:
-      "The session would start outside the directories in the token's scopes, or the daemon could not enforce the scopes.",
-    remedy:
-      "Ask for a `serverPath` that `GET /rest/auth` lists under `capabilities`. The log has the reason.",
+    meaning: "The session would start outside the token's directories, or no daemon could enforce them.",
+    remedy: "Ask for a `serverPath` that `GET /rest/auth` lists under `capabilities`. See also the log.",
   },
   ERR_OUTSIDE_LIMITS: {
     status: 403,
@@ -409,15 +387,13 @@ export const ERRORS = {
   ERR_PAGE_OUTDATED: {
     status: 403,
     text: "This page has expired. Please try again",
-    meaning:
-      "The form belongs to another browser session or to the time before a sign-in or sign-out; or the browser rejects cookies.",
+    meaning: "The form is from another browser session or before a sign-in; or the browser has no cookies.",
     remedy: "Reload the page. Allow cookies of the service.",
   },
   ERR_PRECONDITION_FAILED: {
     status: 412,
     text: "The file does not meet the conditions of the request",
-    meaning:
-      "The file differs from the version that the request wants to replace, or it exists although the request requires that it does not.",
+    meaning: "The file differs from the version that the request wants to replace, or exists already.",
     remedy: "Download the current file and decide again.",
   },
   ERR_PREFERENCE_NOT_ALLOWED: {
@@ -436,8 +412,7 @@ export const ERRORS = {
     status: 503,
     text: "This is not possible at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning:
-      "The service cannot read or write its store of tokens and certificates, for example because the database is down.",
+    meaning: "The service cannot read or write its store of tokens and certificates.",
     remedy:
       "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
@@ -445,8 +420,7 @@ export const ERRORS = {
     status: 503,
     text: "Another system that this service needs does not answer, please try again later",
     headers: { "Retry-After": "{seconds}" },
-    meaning:
-      "Another system, for example an identity provider, gave no usable answer. The caller's credentials may be valid.",
+    meaning: "An identity provider or the like gave no usable answer. The credentials may be valid.",
     remedy: "The log names the system and the reason: certificate, host name or time-out.",
   },
   ERR_REQUEST_TIMEOUT: {
@@ -459,8 +433,7 @@ export const ERRORS = {
   ERR_SCOPE_NOT_EXPRESSIBLE: {
     status: 403,
     text: "UFTP cannot access this path, please use the HTTP link of the share",
-    meaning:
-      "A daemon session cannot enforce the limits of this share. HTTP access works, because the service enforces them there.",
+    meaning: "A daemon cannot enforce the limits of this share in a session. Over HTTP the service does.",
     remedy: "Use the share's `http` link.",
   },
   ERR_SERVER_DOWN: {
@@ -481,18 +454,15 @@ export const ERRORS = {
     status: 429,
     text: "Too many open sessions on the transfer server, please try again later",
     headers: { "Retry-After": "5" },
-    meaning:
-      "The account has reached the daemons' session limit. The slot of an ended session becomes free after 5 s.",
+    meaning: "The account has all sessions that the daemons permit. A slot becomes free 5 s after its end.",
     remedy: "Wait for other transfers to end, or raise the session limit of the daemon.",
   },
   ERR_SHARED_BY_ANOTHER: {
     status: 409,
     text:
       "Someone else already shares this path, or one above or below it, with the same people; you can only share such paths in your own home directory",
-    meaning:
-      "The new share would take precedence over another owner's earlier share for the same recipients.",
-    remedy:
-      "Ask the other owner to share the path or to end their share. `authserver share list` shows operators the owner.",
+    meaning: "The share would take precedence over another owner's earlier one for the same recipients.",
+    remedy: "Ask the other owner, whom `authserver share list` shows to operators, to share or end it.",
   },
   ERR_SHARE_NOT_FOUND: {
     status: 404,
@@ -504,8 +474,7 @@ export const ERRORS = {
     status: 503,
     text: "Shares are not available at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning:
-      "The service cannot read or write the share store, for example because the disk is full or the database is down.",
+    meaning: "The service cannot read or write the share store.",
     remedy:
       "The log names the cause: usually the disk of `persistence.directory` is full, or PostgreSQL is unreachable.",
   },
@@ -518,10 +487,8 @@ export const ERRORS = {
   ERR_STRONGER_LOGIN_NEEDED: {
     status: 403,
     text: "This server requires another login: {needed}",
-    meaning:
-      "The server requires another authenticator, a stronger or more recent login, or another network.",
-    remedy:
-      "Log in as the text says. The server's `methods`, `requiredAcr`, `maxAuthAge` and `networks` set the requirements.",
+    meaning: "The server requires another authenticator, network, or a stronger or more recent login.",
+    remedy: "Log in as the text says; see `methods`, `requiredAcr`, `maxAuthAge`, `networks` of the server.",
   },
   ERR_TARGET_TOO_LONG: {
     status: 414,
@@ -533,8 +500,7 @@ export const ERRORS = {
   ERR_TOKENS_NOT_KEPT: {
     status: 501,
     text: "This service keeps no list of tokens, each token is valid until it expires",
-    meaning:
-      "Without `persistence.directory` the service stores no tokens, so it can neither list nor revoke them.",
+    meaning: "Without `persistence.directory` the service stores no tokens to list or revoke.",
     remedy: "Set `persistence.directory`. The list then shows existing tokens after their next use.",
   },
   ERR_TOKENS_UNAVAILABLE: {
@@ -566,39 +532,34 @@ export const ERRORS = {
   ERR_TOKEN_RESTRICTIONS: {
     status: 403,
     text: "Your token is restricted: {restrictions}",
-    meaning:
-      "The request exceeds the restrictions of the token, or asks for a token with fewer restrictions.",
+    meaning: "The request exceeds the restrictions of the token, or asks for a token with fewer.",
     remedy: "Stay within the restrictions, or log in another way.",
   },
   ERR_TOKEN_SUBJECT: {
     status: 400,
     text: "subject: expected the distinguished name of a user",
-    meaning:
-      "An administrator asked for a token for a name that is not a user's: invalid, anonymous, or the service's own name.",
+    meaning: "An administrator asked for a token for a name that is not a user's.",
     remedy: "Use the name that the attribute sources use.",
   },
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
     text: "Too many logins at the same time, please try again later",
     headers: { "Retry-After": "1" },
-    meaning:
-      "Too many logins waited, and this login got no turn within a few seconds. The service did not check the credentials.",
+    meaning: "Too many logins waited for seconds. The credentials were not checked.",
     remedy: "Try again in a second, with fewer concurrent requests.",
   },
   ERR_TOO_MANY_CODES: {
     status: 429,
     text: "Too many device logins, please try again later",
     headers: { "Retry-After": "60" },
-    meaning:
-      "This address started too many device logins, this user entered too many codes, or too many device logins are open.",
+    meaning: "Too many device logins are open, or came from this address, or wrong codes from this user.",
     remedy: "Wait as long as `Retry-After` says. An approved or denied login counts for ten minutes.",
   },
   ERR_TOO_MANY_FAILURES: {
     status: 429,
     text: "Too many failed attempts, please try again later",
     headers: { "Retry-After": "{seconds}" },
-    meaning:
-      "Login throttling delays this user or address. The service did not check the credentials, and answers in the same way for unknown users.",
+    meaning: "Login throttling delays this user or address, known or not. Credentials were not checked.",
     remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
   ERR_TOO_MANY_LOCKS: {
@@ -625,8 +586,7 @@ export const ERRORS = {
     text: "Too many uploads to this share are unfinished, please try again later",
     headers: { "Retry-After": "600" },
     meaning: "The share has 500 unfinished uploads. Complete files do not count.",
-    remedy:
-      "Finish interrupted uploads. The service deletes an unfinished upload one day after its last byte.",
+    remedy: "Finish interrupted uploads. Unfinished ones are deleted one day after their last byte.",
   },
   ERR_TOO_MUCH_WORK: {
     status: 503,
@@ -655,8 +615,7 @@ export const ERRORS = {
     headers: { "WWW-Authenticate": "{challenge}" },
     meaning:
       "Authentication failed: missing or wrong credentials, an unknown user, or an invalid header. The answer is the same in all cases; the log has the reason.",
-    remedy:
-      "Check user name and password, key or token. Operators: the log has the reason of each authenticator under the request's id.",
+    remedy: "Check name and password, key or token. Operators: the log has each authenticator's reason.",
   },
   ERR_UNKNOWN_PREFERENCE: {
     status: 400,
@@ -686,8 +645,7 @@ export const ERRORS = {
   ERR_UPLOAD_INCOMPLETE: {
     status: 502,
     text: "The upload is incomplete",
-    meaning:
-      "The upload ended before all announced bytes arrived, or the daemon stored fewer bytes than it received.",
+    meaning: "The upload ended early, or the daemon stored fewer bytes than it received.",
     remedy: "Send the file again. Check the quota of the share's owner.",
   },
   ERR_UPLOAD_OFFSET: {
@@ -700,8 +658,7 @@ export const ERRORS = {
   ERR_USER_ATTRIBUTE: {
     status: 500,
     text: "Your settings for this server are invalid, please contact its operators",
-    meaning:
-      "An attribute source has an invalid value for this user. The service does not guess, because a guess could lift a limit.",
+    meaning: "An attribute source has an invalid value for this user. A guess could lift a limit.",
     remedy: "The log names the attribute. Correct it in the map file; `authserver check` finds such values.",
   },
 } as const satisfies Record<`ERR_${Uppercase<string>}`, ErrorRow>;

@@ -16,10 +16,7 @@ export interface Waiter {
   left(why: Leaving): void;
 }
 
-/**
- * Bounded round-robin queues, FIFO within a queue key, so that one key delays others by one turn per round. If full, a
- * waiter of a short queue displaces the last of the longest.
- */
+/** Bounded round-robin queues: a key delays others by one turn. If full, the longest queue's last is displaced. */
 export class FairQueue<W extends Waiter = Waiter> {
   /** Non-empty queues in order of service; each waiter with its cleanup. */
   readonly #queues = new Map<string, Map<W, () => void>>();

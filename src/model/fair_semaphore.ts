@@ -40,11 +40,7 @@ export class FairSemaphore {
     this.#strangers = new FairQueue(limits);
   }
 
-  /**
-   * Runs work with a permit.
-   * @throws {NoPermit} The work did not begin.
-   * @throws The signal's reason if aborted before the work begins; the error of the work.
-   */
+  /** @throws {NoPermit} The work did not begin. @throws The signal's reason before the work begins; its error. */
   async run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
     const { signal } = seeker;
     signal.throwIfAborted();

@@ -12,7 +12,6 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** Member with its source text, `"name": value`. */
 interface SourceMember extends JsonMember {
   readonly source: string;
 }
@@ -26,18 +25,13 @@ export class InvalidJson extends Error {
 
 const MAX_DEPTH = 32;
 
-/**
- * Reads the members of a text's one object lazily, so that large files can be read in slices. Strict RFC 8259 after an
- * optional byte order mark; unlike `JSON.parse`, a repeated name is an error.
- * @throws {InvalidJson}
- */
+/** Reads the members of a text's one object lazily (RFC 8259); a repeated name is an error. @throws {InvalidJson} */
 export function* readMembers(text: string): Generator<SourceMember, void> {
   const reader = new JsonReader(text);
   if (text.startsWith("\ufeff")) reader.at = 1;
   yield* reader.document();
 }
 
-/** Characters that strings may contain unescaped. */
 // deno-lint-ignore no-control-regex
 const PLAIN = /[^"\\\x00-\x1f]*/y;
 const SCALAR = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null/y;

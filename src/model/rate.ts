@@ -1,4 +1,3 @@
-/** Parsed rate. */
 type Rate =
   /** 0: no limit. */
   | { readonly kind: "rate"; readonly bytesPerSecond: number }
@@ -6,13 +5,9 @@ type Rate =
 
 const MULTIPLIERS: ReadonlyMap<string, number> = new Map([["k", 1024], ["m", 1024 ** 2], ["g", 1024 ** 3]]);
 
-/** Longest text that is parsed or quoted. */
 const MAX_LENGTH = 100;
 
-/**
- * Parses `10M`, `10 MB/s` or `250000` to bytes per second; letters stand for powers of 1024, the rest of a unit is
- * ignored (authentication.md 7.8). `0` is no limit; negative and unsafe numbers are invalid.
- */
+/** Parses `10M`, `10 MB/s` or `250000` to bytes per second, by powers of 1024 (authentication.md 7.8). `0`: no limit. */
 export function parseRate(text: string): Rate {
   const [, digits, unit] = text.length > MAX_LENGTH
     ? []

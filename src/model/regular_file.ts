@@ -1,16 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { InvalidFile } from "./diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "./diagnostic.ts";
 
-/** Default limit on files read whole. */
 const MAX_BYTES = 64 * 1024 ** 2;
 
-/**
- * Opens a regular file or folder, but no pipe, socket or device, which could block. Checks the open file, not the path.
- * @param options.follow Whether to follow a link. Default: true.
- * @throws {TypeError} If it is neither file nor folder; else as `Deno.open`.
- */
+/** Opens a regular file or folder, but no pipe, socket or device, which could block. @throws As `Deno.open`; TypeError. */
 export async function openRegularFile(path: string, { follow = true } = {}): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (follow ? 0 : constants.O_NOFOLLOW);
   const file = await open(path, flags).catch((error) => {
@@ -79,11 +74,7 @@ function tooLong(path: string, size: number, maxBytes: number): InvalidFile {
 const UTF8 = new TextDecoder();
 const LINE_FEED = 10;
 
-/**
- * Decodes UTF-8 without byte-order mark; separate validation is ten times faster than a fatal decoder.
- * @param file For the message.
- * @throws {InvalidFile} With the first invalid line.
- */
+/** Decodes UTF-8 without byte-order mark; ten times faster than a fatal decoder. @throws {InvalidFile} */
 export function utf8Text(bytes: Uint8Array, file: string): string {
   if (isUtf8(bytes)) return UTF8.decode(bytes);
   let line = 1;
@@ -101,4 +92,37 @@ function asDenoError(error: unknown): unknown {
   if (error.code === "ENOENT") return new Deno.errors.NotFound(error.message, { cause: error });
   if (error.code === "EACCES") return new Deno.errors.PermissionDenied(error.message, { cause: error });
   return error;
+}
+
+/** Returns the result of a file system call; `undefined` if the file is absent. */
+export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> {
+  try {
+    return await look;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Returns the diagnostics of a file's reader, or that it cannot be read. @param maxBytes As in `readRegularFile()`. */
+export async function inspectFile(
+  file: string,
+  diagnosticsOf: (text: string, file: string) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>,
+  maxBytes?: number,
+): Promise<readonly Diagnostic[]> {
+  try {
+    return await diagnosticsOf(utf8Text(await readRegularFile(file, maxBytes), file), file);
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.diagnostics;
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ severity: "error", file, expected: `cannot be read: ${reason}` }];
+  }
+}
+
+/** Writes all bytes, as a write may be partial. */
+export async function writeAll(
+  to: { write(bytes: Uint8Array): Promise<number> },
+  bytes: Uint8Array,
+): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
 }

@@ -1,10 +1,5 @@
 import type { Clock } from "./clock.ts";
 
-interface ReplayCacheLimits {
-  readonly all: number;
-  readonly perOwner: number; // per owner while the cache is empty; fewer as it fills
-}
-
 /** Mark that was seen. */
 export interface SeenMark {
   readonly owner: string; // account for quotas: something a caller cannot multiply, such as a user
@@ -16,25 +11,23 @@ export interface SeenMark {
 export interface ReplayRecord {
   /** Records a mark. Returns whether it is new. @param perOwner Quota of this owner; default: that of all. */
   note(seen: SeenMark, perOwner?: number): boolean | Promise<boolean>;
-  /** Forgets a mark, so that it counts once more. */
   forget(mark: string): void | Promise<void>;
 }
 
-/** Limits for proofs of possession (RFC 9449, 11.1). */
-export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
+/** Limits for proofs of possession (RFC 9449, 11.1), per owner while the cache is empty; fewer as it fills. */
+export const PROOFS = { all: 200_000, perOwner: 5_000 };
 
 /**
- * Replay cache for single-use marks. When it is full, every mark counts as seen, so that nothing is forgotten before
- * its end. Each owner may hold a fixed share of the free places, so that the greediest are refused first.
+ * Replay cache of marks that are valid once. When it is full, every mark counts as seen. Each owner may hold a share
+ * of the free places, so that the greediest are refused first.
  */
 export class ReplayCache implements ReplayRecord {
   readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
   readonly #counts = new Map<string, number>();
   #lookAt = -Infinity;
 
-  /** @param noted Called for each new mark. */
   constructor(
-    readonly limits: ReplayCacheLimits,
+    readonly limits: typeof PROOFS,
     readonly clock: Clock,
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}
@@ -58,7 +51,6 @@ export class ReplayCache implements ReplayRecord {
     for (const one of seen) if (!this.#isKnown(one.mark, now)) this.#put(one);
   }
 
-  /** Returns the marks that have not ended. */
   seen(): SeenMark[] {
     const now = this.clock();
     return [...this.#marks].flatMap(([mark, { owner, endsAt }]) =>

@@ -1,3 +1,6 @@
+import { Buffer } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
+
 /** Secret text that prints as `***` in templates, JSON, inspection and logs. */
 export class Secret {
   readonly #text: string;
@@ -26,4 +29,10 @@ export class Secret {
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return "***";
   }
+}
+
+/** Compares two texts in a time that does not reveal where they differ. */
+export function sameSecret(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

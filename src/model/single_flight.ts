@@ -1,4 +1,5 @@
-import { unlessAborted } from "./unless_aborted.ts";
+import { type Stopwatch, stopwatch, unlessAborted } from "./clock.ts";
+import { BoundedMap } from "./bounded_map.ts";
 
 interface Flight<T> {
   readonly answer: Promise<T>;
@@ -9,11 +10,8 @@ interface Flight<T> {
 /** Deduplicates concurrent calls: callers of the same key share one result or failure. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Flight<T>>();
-  readonly #closing: AbortSignal | undefined;
 
-  /** @param closing Aborts running and later calls. */
-  constructor(closing?: AbortSignal) {
-    this.#closing = closing;
+  constructor(readonly closing?: AbortSignal) {
     closing?.addEventListener("abort", () => {
       for (const { abandoned } of this.#flights.values()) abandoned.abort(closing.reason);
     });
@@ -37,7 +35,7 @@ export class SingleFlight<T> {
 
   #start(question: string, ask: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const abandoned = new AbortController();
-    if (this.#closing?.aborted) abandoned.abort(this.#closing.reason);
+    if (this.closing?.aborted) abandoned.abort(this.closing.reason);
     const flight: Flight<T> = { abandoned, waiting: 0, answer: ask(abandoned.signal) };
     this.#flights.set(question, flight);
     const end = () => {
@@ -45,5 +43,34 @@ export class SingleFlight<T> {
     };
     flight.answer.then(end, end);
     return flight;
+  }
+}
+
+/** Short-lived cache that merges concurrent lookups; failures are not cached. */
+export class AnswerCache<T> {
+  readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
+  readonly #asked = new SingleFlight<T>();
+
+  /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
+  constructor(
+    readonly options: {
+      readonly lifetimeMs: number;
+      readonly size: number;
+      readonly elapsed?: Stopwatch;
+    },
+  ) {
+    this.#answers = new BoundedMap(options.size);
+  }
+
+  /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
+  async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { lifetimeMs, elapsed = stopwatch } = this.options;
+    const kept = this.#answers.get(question);
+    if (kept !== undefined && elapsed() < kept.until) return kept.answer;
+    return await this.#asked.join(question, async (signal) => {
+      const answer = await ask(signal);
+      if (lifetimeMs > 0) this.#answers.set(question, { answer, until: elapsed() + lifetimeMs });
+      return answer;
+    }, signal);
   }
 }

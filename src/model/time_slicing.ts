@@ -1,25 +1,21 @@
 import { setImmediate } from "node:timers";
 
-/** Longest slice, in milliseconds. */
 const STEP_MS = 8;
 
 /** Time slicing for long work: call `if (steps.isLong) await steps.rest();` after each piece. */
 export class TimeSlicer {
   #restAt = performance.now() + STEP_MS;
 
-  /** Reports whether the slice is used up. */
   get isLong(): boolean {
     return performance.now() >= this.#restAt;
   }
 
-  /** Yields to the event loop. */
   async rest(): Promise<void> {
     await nextStep();
     this.#restAt = performance.now() + STEP_MS;
   }
 }
 
-/** Waiting work, in order. */
 const resting: (() => void)[] = [];
 
 /** Resumes one waiting task per turn of the event loop, so that other work waits for one slice at most. */

@@ -6,7 +6,6 @@ export interface TokenFamily extends LineMember {
   readonly line: readonly LineMember[];
 }
 
-/** Token in a family. */
 interface LineMember {
   readonly id: string; // `jti` (RFC 7519, 4.1.7); for old tokens without `jti`, `sha256-` and the digest
   readonly expires: number; // seconds since the epoch

@@ -34,10 +34,7 @@ export function includesServer({ servers }: TokenRestrictions, name: string): bo
   return servers === undefined || servers.includes(name);
 }
 
-/**
- * Returns the restrictions of a derived token: those requested, else inherited.
- * @returns The name of the parameter that would exceed the inherited restrictions, if any.
- */
+/** Returns the restrictions of a derived token, or the name of the parameter that exceeds the inherited ones. */
 export function narrowed(
   before: TokenRestrictions,
   asked: TokenRestrictions,

@@ -36,9 +36,8 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Streaming XML reader, so that large files can be read in slices: a tree of 100,000 users takes seconds and a
- * gigabyte. It refuses document types, hence external entities, and drops namespace prefixes. Memory is bounded by the
- * text. Not for signed documents.
+ * Streaming XML reader, for slices of large files. Refuses document types, hence external entities, and drops
+ * namespace prefixes. Not for signed documents.
  */
 export class XmlReader {
   #at = 0;
@@ -58,7 +57,6 @@ export class XmlReader {
     if (!/^utf-8$/i.test(encoding) && /[^\x00-\x7f]/.test(text)) this.#fail("the encoding UTF-8");
   }
 
-  /** Position of the next event in the text. */
   get position(): number {
     return this.#at;
   }

@@ -1,7 +1,7 @@
 import { endpointOf } from "../config/kind.ts";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { unlessAborted } from "../model/clock.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import { openTls, type TlsConnection } from "./open_tls.ts";
 import type { TlsRemote } from "./outgoing.ts";

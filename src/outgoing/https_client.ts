@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as startRequest } from "node:https";
 import { gunzipSync } from "node:zlib";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { endpointOf } from "../config/kind.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { unlessAborted } from "../model/clock.ts";
 import { type ConnectionRules, connectTls } from "./connect_tls.ts";
 import type { TlsTarget } from "./open_tls.ts";
 import type { TlsRemote } from "./outgoing.ts";

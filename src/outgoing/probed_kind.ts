@@ -1,6 +1,6 @@
 import type { Table } from "../config/key.ts";
 import type { Kind, Remote } from "../config/kind.ts";
-import type { KindConfig } from "../config/kind_config.ts";
+import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Outgoing } from "./outgoing.ts";

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { ProxyConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress, isAddressRange } from "../model/address.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
-import { writeAll } from "../model/write_all.ts";
+import { writeAll } from "../model/regular_file.ts";
 
 const MOST_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";

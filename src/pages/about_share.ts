@@ -3,8 +3,7 @@ import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { personName } from "./person_name.ts";
 import { distance, moment } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import type { Share } from "../sharing/share.ts";
-import { EVERYBODY, groupOf } from "../sharing/target.ts";
+import { EVERYBODY, groupOf, type Share } from "../sharing/share.ts";
 
 /** Returns owner and end of a share. @param now Milliseconds since the epoch. */
 export function aboutShare({ owner, expires }: Pick<ShareFacts, "owner" | "expires">, now: number): Markup {

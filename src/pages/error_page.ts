@@ -1,4 +1,4 @@
-import type { ErrorBody } from "../model/error_body.ts";
+import type { ErrorBody } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Asked } from "../resource/call.ts";
 import { markup } from "./markup.ts";

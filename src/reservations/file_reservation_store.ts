@@ -17,11 +17,7 @@ interface NewReservation {
 /** The requested change does not fit the reservations in the file; the message is for the operator. */
 export class ReservationNotChanged extends Error {}
 
-/**
- * Lists and changes the reservations in a file, which is made if there is none. A change leaves everything else in the file
- * as it was. Everything throws {@link InvalidFile} if the file or a new entry is not valid, and changes throw
- * {@link FileNotChanged}, too.
- */
+/** Reservations in a file; a change leaves the rest of it as it was. @throws {InvalidFile | FileNotChanged} Each method. */
 export class FileReservationStore {
   readonly file: string;
 

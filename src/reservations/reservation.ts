@@ -8,10 +8,7 @@ export interface Reservation {
   readonly limitText: string; // as written, such as `10m`
 }
 
-/**
- * Returns the limit of a connection opened at `at` (ms) by account `uid`, in bytes per second; 0: no limit.
- * An owner of an active reservation has no limit; others have the lowest one.
- */
+/** Returns the limit in bytes per second; 0: none. An owner of an active reservation has none; others the lowest. */
 export function activeLimit(all: readonly Reservation[], uid: string | undefined, at: number): number {
   const active = all.filter(({ from, to }) => from <= at && at < to);
   if (uid !== undefined && active.some(({ uids }) => uids.includes(uid))) return 0;
@@ -20,7 +17,7 @@ export function activeLimit(all: readonly Reservation[], uid: string | undefined
 }
 
 /**
- * Describes an account's current and future reservations for the status entry (rest-api.md 1.9):
+ * Describes an account's reservations for the status entry (rest-api.md 1.9), such as
  * `'night-run': users=[alice] from=Mon Jan 05 20:00:00 UTC 2026 to=… other_users_limit=10m`.
  */
 export function describeReservations(

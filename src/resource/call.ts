@@ -6,7 +6,7 @@ import type { Authorization } from "../model/credentials.ts";
 import type { Secret } from "../model/secret.ts";
 import type { Caller } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
-import type { RequestedServer } from "./requested_server.ts";
+import type { RequestedServer } from "./server_facts.ts";
 
 /** Caller with attributes. */
 export interface IdentifiedUser {
@@ -23,11 +23,7 @@ export interface Call extends IdentifiedUser {
   readonly params: ReadonlyMap<string, string>; // percent-decoded once
   readonly query: URLSearchParams;
   readonly server?: RequestedServer;
-  /**
-   * Authenticates other credentials for this request, throttled, counted and logged as those in the header. `none` selects
-   * the client certificate.
-   * @throws As authentication does, 401 first.
-   */
+  /** Authenticates other credentials, throttled and logged as those in the header. `none`: the client certificate. */
   readonly recognise: (authorization: Authorization) => Promise<IdentifiedUser>;
   readonly preferences?: string; // request header of that name
   readonly clientAddress: string; // canonical; behind a gateway the address that it reports

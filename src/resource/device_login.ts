@@ -4,17 +4,16 @@ import type { TokenRegistry } from "../authentication/issued_token/token_registr
 import { CODE_SECONDS, type DeviceLogins, POLL_SECONDS } from "../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { parseSignedToken } from "../authentication/signed_token.ts";
-import { addressGroup } from "../model/address_group.ts";
-import { HttpError } from "../model/http_error.ts";
+import { addressGroup } from "../model/address.ts";
+import { HttpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { printable } from "../model/printable.ts";
+import { printable } from "../model/text.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { Call } from "./call.ts";
 import { shellWord } from "./command_lines.ts";
 import { DEVICE_PATHS } from "./device_paths.ts";
 import { type Form, readForm } from "./form.ts";
-import { invalidRequest } from "./invalid_request.ts";
 import { jsonResponse, textResponse } from "./text_response.ts";
 import { issueToken } from "./token_list.ts";
 
@@ -35,10 +34,7 @@ const LONGEST_CLIENT = 100; // characters of a `client_id`
 /** Fields that mean what they mean in the query of `GET /rest/auth/token`. */
 const TOKEN_FIELDS = ["lifetime", "renewable", "limited", "path", "activity", "server", "address", "name"];
 
-/**
- * Serves `POST /oauth/device` (RFC 8628, 3.1): a device code, and a user code to approve in a browser.
- * @param picture Draws an address for a terminal.
- */
+/** Serves `POST /oauth/device` (RFC 8628, 3.1). @param picture Draws an address for a terminal. */
 export async function beginDeviceLogin(
   call: Call,
   { logins }: DeviceParts,

@@ -1,8 +1,7 @@
-import { sameSecret } from "../model/same_secret.ts";
-import { httpError } from "../model/http_error.ts";
+import { sameSecret } from "../model/secret.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { SignIn } from "../authentication/sign_in/sign_ins.ts";
 import type { Call } from "./call.ts";
-import { invalidRequest } from "./invalid_request.ts";
 import { readText } from "./request_body.ts";
 
 /** Field that proves that a page was made for its sender. */

@@ -1,6 +1,5 @@
-import type { ErrorBody } from "../model/error_body.ts";
-import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
 
@@ -25,9 +24,8 @@ export interface ClusterHealth {
 }
 
 /**
- * Serves `GET /health/ready`: 200 if a session can be created on some server (or none is configured) and the service is not
- * shutting down, else 503. A database outage stays 200 with `degraded`, since it affects all instances. Anonymous, so it
- * reveals only numbers.
+ * Serves `GET /health/ready`: 200 if a session can be created, or no server is configured. A database outage stays 200
+ * with `degraded`, since it affects all instances. Anonymous, so it reveals only numbers.
  */
 export function readiness(
   { servers, generation, draining, cluster }: ReadinessFacts,
@@ -38,9 +36,6 @@ export function readiness(
   const ready = !draining() && (usable > 0 || all.length === 0);
   const facts = { ready, servers: { total: all.length, usable }, generation, ...cluster?.() };
   if (ready) return jsonResponse(facts);
-  const { status, publicMessage: errorMessage, code, headers } = httpError(
-    draining() ? "ERR_DRAINING" : "ERR_NOT_READY",
-  );
-  const error: ErrorBody = { status, errorMessage, code, requestId };
-  return jsonResponse({ ...error, ...facts }, { status, headers });
+  const error = httpError(draining() ? "ERR_DRAINING" : "ERR_NOT_READY");
+  return jsonResponse({ ...error.body(requestId), ...facts }, error);
 }

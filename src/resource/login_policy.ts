@@ -1,3 +1,4 @@
+import type { LogicalServerConfig } from "../config/service_config.ts";
 import { namedUser } from "../authentication/account_status.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
@@ -6,14 +7,8 @@ import { httpError } from "../model/http_error.ts";
 import type { Call } from "./call.ts";
 import type { LoginPolicy, ServerFacts } from "./server_facts.ts";
 
-/** Requirements for a caller's login; all must hold. Empty lists require nothing. */
-export interface LoginRequirements {
-  /** Names of authenticators; a token counts as the login that obtained it. */
-  readonly methods: readonly string[];
-  readonly requiredAcr: readonly string[]; // accepted `acr` values (OIDC Core 1.0, 2)
-  readonly maxAuthAge: number | undefined; // seconds since the login
-  readonly networks: readonly string[]; // addresses and ranges of clients
-}
+/** Requirements for a caller's login; all must hold. A token counts as the login that obtained it. */
+export type LoginRequirements = LogicalServerConfig["logins"];
 
 /** Seconds that a provider's clock may be ahead. */
 const CLOCK_TOLERANCE = 60;
@@ -53,11 +48,7 @@ export function loginPolicy(required: LoginRequirements, clock: Clock): LoginPol
   };
 }
 
-/**
- * Checks a login against the server's policy.
- * @param options.addresses Origins of the session; by default the caller's.
- * @throws {ERR_STRONGER_LOGIN_NEEDED}
- */
+/** Checks a login against the server's policy, by default at the caller's address. @throws {ERR_STRONGER_LOGIN_NEEDED} */
 export function checkLogin(
   { caller, clientAddress }: Pick<Call, "caller" | "clientAddress">,
   { logins }: Pick<ServerFacts, "logins">,

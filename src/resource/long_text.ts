@@ -1,5 +1,4 @@
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { type ResponseFacts, textResponse } from "./text_response.ts";
 
 /** Characters of an answer sent whole, with its length. */
@@ -15,13 +14,10 @@ interface Unread {
 
 /** Bounds the memory of unread answers: beyond the bound, the answer that was idle longest breaks off. */
 export class UnreadAnswers {
-  readonly #most: number;
   readonly #unread = new Set<Unread>(); // in order of the last read
   #bytes = 0;
 
-  constructor(most = 32 * 1024 * 1024) {
-    this.#most = most;
-  }
+  constructor(readonly most = 32 * 1024 * 1024) {}
 
   get bytes(): number {
     return this.#bytes;
@@ -31,7 +27,7 @@ export class UnreadAnswers {
     this.#unread.add(unread);
     this.#bytes += unread.bytes;
     for (const oldest of this.#unread) {
-      if (this.#bytes <= this.#most || oldest === unread) break;
+      if (this.#bytes <= this.most || oldest === unread) break;
       this.delete(oldest);
       oldest.drop();
     }
@@ -47,17 +43,13 @@ export class UnreadAnswers {
   }
 }
 
-/** Text produced while it is sent. */
 interface LongText {
   readonly pieces: Iterable<string> | AsyncIterable<string>; // produced on demand
   readonly type: string;
   readonly bytes: number; // approximate memory held by the pieces until they are produced
 }
 
-/**
- * Returns an answer of any length, short ones whole, long ones on demand. @throws Errors of the first pieces, while the
- * status can still change.
- */
+/** Returns an answer, long ones on demand. @throws Errors of the first pieces, while the status can still change. */
 export async function longTextResponse(
   { pieces, type, bytes }: LongText,
   unread: UnreadAnswers,

@@ -2,29 +2,22 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { httpError } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
-import { capabilitiesOf, scopeWithin } from "./capability_scope.ts";
-import { invalidRequest } from "./invalid_request.ts";
+import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { lowestLimit } from "./rate_limit.ts";
+import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
 import { readJson } from "./request_body.ts";
-import { existingServer } from "./requested_server.ts";
-import { statusText } from "./server_facts.ts";
 import { parseSessionRequest } from "./session_request.ts";
 import { jsonResponse } from "./text_response.ts";
 import { checkTokenAddresses, checkTokenServer, confinedSession } from "./token_limits.ts";
 
-/** Client addresses in a request. */
 const MAX_ADDRESSES = 16;
 
 /**
- * Serves `POST /rest/auth/<server>[-<n>]`: announces the caller to a daemon and returns address and one-time secret
- * (rest-api.md 1.10).
+ * Serves `POST /rest/auth/<server>[-<n>]`: announces the caller to a daemon (rest-api.md 1.10).
  * @param names Resolves host names among the client addresses; without it, they are dropped.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS |
- * ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} And as attributes and daemons.
  */
 export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);

@@ -5,13 +5,11 @@ import type { PathLimits } from "../files/path_limits.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { httpError } from "../model/http_error.ts";
 import { restrictionsOf } from "../model/identity.ts";
-import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import type { Call } from "./call.ts";
-import { capabilitiesOf, scopeWithin } from "./capability_scope.ts";
+import { capabilitiesOf, scopeWithin } from "./path_limits.ts";
 import { checkLogin } from "./login_policy.ts";
-import { lowestLimit } from "./rate_limit.ts";
-import { existingServer } from "./requested_server.ts";
-import { statusText } from "./server_facts.ts";
+import { existingServer, lowestLimit, statusText } from "./server_facts.ts";
 import { checkTokenAddresses, checkTokenServer, confinedFrom } from "./token_limits.ts";
 
 /** Dependencies of the caller's own files. */

@@ -4,7 +4,7 @@ import { nothingThere } from "../daemon/session/session_errors.ts";
 import { existingFile, type Files, find, sizeOf } from "../files/files.ts";
 import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
-import { httpError } from "../model/http_error.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { uploadKey } from "./access/drop/drop_upload.ts";
 import { parseUploadRange } from "./access/drop/upload_range.ts";
@@ -12,7 +12,6 @@ import { allowsWriting, validatorsOf } from "./access/validators.ts";
 import type { Call } from "./call.ts";
 import type { DavParts } from "./dav/dav.ts";
 import { wantedDigest } from "./dav/digests.ts";
-import { invalidRequest } from "./invalid_request.ts";
 import { emptyResponse } from "./text_response.ts";
 
 /** Requests by the part that they write: the next one for it ends them, since their connection may be lost. */

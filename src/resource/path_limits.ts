@@ -1,13 +1,15 @@
-import { movesWithStart, patternsOf } from "../model/pattern_list.ts";
-import { httpError } from "../model/http_error.ts";
 import type { PathLimits } from "../files/path_limits.ts";
+import { movesWithStart, patternsOf } from "../model/wildcards.ts";
+import { httpError, isHttpError } from "../model/http_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../files/path_pattern.ts";
+import type { AccessPermission } from "../daemon/daemon_group.ts";
+import type { Caller, Capability } from "../model/identity.ts";
+import { grantedScope } from "../files/session_scope.ts";
 
 /**
  * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a
  * session with a pattern outside it (daemon-protocol.md 4), and users choose the start. So relative patterns require the
- * home directory (from `/`, `.ssh/*` would protect nothing), and absolute patterns are dropped or rewritten relative to the
- * start.
+ * home directory (from `/`, `.ssh/*` would protect nothing), and absolute ones are dropped or rewritten.
  * @param file Start, with its last slash; empty is the home directory.
  * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
@@ -33,4 +35,39 @@ function concerning(patterns: readonly string[], file: string): string[] {
 /** Reports whether a path is absolute, without `.`, `..` and empty segments. */
 function isPlain(path: string): boolean {
   return path.startsWith("/") && !/\/(?:\.{0,2})(?:\/|$)/.test(path.replace(/\/$/, ""));
+}
+
+/** Returns the capabilities that limit the caller's login; `undefined` if unlimited. */
+export function capabilitiesOf(caller: Caller): readonly Capability[] | undefined {
+  return caller.kind === "anonymous" ? undefined : caller.identity.capabilities;
+}
+
+/**
+ * Confines a session to the token's capabilities and the account's limits. It starts in a directory that the token
+ * permits as a whole: daemons check all commands against the start, but only some against patterns
+ * (daemon-protocol.md 4). @throws {ERR_OUTSIDE_CAPABILITIES | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
+ */
+export function scopeWithin(
+  capabilities: readonly Capability[],
+  file: string,
+  { includes: own, excludes: forbidden }: PathLimits,
+): PathLimits & { readonly permission: AccessPermission } {
+  const permitted = capabilities.filter(({ path }) => file.startsWith(path) && isPlainDirectory(file));
+  if (permitted.length === 0) {
+    throw httpError("ERR_OUTSIDE_CAPABILITIES", "the directory is in none of its paths");
+  }
+  const permission = permitted.some(({ access }) => access === "all") ? "FULL" : "READ";
+  try {
+    const { includes } = grantedScope(file, [{ includes: own }]);
+    const { excludes } = limitsWithin(file, { excludes: forbidden });
+    return { permission, includes, excludes };
+  } catch (error) {
+    if (!isHttpError(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;
+    throw httpError("ERR_OUTSIDE_CAPABILITIES", error.message, error);
+  }
+}
+
+/** Reports whether the directory has its only spelling, so that its location is certain. */
+function isPlainDirectory(file: string): boolean {
+  return file.startsWith("/") && file.endsWith("/") && !/\/(?:\.{0,2})\//.test(file);
 }

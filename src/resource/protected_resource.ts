@@ -6,10 +6,7 @@ import { jsonResponse } from "./text_response.ts";
 /** Path of the resource metadata (RFC 9728, 3). */
 export const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
-/**
- * Returns the metadata of this protected resource (RFC 9728, 2), unsigned since TLS protects it. @param site.base Without
- * trailing slash.
- */
+/** Returns the metadata of this protected resource (RFC 9728, 2), unsigned since TLS protects it. */
 export function protectedResource(
   site: { readonly base: string; readonly name: string },
   issuers: readonly TokenIssuer[],

@@ -1,16 +1,11 @@
 import type { HttpRequest } from "../model/http_message.ts";
-import { httpError } from "../model/http_error.ts";
-import { invalidRequest } from "./invalid_request.ts";
+import { httpError, invalidRequest } from "../model/http_error.ts";
 
 const MOST_BYTES = 64 * 1024;
 /** From the request for the body to its last byte. */
 const MOST_MS = 20_000;
 
-/**
- * Reads the body as JSON. Requests the body only now, so callers check permissions first.
- * @throws {ERR_INVALID_REQUEST | ERR_REQUEST_TIMEOUT} @throws {ERR_BODY_TOO_LARGE} Before reading, if the length is
- * announced.
- */
+/** Reads the body as JSON; requests it only now, so callers check permissions first. @throws {ERR_INVALID_REQUEST} */
 export async function readJson(
   request: Pick<HttpRequest, "headers" | "body">,
   mostMs = MOST_MS,

@@ -1,6 +1,7 @@
 import type { DaemonGroup, GroupStatus } from "../daemon/daemon_group.ts";
 import type { Caller } from "../model/identity.ts";
-import type { Reservation } from "../reservations/reservation.ts";
+import type { ReservationRegistry } from "../reservations/reservation.ts";
+import { httpError } from "../model/http_error.ts";
 
 /** Logical server as resources see it. */
 export interface ServerFacts {
@@ -8,17 +9,8 @@ export interface ServerFacts {
   readonly description: string;
   readonly daemons: DaemonGroup;
   readonly sharing: boolean;
-  readonly reservations: ServerReservations;
+  readonly reservations: Omit<ReservationRegistry, "close">;
   readonly logins?: LoginPolicy; // absent if every login suffices
-}
-
-/** Reservations of one server. */
-interface ServerReservations {
-  /** Bytes per second for a session that begins now; 0 is unlimited. */
-  limitFor(uid: string | undefined): number;
-  descriptionsFor(uid: string | undefined): readonly string[];
-  /** Returns the reservations of all users that are not over. */
-  list(): readonly Reservation[];
 }
 
 /** Login requirements of a server. */
@@ -28,10 +20,7 @@ export interface LoginPolicy {
   missing(caller: Caller, addresses: readonly string[]): string | undefined;
 }
 
-/**
- * Returns the status text: begins with `OK` exactly when a session can be created; lists listen addresses only for known
- * callers (design decision "status of an entry").
- */
+/** Returns the status text: `OK` exactly when a session can be created; listen addresses only for known callers. */
 export function statusText(
   { usable, unchecked, total, available, instances }: GroupStatus,
   isKnown: boolean,
@@ -43,4 +32,46 @@ export function statusText(
   return total === 1
     ? `OK [connected to ${connected}]`
     : `OK [connected to ${connected}; ${available} of ${total} available]`;
+}
+
+/** Logical server, or one instance of it, named in a request; it may not exist. */
+export interface RequestedServer {
+  readonly name: string;
+  readonly instance?: number; // counted from 1; absent for the whole group. May be out of range
+  readonly facts?: ServerFacts; // absent if unknown
+}
+
+/** Resolves a path segment such as `HPC1-2`. */
+export function requestedServer(segment: string, servers: ReadonlyMap<string, ServerFacts>): RequestedServer {
+  const address = parseServerAddress(segment);
+  const facts = servers.get(address.name);
+  return { ...address, facts };
+}
+
+/** Known server or instance. */
+export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
+
+/** Returns the server if it exists. @throws {ERR_UNKNOWN_SERVER} */
+export function existingServer(server: RequestedServer | undefined): ExistingServer {
+  const { facts, instance } = server ?? {};
+  if (server === undefined || facts === undefined) throw httpError("ERR_UNKNOWN_SERVER");
+  if (instance !== undefined && (instance < 1 || instance > facts.daemons.size)) {
+    throw httpError("ERR_UNKNOWN_SERVER");
+  }
+  return { ...server, facts };
+}
+
+/** Splits `HPC1-2`. A dash at position 0 or 1, or without a decimal 32-bit number behind it, belongs to the name (rest-api.md 1.2). */
+export function parseServerAddress(segment: string): Pick<RequestedServer, "name" | "instance"> {
+  const dash = segment.lastIndexOf("-");
+  if (dash <= 1) return { name: segment };
+  const digits = segment.slice(dash + 1);
+  if (!/^\+?\d{1,10}$/.test(digits) || Number(digits) > 0x7fff_ffff) return { name: segment };
+  return { name: segment.slice(0, dash), instance: Number(digits) };
+}
+
+/** Returns the lowest limit in bytes per second; 0 is unlimited. */
+export function lowestLimit(...limits: readonly number[]): number {
+  const real = limits.filter((limit) => limit > 0);
+  return real.length === 0 ? 0 : Math.min(...real);
 }

@@ -23,16 +23,13 @@ export interface ServiceFacts {
 
 /** Service section of `GET /rest/auth` as JSON text, cached for a second: it is nearly half of an answer. */
 export class ServiceSection {
-  readonly #facts: ServiceFacts;
   #made = { second: NaN, text: "" };
 
-  constructor(facts: ServiceFacts) {
-    this.#facts = facts;
-  }
+  constructor(readonly facts: ServiceFacts) {}
 
   /** Unknown callers learn only the site's name and the time. */
   textFor(caller: Caller): string {
-    const { siteName, clock } = this.#facts;
+    const { siteName, clock } = this.facts;
     const at = clock();
     if (caller.kind === "anonymous") return asMember({ siteName, currentTime: timestamp(at) });
     const second = Math.floor(at / 1000);
@@ -42,7 +39,7 @@ export class ServiceSection {
 
   #about(at: number) {
     const { siteName, version, upSince, credential, trustedCAs, trustedSAMLIssuers, externalConnections } =
-      this.#facts;
+      this.facts;
     const own = credential();
     return {
       siteName,

@@ -1,5 +1,5 @@
 import { Secret } from "../model/secret.ts";
-import { invalidRequest } from "./invalid_request.ts";
+import { invalidRequest } from "../model/http_error.ts";
 import { membersOf, text, wholeNumber } from "./request_body.ts";
 
 /** Request for a transfer session (rest-api.md 1.10). */
@@ -19,10 +19,7 @@ interface SessionRequest {
 /** Base names of sessions that older clients send for the parent directory. */
 const SESSION_TAG = "___UFTP___MULTI___FILE___SESSION___MODE___";
 
-/**
- * Parses a session request. Accepts numbers and booleans as text, and ignores unknown members, for stock clients. @throws
- * {ERR_INVALID_REQUEST}
- */
+/** Parses a session request. Numbers and flags may be text, for stock clients. @throws {ERR_INVALID_REQUEST} */
 export function parseSessionRequest(body: unknown): SessionRequest {
   const member = membersOf(body);
   const serverPath = text("serverPath", member("serverPath"));

@@ -1,9 +1,8 @@
 import type { CertificateDesk } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
-import { addressGroup } from "../model/address_group.ts";
-import type { HttpResponse } from "../model/http_message.ts";
-import { HeaderList } from "../model/header_list.ts";
+import { addressGroup } from "../model/address.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
@@ -20,8 +19,7 @@ export interface CertificateParts {
 
 /**
  * Serves `PUT /rest/auth/ssh-certificate`: stores an OpenSSH certificate, so that its key signs in during its validity.
- * Needs no login: the authority's signature names the user, and each login proves the key. @throws {ERR_CERTIFICATE_REFUSED}
- * And as the store.
+ * Needs no login: the authority's signature names the user, and each login proves the key.
  */
 export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
@@ -30,11 +28,7 @@ export async function uploadCertificate(call: Call, parts: CertificateParts): Pr
   return jsonResponse({ principals, ...described(certificate) });
 }
 
-/**
- * Offers a certificate to the authenticators. @param shown.account Account whose own authorities apply; absent: the
- * operator's.
- * @throws {ERR_CERTIFICATE_REFUSED} And as the store.
- */
+/** Offers a certificate to the authenticators. @param shown.account Account whose own authorities apply, too. */
 export async function showCertificate(
   call: Call,
   { line, account }: { readonly line: string; readonly account: string | undefined },

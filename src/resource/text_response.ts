@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 
 /** Status and headers of a response. */
 export interface ResponseFacts {

@@ -2,7 +2,7 @@ import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
-import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
@@ -11,24 +11,19 @@ import {
   isWithinPaths,
   type TokenRestrictions,
 } from "../model/token_restrictions.ts";
-import { type AccessLevel, grants } from "../sharing/access_level.ts";
+import { type AccessLevel, grants, type Share } from "../sharing/share.ts";
 import { hasWildcards, staysBelow } from "../files/path_pattern.ts";
-import type { Share } from "../sharing/share.ts";
 import type { Call } from "./call.ts";
 import type { PathLimits } from "../files/path_limits.ts";
 import { limitsWithin } from "./path_limits.ts";
 
-/** Permissions in the daemon's terms. */
+type ConfinedSession = PathLimits & { readonly file: string; readonly permission: AccessPermission };
+
 const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
   read: "READ",
   write: "WRITE",
   all: "FULL",
 };
-
-interface ConfinedSession extends PathLimits {
-  readonly file: string;
-  readonly permission: AccessPermission;
-}
 
 /** Checks the token's servers. @throws {ERR_TOKEN_RESTRICTIONS} */
 export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
@@ -44,10 +39,8 @@ export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses:
 }
 
 /**
- * Confines a session to the user's limits and the token's directories: it starts in one of them, so that the daemon keeps it
- * there.
- * @param file Start, with its last slash; empty is the home directory. @param options.home Called only if needed.
- * @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
+ * Confines a session to the user's limits and the token's directories: it starts in one, so the daemon keeps it there.
+ * @param options.home Called only if needed. @throws {ERR_TOKEN_RESTRICTIONS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export async function confinedSession(
   { caller }: Pick<Call, "caller">,
@@ -69,7 +62,9 @@ export function confinedFrom(
   if (restrictions.paths === undefined && start !== undefined) {
     return { file: start, permission, ...limitsWithin(start, limits) };
   }
-  if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
+  if (start === undefined || !isWithinPaths(restrictions, start)) {
+    throw outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
+  }
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
     throw httpError("ERR_TOKEN_RESTRICTIONS", {
       restrictions: "directories whose names patterns can express",
@@ -147,10 +142,6 @@ export function tokenPermission(
 
 function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
-}
-
-function outsidePaths(restrictions: TokenRestrictions): HttpError {
-  return outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
 }
 
 function inWords({ paths, activity, address }: TokenRestrictions): string {

@@ -5,14 +5,13 @@ import type {
   TokenRegistry,
 } from "../authentication/issued_token/token_registry.ts";
 import { restrictionsOf } from "../model/identity.ts";
-import type { HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { isNarrow } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
 import { emptyResponse, jsonResponse, textResponse } from "./text_response.ts";
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
-import { HeaderList } from "../model/header_list.ts";
 
 /** Serves `GET /rest/auth/tokens`: the caller's active tokens; a narrowed token sees only itself (rest-api.md 1.11). */
 export async function listTokens(call: Call, registry: TokenRegistry | undefined): Promise<HttpResponse> {
@@ -28,10 +27,7 @@ export async function listedTokens(call: Call, registry: TokenRegistry): Promise
   return isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
 }
 
-/**
- * Serves `DELETE /rest/auth/tokens/<id>`: revokes a token and its family.
- * @throws {ERR_TOKEN_RESTRICTIONS} With another narrowed token. @throws {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
- */
+/** Serves `DELETE /rest/auth/tokens/<id>`. @throws {ERR_TOKEN_RESTRICTIONS | ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT} */
 export async function revokeToken(
   call: Call,
   registry: Pick<TokenRegistry, "revoke"> | undefined,
@@ -56,7 +52,6 @@ export async function revokeTokens(
   return jsonResponse({ ended });
 }
 
-/** Listed token as JSON members. */
 type TokenEntry = Readonly<Record<string, unknown>>;
 
 /** Returns a token for its owner or the operator. @param own Id of the token in the request. */
@@ -80,7 +75,6 @@ export function tokenEntry(
   };
 }
 
-/** Characters in the audit log. */
 const LONGEST_ID = 64;
 
 function kept<Registry>(registry: Registry | undefined): Registry {

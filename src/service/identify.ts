@@ -3,18 +3,23 @@ import { mayAccess } from "../attributes/access_rules.ts";
 import { parsePreferences } from "../attributes/preferences.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
-import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
+import {
+  authenticate,
+  type AuthenticationChain,
+  type Judged,
+  unauthenticated,
+} from "../authentication/chain.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
+import type { AuditFacts } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
-import type { HeaderList } from "../model/header_list.ts";
-import type { Caller, Identity } from "../model/identity.ts";
-import type { HttpRequest } from "../model/http_message.ts";
+import type { HeaderList } from "../model/http_message.ts";
+import { ANONYMOUS_DN, type Caller, type Identity } from "../model/identity.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { unlessAborted } from "../model/clock.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
@@ -26,6 +31,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 /** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
+  readonly judged?: Judged;
   readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
   readonly signIns: SignIns | undefined; // absent without browser sign-in
@@ -33,15 +39,24 @@ export interface IdentityParts {
   readonly serverName: () => string | undefined; // the service's own DN
 }
 
-/** Request facts and observers for {@link identify}. */
-export interface Identifying {
+/** Facts about a request so far, for log and audit. */
+export interface Trace {
+  route?: Route;
+  client: string | undefined;
+  dn?: string;
+  via?: string; // authenticator of the caller
+  claimed?: string; // user name, not verified
+  facts: AuditFacts;
+}
+
+/** Request whose caller is not identified yet. */
+interface Unidentified {
+  readonly method: string;
+  readonly headers: HeaderList;
   readonly facts: Omit<Credentials, "authorization" | "proof">;
   readonly base: string;
   readonly url: string; // as the client sees it
-  /** Called with the claimed user before authentication; see {@link claimedUser}. */
-  readonly claimed: (user: string) => void;
-  /** Called once the caller is known, for the log: later steps may fail. */
-  readonly known: (caller: Caller) => void;
+  readonly trace: Trace; // gets the claimed user before authentication, and the caller before later steps may fail
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -56,13 +71,13 @@ const NOBODY: IdentifiedUser = {
  * @throws 401, also for anonymous callers where a known one might pass. @throws {ERR_FORBIDDEN} And as the steps.
  */
 export async function identify(
-  { method, headers }: HttpRequest,
+  request: Unidentified,
   { service, permission, heedsCapabilities, signedIn, linkPassword: ofLink }: Route,
   parts: IdentityParts,
-  given: Identifying,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
-  const shown = parseCredentials(headers, given.facts, { method, url: given.url });
+  const { method, url } = request;
+  const shown = parseCredentials(request.headers, request.facts, { method, url });
   const linkPassword = ofLink && shown.authorization.kind === "malformed"
     ? shown.authorization.linkPassword
     : undefined;
@@ -70,12 +85,14 @@ export async function identify(
     ? shown
     : { ...shown, authorization: { kind: "none" } };
   const byCookie = signedIn && credentials.authorization.kind === "none"
-    ? await browserOf(headers, parts, given)
+    ? await browserOf(request, parts)
     : undefined;
-  const identified = byCookie ?? await recognise(credentials, headers, parts, given);
+  const identified = byCookie ?? await recognise(credentials, request, parts);
   const { caller, user: { role } } = identified;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
-    throw refusalFor(caller, role, parts.chain);
+    throw caller.kind === "authenticated"
+      ? httpError("ERR_FORBIDDEN", `role ${role}`)
+      : unauthenticated(parts.chain, "anonymous callers may not");
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
     throw httpError(
@@ -92,25 +109,24 @@ export async function identify(
  */
 export async function recognise(
   credentials: Credentials,
-  headers: HeaderList,
+  { headers, trace, log, signal }: Pick<Unidentified, "headers" | "trace" | "log" | "signal">,
   parts: IdentityParts,
-  { claimed, known, log, signal }: Identifying,
 ): Promise<IdentifiedUser> {
   const { authorization, clientAddress } = credentials;
-  const user = claimedUser(authorization);
-  if (user !== undefined) claimed(user);
+  trace.claimed = claimedUser(authorization) ?? trace.claimed;
   // Verification continues after a disconnect: otherwise an attacker could abort slow, wrong guesses for
   // free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
   const judged = throttleLogin(
     parts.throttle.admit(credentials, signal),
-    (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
+    (knownAs) =>
+      authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging, judged: parts.judged }),
     (result) => result.authorization,
   );
   const { caller } = await unlessAborted(judged, signal);
   if (caller instanceof HttpError) throw caller;
   if (caller.kind === "authenticated") parts.throttle.admitCaller(caller.identity, clientAddress);
-  known(caller);
+  note(caller, trace);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
   parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));
@@ -120,9 +136,8 @@ export async function recognise(
 
 /** Returns the signed-in user of the browser. @throws {ERR_TOO_MANY_FAILURES} For a banned user, whose sign-in ends. And as attributes. */
 async function browserOf(
-  headers: HeaderList,
+  { facts: { clientAddress }, headers, base, trace, signal }: Unidentified,
   parts: IdentityParts,
-  { facts, base, known, signal }: Identifying,
 ): Promise<IdentifiedUser | undefined> {
   const token = signInCookie(base).valueIn(headers.get("Cookie"));
   const signIn = token === undefined ? undefined : await parts.signIns?.find(token, signal);
@@ -130,7 +145,7 @@ async function browserOf(
   const { identity, userName } = signIn;
   const admit = async (accounts: readonly string[]) => {
     try {
-      parts.throttle.admitCaller(identity, facts.clientAddress, accounts);
+      parts.throttle.admitCaller(identity, clientAddress, accounts);
     } catch (error) {
       await parts.signIns?.end(token);
       throw error;
@@ -138,10 +153,15 @@ async function browserOf(
   };
   await admit([]);
   const caller: Caller = { kind: "authenticated", identity };
-  known(caller);
+  note(caller, trace);
   const user = await attributesOf(identity, { headers, signal }, parts);
   await admit(accountsOf(user));
   return { caller, userName, user, signIn };
+}
+
+function note(caller: Caller, trace: Trace): void {
+  trace.dn = caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
+  trace.via = caller.kind === "anonymous" ? undefined : caller.identity.via;
 }
 
 /** Resolves a caller's attributes with their preferences. @throws As preferences and sources. */
@@ -167,12 +187,6 @@ function attributesOfRole(role: string): UserAttributes {
     availableQueues: [],
     extra: new Map(),
   };
-}
-
-function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
-  return caller.kind === "authenticated"
-    ? httpError("ERR_FORBIDDEN", `role ${role}`)
-    : unauthenticated(chain, "anonymous callers may not");
 }
 
 /** Returns the unverified user of credentials: user name, token subject, or a digest of the token. */

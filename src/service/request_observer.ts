@@ -1,18 +1,15 @@
-import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
+import type { Judged } from "../authentication/chain.ts";
+import type { AuditRecord } from "../logging/audit_record.ts";
 import { Counters, DurationHistogram, type Increments, methodLabel } from "../metrics/counters.ts";
 import type { Route } from "./http/router.ts";
+import type { Trace } from "./identify.ts";
 
 /** Answered request. */
-export interface AnsweredRequest {
+export interface AnsweredRequest extends Trace {
   readonly request: string;
-  readonly route: Route | undefined;
   readonly method: string;
   readonly status: number;
   readonly ms: number;
-  readonly client: string | undefined;
-  readonly dn: string | undefined;
-  readonly via: string | undefined; // authenticator of the caller
-  readonly facts: AuditFacts;
   readonly failure: string | undefined; // error code
 }
 
@@ -21,7 +18,6 @@ interface Tally {
   readonly durations: DurationHistogram;
 }
 
-/** Authentication result of matching credentials. */
 type Outcome = "accepted" | "refused" | "unavailable";
 
 /** Counts requests and decisions, and passes decisions to the audit stream. */
@@ -51,11 +47,14 @@ export class RequestObserver {
     if (route?.audit !== undefined) this.#decided(route, answer);
   }
 
-  authenticated(method: string, result: Outcome): void {
-    const results = this.#outcomes.get(method);
-    if (results === undefined) this.#outcomes.set(method, new Map([[result, 1]]));
+  /** Counts the authenticator's result, unless it skipped the credentials. */
+  readonly judged: Judged = (authenticator, { kind }) => {
+    if (kind === "skipped") return;
+    const result: Outcome = kind === "failed" ? "unavailable" : kind;
+    const results = this.#outcomes.get(authenticator);
+    if (results === undefined) this.#outcomes.set(authenticator, new Map([[result, 1]]));
     else results.set(result, (results.get(result) ?? 0) + 1);
-  }
+  };
 
   transferred(direction: "download" | "upload", bytes: number): void {
     this.#counters.count("authserver_share_bytes_total", { direction }, bytes);

@@ -1,31 +1,24 @@
-import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
+import type { AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
-import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import type { ErrorCode } from "../model/errors.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
-import type { ServiceOptions } from "./assembly/service_options.ts";
-import { checkQuery } from "./http/check_query.ts";
+import type { LoginUpdate, Publish, ServiceOptions } from "./assembly/service_options.ts";
+import { checkHeaderLengths, checkOwnOrigin, checkQuery, originOf } from "./http/request_checks.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
-import { checkOwnOrigin } from "./http/own_origin.ts";
-import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
-import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
-import type { LoginUpdate, Publish } from "./state_update.ts";
-import { RequestObserver } from "./request_observer.ts";
+import { type AnsweredRequest, RequestObserver } from "./request_observer.ts";
 import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
-import { checkHeaderLengths } from "./http/header_limits.ts";
-import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
+import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
 import type { AdminApi } from "../resource/admin/admin_api.ts";
 import type { Asked, Call } from "../resource/call.ts";
-import { requestedServer } from "../resource/requested_server.ts";
+import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
 export interface Service {
@@ -63,27 +56,17 @@ export async function createService(
   },
 ): Promise<Service> {
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
-  const parts = await assemble(options, {
-    log,
-    clock,
-    observer,
-    kinds,
-    publish,
-  });
+  const parts = await assemble(options, { log, clock, observer, kinds, publish });
   return new RoutedService(parts, observer, log);
 }
 
-/** Facts about a request so far, for the log. */
-interface Trace {
-  route?: Route;
+/** Request in work. */
+interface Handling extends Trace {
+  readonly requestId: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  accepted: Acceptance;
   asked: Asked;
-  client?: string;
-  dn?: string;
-  /** Claimed user name. */
-  claimed?: string;
-  /** Authenticator of the caller. */
-  method?: string;
-  particulars: AuditFacts;
 }
 
 class RoutedService implements Service {
@@ -106,51 +89,28 @@ class RoutedService implements Service {
     const began = performance.now();
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
+    const { method, client: { address: client } } = request;
     const query = new URLSearchParams(request.query);
     const { externalUrl: base } = this.#parts;
     const asked = { request, query, base, root: wayUp(request.path), menu: this.#menu, requestId };
-    const trace: Trace = { asked, particulars: {} };
+    const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, asked };
     let response: HttpResponse;
     let failure: HttpError | undefined;
-    let accepted = ANY_TYPE;
     try {
       checkHeaderLengths(request.headers);
-      accepted = Acceptance.of(request.headers.get("Accept"));
-      response = await this.#route(request, { log, trace, accepted, signal });
+      handling.accepted = Acceptance.of(request.headers.get("Accept"));
+      response = await this.#route(request, handling);
     } catch (error) {
       failure = asServiceError(error);
-      const page = accepted.prefersHtml && await trace.route?.failed?.(failure, trace.asked);
-      response = page
-        ? withHeadersOf(failure, page)
-        : await errorResponse(failure, requestId, accepted, trace.asked);
-      if (trace.dn === undefined && trace.claimed !== undefined) {
-        const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
-        trace.particulars = { ...trace.particulars, user };
-      }
-      if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
-        response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
-      }
-      // A browser that was signed in would ask for a password in a dialog of its own.
-      if (response.status === 401 && isBrowser(request, trace.asked.base)) {
-        response.headers.set("WWW-Authenticate", "Bearer");
-      }
+      response = await this.#refuse(failure, handling);
     }
     response.headers.set("X-Request-Id", requestId);
+    const { status } = response;
     const ms = Math.round((performance.now() - began) * 10) / 10;
-    const client = trace.client ?? request.client.address;
-    record(log, request.method, { trace: { ...trace, client }, response, failure, ms });
-    this.#observer.answered({
-      request: requestId,
-      route: trace.route,
-      method: request.method,
-      status: response.status,
-      ms,
-      client,
-      dn: trace.dn,
-      via: trace.method,
-      facts: trace.particulars,
-      failure: failure?.code,
-    });
+    record(handling, { method, status, failure, ms });
+    const { route, client: from, dn, via, facts } = handling;
+    const trace = { route, client: from, dn, via, facts };
+    this.#observer.answered({ ...trace, request: requestId, method, status, ms, failure: failure?.code });
     return response;
   }
 
@@ -186,57 +146,60 @@ class RoutedService implements Service {
     await this.#parts.close();
   }
 
-  async #route(
-    request: HttpRequest,
-    { log, trace, accepted, signal }: Handling,
-  ): Promise<HttpResponse> {
+  async #refuse(failure: HttpError, handling: Handling): Promise<HttpResponse> {
+    const { route, asked, accepted, dn, claimed, requestId } = handling;
+    const page = accepted.prefersHtml && await route?.failed?.(failure, asked);
+    const response = page
+      ? withHeadersOf(failure, page)
+      : await errorResponse(failure, requestId, accepted, asked);
+    if (dn === undefined && claimed !== undefined) {
+      handling.facts = { ...handling.facts, user: this.#parts.admin.shown(claimed) };
+    }
+    if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
+      response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
+    }
+    // A browser that was signed in would ask for a password in a dialog of its own.
+    if (response.status === 401 && isBrowser(asked)) response.headers.set("WWW-Authenticate", "Bearer");
+    return response;
+  }
+
+  async #route(request: HttpRequest, handling: Handling): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
+    const { log, signal, accepted } = handling;
     const { method, headers, client: { address: _, ...shown } } = request;
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
-    trace.client = clientAddress;
+    handling.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
-    const asked = trace.asked = { ...trace.asked, base, root };
+    const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
-    trace.route = route;
+    handling.route = route;
     if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
-    if (server !== undefined) trace.particulars = { server: server.name };
+    if (server !== undefined) handling.facts = { server: server.name };
     negotiate(headers, route, accepted);
 
     if (isOfPage(route)) checkOwnOrigin(headers, base);
     const facts = { clientAddress, ...shown, consignor };
-    const given: Identifying = {
-      facts,
-      base,
-      url: base + path,
-      claimed: (user) => trace.claimed = user,
-      known: (known) => {
-        trace.dn = nameOf(known);
-        trace.method = known.kind === "anonymous" ? undefined : known.identity.via;
-      },
-      log,
-      signal,
-    };
-    const identified = await identify(request, route, this.#parts, given);
-    trace.asked = { ...asked, ...identified };
+    const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
+    const identified = await identify(given, route, this.#parts);
+    handling.asked = { ...asked, ...identified };
     checkQuery(asked.query, route.doc?.query);
-    const preferences = headers.get(PREFERENCES_HEADER);
     const call: Call = {
       ...asked,
       ...identified,
       recognise: (authorization) => {
         const shown = authorization.kind === "none" ? facts : { clientAddress };
-        return recognise({ ...shown, authorization }, headers, this.#parts, given);
+        return recognise({ ...shown, authorization }, given, this.#parts);
       },
       params,
       server,
-      preferences: preferences ?? undefined,
+      preferences: headers.get(PREFERENCES_HEADER) ?? undefined,
       clientAddress,
-      audit: (particulars) => Object.assign(trace.particulars, particulars),
+      audit: (facts) => Object.assign(handling.facts, facts),
       log,
       signal,
     };
@@ -256,15 +219,8 @@ class RoutedService implements Service {
   }
 }
 
-interface Handling {
-  readonly log: Logger;
-  readonly trace: Trace;
-  readonly accepted: Acceptance;
-  readonly signal: AbortSignal;
-}
-
 /** Whether a browser that is or was signed in sends a request. */
-function isBrowser({ headers }: HttpRequest, base: string): boolean {
+function isBrowser({ request: { headers }, base }: Asked): boolean {
   return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 
@@ -313,10 +269,6 @@ function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse
   return page;
 }
 
-function nameOf(caller: Caller): string {
-  return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
-}
-
 /** Errors of disks and databases that the operator has to repair. */
 const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
   "ERR_AUDIT_UNAVAILABLE",
@@ -326,16 +278,11 @@ const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
 
 /** Writes the log line, and for decisions the audit line. */
 function record(
-  log: Logger,
-  method: string,
-  { trace, response: { status }, failure, ms }: {
-    readonly trace: Trace;
-    readonly response: HttpResponse;
+  { route, client, dn, via, facts, log }: Handling,
+  { method, status, failure, ms }: Pick<AnsweredRequest, "method" | "status" | "ms"> & {
     readonly failure: HttpError | undefined;
-    readonly ms: number;
   },
 ): void {
-  const { route, client, dn } = trace;
   const mustAct = status === 500 || (failure !== undefined && NOT_WRITTEN.has(failure.code));
   const level = mustAct ? "error" : status > 500 ? "warn" : "info";
   log[level]("request answered", {
@@ -345,16 +292,16 @@ function record(
     ms,
     client,
     dn,
-    user: trace.particulars.user,
+    user: facts.user,
     error: failure,
   });
   if (route?.audit === undefined) return;
   log.info(`audit ${route.audit}`, {
     decision: failure === undefined ? "granted" : "refused",
     dn,
-    method: trace.method,
+    method: via,
     client,
-    ...trace.particulars,
+    ...facts,
     reason: failure?.code,
   });
 }

@@ -5,8 +5,7 @@ import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
 import { readShareDump, type ReadShares } from "./import/share_dump.ts";
-import { isShareId, type Share, type Use } from "./share.ts";
-import { parseTarget } from "./target.ts";
+import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
 
 const PAGE = 1000;
@@ -35,11 +34,7 @@ type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "
 export class ShareAdministration {
   constructor(readonly store: ShareStore, readonly clock: Clock) {}
 
-  /**
-   * Lists shares in pages. @param of.owner In any spelling. @param part.most After that many shares, the last page says
-   * where to continue.
-   * @throws {AdministrationError} If `part.after` does not exist in an owner's list.
-   */
+  /** Lists shares in pages; the last one says where to continue. @throws {AdministrationError} Without `part.after`. */
   async *list(
     { server, owner }: Listed = {},
     { after, most = Infinity }: { readonly after?: Pick<Share, "server" | "id">; readonly most?: number } =
@@ -72,7 +67,6 @@ export class ShareAdministration {
     return { share, uses: await this.store.usesOf(share.server, share.id, 1000) };
   }
 
-  /** @throws {AdministrationError} */
   async remove(id: string, server?: string): Promise<Share> {
     const share = await this.#find(id, server);
     await this.store.remove(share.server, share.id);
@@ -111,11 +105,7 @@ export class ShareAdministration {
     return changed;
   }
 
-  /**
-   * Imports a dump; existing ids stay unchanged. @param source.partial Imports the valid entries; otherwise one error
-   * rejects all.
-   * @throws {InvalidFile}
-   */
+  /** Imports a dump; existing ids stay. @param source.partial Imports the valid entries. @throws {InvalidFile} */
   async import(
     text: string,
     { partial = false, ...source }: {

@@ -1,5 +1,6 @@
-import type { GrantedLevel } from "./access_level.ts";
 import type { PathLimits } from "../files/path_limits.ts";
+import { isUserAccount } from "../model/account_name.ts";
+import { canonicalDn, InvalidName } from "../model/distinguished_name.ts";
 
 /** Terms of a share, set by its owner (rest-api.md 2.1). */
 export interface ShareTerms {
@@ -119,4 +120,57 @@ export function newShareId(): string {
 /** Reports whether a text can be a share id, ours or of the Java service (at most 11 characters, a UUID before 2024). */
 export function isShareId(text: string): boolean {
   return /^(?:[0-9A-Za-z]{1,22}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(text);
+}
+
+/** Access that a share grants, in increasing order (rest-api.md 2.2); `DROP` stands apart: uploads only. */
+const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY", "DROP"] as const;
+
+/** Member of {@link ACCESS_LEVELS}. */
+export type AccessLevel = typeof ACCESS_LEVELS[number];
+
+type GrantedLevel = Exclude<AccessLevel, "NONE">;
+
+/** Parses the exact upper-case name. */
+export function parseAccessLevel(text: string): AccessLevel | undefined {
+  return ACCESS_LEVELS.find((level) => level === text);
+}
+
+/** Reports whether `granted` includes `wanted`. */
+export function grants(granted: AccessLevel, wanted: AccessLevel): boolean {
+  if (granted === "DROP" || wanted === "DROP") return granted === wanted || wanted === "NONE";
+  return ACCESS_LEVELS.indexOf(wanted) <= ACCESS_LEVELS.indexOf(granted);
+}
+
+/** Target of shares for everybody: the anonymous caller's canonical DN. */
+export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
+
+/** Prefix of Unix groups; a canonical DN never has a colon in its first attribute name. */
+export const GROUP_PREFIX = "group:";
+
+/** Returns the target for a Unix group. */
+export function groupTarget(group: string): string {
+  return GROUP_PREFIX + group;
+}
+
+/** Returns the Unix group of a target; undefined for users and everybody. */
+export function groupOf(target: string): string | undefined {
+  return target.startsWith(GROUP_PREFIX) ? target.slice(GROUP_PREFIX.length) : undefined;
+}
+
+/** Expected input of {@link parseTarget}, for diagnostics. */
+export const EXPECTED_TARGET = "expected a distinguished name, or group: and an unprivileged Unix group";
+
+/** Parses a target: a distinguished name, or `group:` and an unprivileged Unix group. @throws {InvalidName} */
+export function parseTarget(text: string): string {
+  const given = text.trim();
+  if (given.slice(0, GROUP_PREFIX.length).toLowerCase() !== GROUP_PREFIX) return canonicalDn(text);
+  const group = given.slice(GROUP_PREFIX.length);
+  if (isUserAccount(group)) return groupTarget(group);
+  throw new InvalidName("expected the name of an unprivileged Unix group", GROUP_PREFIX.length + 1);
+}
+
+/** Ranks targets: a user before a group, a group before everybody. */
+export function exactness(target: string): number {
+  if (target === EVERYBODY) return 0;
+  return groupOf(target) === undefined ? 2 : 1;
 }

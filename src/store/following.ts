@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { realTime, type Schedule } from "../model/schedule.ts";
+import { realTime, type Schedule } from "../model/clock.ts";
 import { isHttpError } from "../model/http_error.ts";
 import { DatabaseAway } from "./database.ts";
 

@@ -1,6 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Stopwatch } from "../model/clock.ts";
-import type { Schedule } from "../model/schedule.ts";
+import type { Schedule, Stopwatch } from "../model/clock.ts";
 import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 

@@ -1,6 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { wholeMs } from "../model/clock.ts";
-import type { Schedule } from "../model/schedule.ts";
+import { type Schedule, wholeMs } from "../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row } from "./database.ts";
 import { Following } from "./following.ts";
 

@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import type { Stopwatch } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
@@ -28,18 +27,12 @@ interface State {
 const READY: State = { waitMs: 0, full: false };
 const FULL: State = { waitMs: 0, full: true };
 
-const SHARED_RECORDS = 1024; // records shared by keys for which there is no room
-
 /** Those who wait for attempts under one key to end. */
 const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
-/** Longest wait of a shared record, in milliseconds: it affects innocent users too. */
-const SHARED_MAX_MS = 10_000;
-
 /**
- * Bounded table of failures. A new key evicts the record idle longest without a running wait. If all waits are running,
- * further keys share a few records by a keyed hash that nobody can aim with: inventing names frees no wait and gives no
- * free guesses.
+ * Bounded table of failures. A new key evicts the record idle longest without a running wait; if all waits are running,
+ * the one whose last failure is longest ago.
  */
 export class FailureTable<S> {
   readonly #policy: WaitPolicy;
@@ -54,8 +47,6 @@ export class FailureTable<S> {
   readonly #queues = new Map<string, FairQueue>();
   /** Same object for all records of a key since it was last forgotten. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
-  readonly #shared = new Map<number, FailureRecord<undefined>>();
-  readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
   /** @param options.clusterMembers Tables that count together; they divide concurrent attempts. */
   constructor({ policy, capacity, elapsed, extraFree = () => 0, clusterMembers = () => 1 }: {
@@ -91,14 +82,13 @@ export class FailureTable<S> {
     return waitOf(this.#policyOf(key), failures);
   }
 
-  /** Records without the shared ones. */
   get size(): number {
     return this.#watched.size + this.#waiting.size;
   }
 
-  /** Returns the state for a new attempt. @param options.ownOnly Ignores shared records. */
-  state(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): State {
-    const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
+  /** Returns the state for a new attempt. */
+  state(key: string): State {
+    const record = this.#recordOf(key);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
     if (waitMs > 0) return { waitMs, full: false };
     return (this.#underWay.get(key) ?? 0) < this.#mostUnderWay(key, record?.failures ?? 0) ? READY : FULL;
@@ -143,22 +133,15 @@ export class FailureTable<S> {
     if (queue.size === 0) this.#queues.delete(key);
   }
 
-  /** Counts a failure. Returns the record unless it is shared. */
-  fail(key: string, subject: S): FailureRecord<S> | undefined {
+  /** Counts a failure. */
+  fail(key: string, subject: S): FailureRecord<S> {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeWorker()) {
-      const { index, record } = this.#sharedOf(key) ?? { index: this.#indexOf(key), record: undefined };
-      const maxMs = Math.min(this.#policy.maxMs, SHARED_MAX_MS);
-      this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
-      return undefined;
-    }
     return this.#continue(key, before, this.#next(before, subject, this.#policyOf(key)));
   }
 
-  /** Sets the common count of a key, without shortening a running wait. Returns the record, if there is room. */
-  learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
+  /** Sets the common count of a key, without shortening a running wait. */
+  learn(key: string, subject: S, failures: number): FailureRecord<S> {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeWorker()) return undefined;
     const known = { until: before?.until ?? 0, failures: failures - 1 };
     return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
@@ -188,12 +171,12 @@ export class FailureTable<S> {
     return all.filter(([, record]) => !this.#isForgotten(record)).slice(0, most);
   }
 
-  /** Merges records of another table while there is room; per key the graver one stays. */
+  /** Merges records of another table; per key the graver one stays. */
   adopt(entries: readonly (readonly [string, FailureRecord<S>])[]): void {
     // Later insertions are evicted later.
     for (const [key, record] of [...entries].reverse()) {
       const own = this.#recordOf(key);
-      if (this.#isForgotten(record) || (own === undefined && !this.#makeWorker())) continue;
+      if (this.#isForgotten(record)) continue;
       this.#put(key, own === undefined ? record : graver(own, record));
     }
   }
@@ -219,11 +202,11 @@ export class FailureTable<S> {
     return { ...this.#policy, free: this.#policy.free + this.#extraFree(key) };
   }
 
-  #next<T>(
-    before: Pick<FailureRecord<T>, "failures" | "until"> | undefined,
-    subject: T,
+  #next(
+    before: Pick<FailureRecord<S>, "failures" | "until"> | undefined,
+    subject: S,
     policy: WaitPolicy,
-  ): FailureRecord<T> {
+  ): FailureRecord<S> {
     const now = this.#elapsed();
     const failures = (before?.failures ?? 0) + 1;
     const wait = waitOf(policy, failures);
@@ -255,40 +238,15 @@ export class FailureTable<S> {
 
   #put(key: string, record: FailureRecord<S>): void {
     this.forget(key);
+    if (this.size >= this.#capacity) {
+      const [oldest] = this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys();
+      if (oldest !== undefined) this.forget(oldest);
+    }
     (record.until > this.#elapsed() ? this.#waiting : this.#watched).set(key, record);
   }
 
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
     return Math.max(at, until) + this.#policy.windowMs <= this.#elapsed();
-  }
-
-  /** Reports whether there is room for a record, evicting one without a running wait. */
-  #makeWorker(): boolean {
-    if (this.size < this.#capacity) return true;
-    if (this.#watched.size === 0) this.#releaseEndedWaits();
-    const [oldest] = this.#watched.keys();
-    return oldest !== undefined && this.#watched.delete(oldest);
-  }
-
-  #releaseEndedWaits(): void {
-    const now = this.#elapsed();
-    for (const [key, record] of this.#waiting) {
-      if (record.until <= now) this.#put(key, record);
-    }
-  }
-
-  #sharedOf(key: string): { index: number; record: FailureRecord<undefined> } | undefined {
-    if (this.#shared.size === 0) return undefined;
-    const index = this.#indexOf(key);
-    const record = this.#shared.get(index);
-    if (record === undefined) return undefined;
-    if (!this.#isForgotten(record)) return { index, record };
-    this.#shared.delete(index);
-    return undefined;
-  }
-
-  #indexOf(key: string): number {
-    return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { Credentials } from "../model/credentials.ts";
@@ -159,11 +159,11 @@ export class LoginThrottle {
   }
 
   /** Returns a place with too many running attempts. @throws {ERR_TOO_MANY_FAILURES} During a wait. */
-  #judge({ places, known }: Limiter): Place | undefined {
+  #judge({ places }: Limiter): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
     let busy: Place | undefined;
     for (const place of places) {
-      const { waitMs, full } = place.table.state(place.key, { ownOnly: known });
+      const { waitMs, full } = place.table.state(place.key);
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
       if (full) busy ??= place;
     }
@@ -248,9 +248,9 @@ export class LoginThrottle {
       const { counted, table, key, subject } = place;
       if (counted === "addresses" && !isNewName) continue;
       const record = table.fail(key, subject);
-      if (counted === "pairs" && record !== undefined) isNewName = record.failures === 1;
+      if (counted === "pairs") isNewName = record.failures === 1;
       this.#tell(place, record);
-      if (record !== undefined) failed.push({ place, record });
+      failed.push({ place, record });
     }
     this.#pass(failed);
     const counting = this.#others?.count(failed);
@@ -268,7 +268,7 @@ export class LoginThrottle {
       if (since > failures && since >= total) return []; // late: local knowledge is newer
       const record = place.table.learn(place.key, place.subject, total);
       this.#tell(place, record);
-      return record === undefined ? [] : [{ place, record }];
+      return [{ place, record }];
     });
     if (changed.length > 0) this.#pass(changed);
   }
@@ -279,9 +279,11 @@ export class LoginThrottle {
     this.#learned({ asOf: this.memory.steady(), ...news });
   }
 
-  #tell({ scope, typed, subject: { address } }: Place, record: FailureRecord<BanSubject> | undefined): void {
-    if (record === undefined || record.until === 0) return;
-    const { failures, at, until } = record;
+  #tell(
+    { scope, typed, subject: { address } }: Place,
+    { failures, at, until }: FailureRecord<BanSubject>,
+  ): void {
+    if (until === 0) return;
     const user = typed === undefined ? undefined : this.#shown(typed);
     this.#log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }

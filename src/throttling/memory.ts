@@ -1,5 +1,5 @@
 import type { ThrottlingConfig } from "../config/service_config.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject, Failure } from "./ban.ts";
 import { FailureTable } from "./failure_table.ts";

@@ -3,7 +3,7 @@ import type { FailureRecord } from "./failure_table.ts";
 
 type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
 
-/** Plain state of a login throttle for a successor, so that a reload ends no wait; without shared records. */
+/** Plain state of a login throttle for a successor, so that a reload ends no wait. */
 export interface ThrottlingState {
   readonly asOf: number; // reference time of its moments, by the throttle's clock
   readonly pairs: Records;

@@ -1,4 +1,4 @@
-import type { Schedule } from "../model/schedule.ts";
+import type { Schedule } from "../model/clock.ts";
 import { stampOf } from "./watched_file.ts";
 
 /** Watch on paths by polling, see {@link watchFile}. */

@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers";
 import type { Logger } from "../logging/logger.ts";
-import { readRegularFile, utf8Text } from "../model/regular_file.ts";
-import { unlessAbsent } from "../model/unless_absent.ts";
+import { readRegularFile, unlessAbsent, utf8Text } from "../model/regular_file.ts";
 
 /** File system access for watching; follows links. */
 export interface FileSource {

@@ -1,4 +1,4 @@
-import { unlessAbsent } from "../model/unless_absent.ts";
+import { unlessAbsent, writeAll } from "../model/regular_file.ts";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
@@ -9,7 +9,6 @@ import {
   parseAdminRequest,
 } from "../resource/admin/admin_request.ts";
 import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
-import { writeAll } from "../model/write_all.ts";
 
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;

@@ -1,5 +1,4 @@
-import { HeaderList } from "../model/header_list.ts";
-import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { HeaderList, type HttpRequest, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
   Ahead,

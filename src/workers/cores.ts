@@ -1,8 +1,7 @@
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
-import type { InstanceName } from "../service/assembly/open_cluster.ts";
-import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
+import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly/service_options.ts";
 import { NoAnswer, ServingCore } from "./serving_core.ts";
 import { RestartPolicy, type WorkerLifecycle } from "./worker_lifecycle.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
@@ -10,7 +9,7 @@ import type { WorkerReports } from "./worker_reports.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
-import { commandAddress } from "../daemon/command_address.ts";
+import { commandAddress } from "../daemon/exchange.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
 import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import { ThrottlingMemory } from "../throttling/memory.ts";

@@ -1,6 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { HeaderList } from "../model/header_list.ts";
-import type { Answer, Body } from "../model/http_message.ts";
+import { type Answer, type Body, HeaderList } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import {
   Ahead,

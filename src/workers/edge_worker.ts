@@ -1,7 +1,7 @@
 /** Worker of the edge: speaks TLS and HTTP and may do nothing else. Its core is a message port and may be replaced. */
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
-import { addressGroup } from "../model/address_group.ts";
+import { addressGroup } from "../model/address.ts";
 import type { Answer } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { CoreChannel } from "./core_channel.ts";

@@ -1,12 +1,11 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { endpointOf, type OfKind, type Remote } from "../config/kind.ts";
-import { hostsOf } from "../model/host_list.ts";
+import { canonicalAddress, hostsOf } from "../model/address.ts";
 import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { canonicalAddress } from "../model/address.ts";
-import { unlessAbsent } from "../model/unless_absent.ts";
+import { unlessAbsent } from "../model/regular_file.ts";
 
 /** Permission list of a worker as in `deno.permissions`; the rest is refused. */
 export interface WorkerPermissions {

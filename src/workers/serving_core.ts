@@ -1,7 +1,6 @@
 import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import type { InstanceName } from "../service/assembly/open_cluster.ts";
-import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
+import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly/service_options.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";

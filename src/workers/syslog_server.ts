@@ -1,6 +1,6 @@
 import type { AuditReceiver } from "../logging/audit_stream.ts";
 import type { Logger } from "../logging/logger.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { unlessAborted } from "../model/clock.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 
 /** Port of syslog over TLS (RFC 5425, 4.1). */

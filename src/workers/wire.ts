@@ -1,5 +1,4 @@
-import type { WholeBody } from "../model/http_message.ts";
-import type { Peer } from "../model/peer.ts";
+import type { Peer, WholeBody } from "../model/http_message.ts";
 
 /** Message about one call, identified by its id. */
 export type ChannelMessage = RequestMessage | ResponseMessage | StreamMessage;

@@ -2,8 +2,7 @@ import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { ServiceOptions } from "../service/assembly/service_options.ts";
-import type { LoginUpdate, StateUpdate } from "../service/state_update.ts";
+import type { LoginUpdate, ServiceOptions, StateUpdate } from "../service/assembly/service_options.ts";
 import type { Increments } from "../metrics/counters.ts";
 
 /** Message of the supervisor to the edge's worker. */

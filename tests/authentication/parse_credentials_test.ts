@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { LEGACY_SSH_HEADER, parseCredentials } from "../../src/authentication/parse_credentials.ts";
 import type { Authorization } from "../../src/model/credentials.ts";
 import { CHARACTER } from "../fixtures/character.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 const FACTS = { clientAddress: "192.0.2.17" };
 

@@ -4,14 +4,14 @@
  * took, and how long one lasts alone.
  */
 import process from "node:process";
-import { DatabaseShareStore } from "../../src/sharing/store/database_share_store.ts";
+import { ShareStore } from "../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 
 const [port = "", database = "", user = "", atOnce = "", seconds = ""] = Deno.args;
 /** Claims until what is used often is compiled. */
 const WARM_UP = 5000;
 
-const store = new DatabaseShareStore(
+const store = new ShareStore(
   new PostgresDatabase({
     servers: [{ host: "127.0.0.1", port: Number(port) }],
     login: { database, user, password: "" },

@@ -22,12 +22,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Exhausting memory with bodies, headers or unread answers",
-      "a large file of a share, downloaded beside",
+      "download of a large shared file",
     ],
     broken: "bodies are read whether anybody takes them or not",
-    file: "src/edge/upload_stream.ts",
+    file: "src/edge/request_body.ts",
     change: instead("if ((controller.desiredSize ?? 0) <= 0) gate.pauseBody();", ""),
-    tests: ["tests/edge/upload_stream_test.ts", "tests/edge/half_read_upload_test.ts"],
+    tests: ["tests/edge/request_body_test.ts", "tests/edge/half_read_upload_test.ts"],
   },
   {
     rows: ["Guessing and spraying passwords"],
@@ -63,8 +63,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords, typed as names, from logs or the shared database"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_login_throttle.ts",
-    change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
+    file: "src/service/assembly/assemble.ts",
+    change: instead("(user: string) => claimedName(user, authenticators);", "(user: string) => user;"),
     tests: ["tests/system/throttling_test.ts"],
   },
   {
@@ -151,7 +151,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
-    rows: ["Finding out which users exist", "finding out who exists by the time of a refusal, with MD5 and"],
+    rows: ["Finding out which users exist", "user enumeration by the time of a refusal, with MD5 and"],
     broken: "no scrypt comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/timing_test.ts"],
   },
   {
-    rows: ["finding out who exists by the time of a refusal, with MD5 lines alone"],
+    rows: ["user enumeration by the time of a refusal, with MD5 lines alone"],
     broken: "no MD5 comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
     change: instead(
@@ -173,7 +173,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Impersonation by `Host` or `X-Forwarded-*`"],
     broken: "headers of the gateway count from everybody",
-    file: "src/service/http/forwarding.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead(
       "!gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))",
       "false",
@@ -181,7 +181,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: [
       "tests/attack/spoofing_test.ts",
       "tests/system/gateway_test.ts",
-      "tests/service/http/forwarding_test.ts",
+      "tests/service/http/request_checks_test.ts",
     ],
   },
   {
@@ -332,14 +332,14 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/share_pages_test.ts"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "files and directories whose names begin with a dot are brought to a share for uploads",
     file: "src/resource/access/drop/dropped_name.ts",
     change: instead('if (part.startsWith("."))', "if (false)"),
     tests: ["tests/resource/access/drop"],
   },
   {
-    rows: ["Leaving a shared directory", "leaving a shared directory by hostile paths"],
+    rows: ["Leaving a shared directory", "path traversal out of a shared directory"],
     broken: "`..` is taken in a path below a share",
     file: "src/resource/access/opened_share.ts",
     change: instead('part === ".." ||', ""),
@@ -365,9 +365,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Forged log lines and header injection"],
     broken: "CR and LF are taken in values of headers",
-    file: "src/model/header_list.ts",
+    file: "src/model/http_message.ts",
     change: instead("if (/[\\0\\r\\n]/.test(value))", "if (false)"),
-    tests: ["tests/model/header_list_test.ts"],
+    tests: ["tests/model/http_message_test.ts"],
   },
   {
     rows: ["Cross-site requests and scripts"],
@@ -388,14 +388,14 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a secret from a file of its own counts as an ordinary value",
     file: "src/config/key_reader.ts",
     change: instead("value, secret: true, file });", "value, secret: false, file });"),
-    tests: ["tests/command/diagnosis/config_test.ts", "tests/config/secret_file_test.ts"],
+    tests: ["tests/command/diagnosis/config_test.ts", "tests/config/key_reader_test.ts"],
   },
   {
     rows: ["Another user of the host"],
     broken: "a secret in a file that every user can read is not reported",
     file: "src/config/key_reader.ts",
     change: instead("this.noteSecret({ key: named.key, file });", ""),
-    tests: ["tests/config/secret_file_test.ts"],
+    tests: ["tests/config/key_reader_test.ts"],
   },
   {
     rows: ["A daemon or provider that lies, hangs or floods", "a daemon sends 200 kB"],
@@ -428,7 +428,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: [
       "Damaged, truncated or missing data files, or pipes in their place",
-      "an editor writes half a password file",
+      "the disk is full while an editor writes the password file",
     ],
     broken: "a file that broke off within a line is taken",
     file: "src/watch/whole_lines.ts",
@@ -436,7 +436,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/faults/disk_test.ts", "tests/watch"],
   },
   {
-    rows: ["files of users, keys, map and reservations, cut off"],
+    rows: ["truncated files and flipped bits in"],
     broken: "a damaged file takes the place of the good one",
     file: "src/watch/watched_file.ts",
     change: instead(
@@ -469,12 +469,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["One address opens all connections"],
     broken: "one address may have every connection that is free",
-    file: "src/edge/connection_shares.ts",
+    file: "src/edge/connection_limiter.ts",
     change: instead("(group === undefined ? 0 : this.#open.get(group) ?? 0);", "0;"),
-    tests: ["tests/edge/connection_shares_test.ts"],
+    tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
-    rows: ["Exhausting file descriptors", "no file descriptor left for a new connection"],
+    rows: ["Exhausting file descriptors", "the process has no free file descriptor"],
     broken: "nobody is told of a listener that takes no connections",
     file: "src/workers/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
@@ -601,12 +601,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Sharing another user's path, to receive their recipients' uploads"],
     broken: "a share over another owner's is taken",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead(
       'if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");',
       "",
     ),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share"],
+    tests: ["tests/sharing/store/share_store_test.ts", "tests/resource/share"],
   },
   {
     rows: ["Sharing an unreadable path"],
@@ -666,25 +666,25 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Forged log lines and header injection"],
     broken: "what turns the order of reading is printed as it is",
-    file: "src/model/printable.ts",
+    file: "src/model/text.ts",
     change: instead("/[^\\P{C}\\t]|[\\p{Zl}\\p{Zp}\\p{DI}]/gu", "/[\\0-\\x08\\n-\\x1f]/g"),
-    tests: ["tests/model/printable_test.ts"],
+    tests: ["tests/model/text_test.ts"],
   },
   {
     rows: ["Filling the share store", "Exhausting memory with bodies, headers or unread answers"],
     broken: "one user may make shares without number",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead("most > 0 &&", "false &&"),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share/share_resource_test.ts"],
+    tests: [
+      "tests/sharing/store/share_store_test.ts",
+      "tests/resource/share/share_resource_test.ts",
+    ],
   },
   {
     rows: ["Command injection into the daemon's line protocol"],
     broken: "a name that no file system holds is taken for a fault of the daemon",
     file: "src/daemon/session/daemon_session.ts",
-    change: instead(
-      'throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);',
-      'throw refusal("STOR", reply);',
-    ),
+    change: instead("if (diagnostic !== undefined) throw invalidPath(diagnostic);", ""),
     tests: ["tests/system/sharing/upload_test.ts"],
   },
   {
@@ -745,9 +745,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Using a narrow token of a provider for more"],
     broken: "whoever may read may write",
-    file: "src/resource/capability_scope.ts",
+    file: "src/resource/path_limits.ts",
     change: instead('"FULL" : "READ"', '"FULL" : "FULL"'),
-    tests: ["tests/resource/capability_scope_test.ts", "tests/system/capabilities_test.ts"],
+    tests: ["tests/resource/path_limits_test.ts", "tests/system/capabilities_test.ts"],
   },
   {
     rows: ["A stolen job token"],
@@ -783,7 +783,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["An administrator's token that issues a longer one"],
     broken: "an administrator's token makes others",
-    file: "src/resource/admin/actions.ts",
+    file: "src/resource/admin/administration.ts",
     change: instead(
       'if (caller.kind !== "authenticated" || caller.identity.issuedToken !== undefined)',
       'if (caller.kind !== "authenticated")',
@@ -810,7 +810,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Cross-site request forgery, also from other ports of the host"],
     broken: "forms count whatever page has sent them",
-    file: "src/service/http/own_origin.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead('if (site === "same-origin") return;', "return;"),
     tests: ["tests/system/sign_in_test.ts"],
   },
@@ -905,9 +905,47 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/access/drop/drop_upload_test.ts"],
   },
   {
+    rows: ["Leaving one's own paths by an address or a `Destination` of WebDAV"],
+    broken: "an encoded slash is taken in a segment of a WebDAV address",
+    file: "src/resource/dav/dav_target.ts",
+    change: instead('segment.includes("/") || ', ""),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Carrying hidden files out of one's limits with their directory"],
+    broken: "a directory is moved whatever limits hide in it",
+    file: "src/files/files.ts",
+    change: instead("coversTree(limits, `${directory}/`)", "true"),
+    tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["A link that leads a deletion to other files"],
+    broken: "a deletion follows links",
+    file: "src/files/files.ts",
+    change: instead(
+      'if (await session.remove(path) || kind !== "directory") return;',
+      'if (kind !== "directory") return void await session.remove(path);',
+    ),
+    tests: ["tests/files/files_test.ts", "tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
+    rows: ["Locking others out of their files by WebDAV"],
+    broken: "a lock of a directory binds everybody",
+    file: "src/resource/dav/dav_locks.ts",
+    change: instead("(!lock.directory || lock.uid === uid)", "true"),
+    tests: ["tests/resource/dav/dav_test.ts"],
+  },
+  {
+    rows: ["Expensive or deep XML, long headers `If`"],
+    broken: "a request body may have any number of elements",
+    file: "src/resource/dav/dav_xml.ts",
+    change: instead("++elements > MOST_ELEMENTS", "false"),
+    tests: ["tests/resource/dav/dav_attacks_test.ts"],
+  },
+  {
     rows: ["Guessing a link's password"],
     broken: "guesses at the password of a link cost nothing",
-    file: "src/service/assembly/open_data_sharing.ts",
+    file: "src/service/assembly/open_files.ts",
     change: instead(
       "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
@@ -938,9 +976,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Filling the share store"],
     broken: "used up shares of an owner are not forgotten",
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead('if (most > 0) yield* all("forgetUsedUp"', 'if (most < 0) yield* all("forgetUsedUp"'),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
     only: "used up",
   },
   {
@@ -986,7 +1024,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Hundreds of conditional headers, ranges or cookies on one connection"],
     broken: "`Range` may be as long as a head",
-    file: "src/service/http/header_limits.ts",
+    file: "src/service/http/request_checks.ts",
     change: instead('["Range", 256]', '["Range", 65536]'),
     tests: ["tests/attack/odd_requests_test.ts"],
   },
@@ -1212,7 +1250,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "an upload is begun twice by two instances",
     file: "src/sharing/store/upload_store.ts",
     change: instead("if (inserted === undefined) return undefined;", ""),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {
     rows: ["Continuing another's upload by the key in the file name"],
@@ -1226,7 +1264,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "two uploads take one name",
     file: "src/sharing/store/share_sql.ts",
     change: instead("other.target = :target AND other.kept = 0", "other.target = :target AND other.kept = 2"),
-    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    tests: ["tests/sharing/store/share_store_test.ts"],
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],
@@ -1237,6 +1275,7 @@ export const ATTACKS: readonly Breakage[] = [
       "if (now === undefined) return undefined;",
     ),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["Continuing a transfer after its share ended or changed"],
@@ -1244,6 +1283,7 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/resource/access/running_uses.ts",
     change: instead("if (now.password !== before.password)", "if (false)"),
     tests: ["tests/resource/access/running_uses_test.ts"],
+    only: "RunningUses ends a transfer, once",
   },
   {
     rows: ["File names with invisible or bidirectional characters"],

@@ -150,7 +150,7 @@ Deno.test("authserver.yaml mounts what the program reads, and asks paths that it
   assert.equal(container("securityContext", "allowPrivilegeEscalation"), false);
   assert.equal(member(pod, "securityContext", "runAsNonRoot"), true);
   assert.match(containerfile, new RegExp(`^USER ${member(pod, "securityContext", "runAsUser")}:`, "m"));
-  const routes = await Deno.readTextFile(`${ROOT}src/service/http/open_routes.ts`);
+  const routes = await Deno.readTextFile(`${ROOT}src/service/http/routes.ts`);
   const paths = Array.from(routes.matchAll(/path: "([^"]+)"/g), ([, path]) => path);
   for (const probe of ["startupProbe", "livenessProbe", "readinessProbe"]) {
     const path = String(container(probe, "httpGet", "path"));

@@ -4,7 +4,7 @@ import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { inTime, until } from "../fixtures/deadline.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls = {

@@ -4,12 +4,11 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import type { HttpRequest } from "../../src/model/http_message.ts";
+import { HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
 import { inTime } from "../fixtures/deadline.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });

@@ -8,7 +8,7 @@ import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls, readAll } from "./tls_client.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });

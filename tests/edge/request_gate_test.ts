@@ -8,11 +8,10 @@ import fc from "fast-check";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { RequestGate } from "../../src/edge/request_gate.ts";
-import type { Answer } from "../../src/model/http_message.ts";
+import { type Answer, HeaderList } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
 
 const credential = createAuthority({ subject: "CN=Test CA" }).issue({ subject: "CN=localhost" });
 const tls = {

@@ -7,7 +7,7 @@ import { tlsServerOptions } from "../../src/edge/tls_server_options.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls = {

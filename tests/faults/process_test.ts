@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { DatabaseSync } from "node:sqlite";
-import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { ask } from "../system/ask.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.ts";

@@ -2,7 +2,7 @@
  * Makes shares one after the other and says the id of each once it is acknowledged, until it is killed.
  * Argument: file of the store.
  */
-import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../src/sharing/store/share_store.ts";
 
 const [file = ""] = Deno.args;
 const store = openShareStore(file, Date.now);

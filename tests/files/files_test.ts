@@ -35,12 +35,15 @@ Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves not
   assert.equal(await Deno.readTextFile(path), "new");
   assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
   assert.equal(await write("new", 3, `${root}/d/file with blanks`), false);
+  assert.equal(await write("again", 5, `${root}/d/file with blanks`), true); // in place
+  assert.equal(await Deno.readTextFile(`${root}/d/file with blanks`), "again");
+  const names = () => Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
   await assert.rejects(write("cut", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]); // at once
   assert.equal(await Deno.readTextFile(path), "new");
   await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
   await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
-  const left = Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
-  assert.deepEqual(left, ["file with blanks", "sub", "ten.txt"]);
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
 });
 
 Deno.test("Files.remove() deletes a tree, and of links only themselves", async () => {
@@ -59,15 +62,16 @@ Deno.test("Files moves and deletes no directory in which limits hide something",
   const refused = { code: "ERR_OUTSIDE_LIMITS" };
   await assert.rejects(own.move(`${root}/d`, `${root}/other`, NEVER), refused);
   await assert.rejects(own.remove(`${root}/d`, NEVER), refused);
-  await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER, lock }), refused);
+  await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
   await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
 });
 
 Deno.test("Files.copy() copies a tree in place of another, which stays if the copy fails", async () => {
   await using site = await Site.open();
   const { root } = site;
   const own = files(site);
-  const copying = { shallow: false, signal: NEVER, lock };
+  const copying = { shallow: false, signal: NEVER };
   await own.copy(`${root}/d`, `${root}/d2`, copying);
   assert.equal(await Deno.readTextFile(`${root}/d2/sub/x.dat`), "x");
   assert.equal(await Deno.readTextFile(`${root}/d2/ten.txt`), "0123456789");

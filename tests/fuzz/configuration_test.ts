@@ -8,7 +8,7 @@ import { parsePasswordFile } from "../../src/authentication/password/password_ta
 import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
 import { UnexpectedValue } from "../../src/config/key.ts";
 import { parseProperties } from "../../src/config/properties.ts";
-import { readSecretFile } from "../../src/config/secret_file.ts";
+import { readSecretFile } from "../../src/config/key_reader.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
 import { UnusableStore } from "../../src/config/tls/certificates.ts";
 import { InvalidJson, readMembers } from "../../src/model/json_text.ts";

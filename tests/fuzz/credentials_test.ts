@@ -15,7 +15,7 @@ import { decodePublicKey, isSshKeyType } from "../../src/authentication/ssh_key/
 import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
 import { parseConsignor } from "../../src/authentication/x509.ts";
 import { canonicalDn, InvalidName, parseName } from "../../src/model/distinguished_name.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";

@@ -5,15 +5,13 @@ import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts
 import { readBearer } from "../../src/authentication/parse_credentials.ts";
 import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
 import { readCookie } from "../../src/model/cookie.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
-import { readTarget } from "../../src/model/request_target.ts";
+import { HeaderList, readTarget } from "../../src/model/http_message.ts";
 import { parseForm } from "../../src/resource/form.ts";
 import { InvalidAdminRequest, parseAdminRequest } from "../../src/resource/admin/admin_request.ts";
 import { parseUploadRange } from "../../src/resource/access/drop/upload_range.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
-import { checkQuery } from "../../src/service/http/check_query.ts";
-import { originOf } from "../../src/service/http/forwarding.ts";
+import { checkQuery, originOf } from "../../src/service/http/request_checks.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
 import { asItIs, distinct, FILE, JSON_FORMS, KIB, NAME_FORMS } from "./shapes.ts";

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
+import {
+  asJsonLines,
+  exportedLines,
+  exportsLines,
+  forJournal,
+  isJournal,
+  messagesForJournal,
+} from "../../src/logging/line_forms.ts";
 import { formatLine } from "../../src/logging/logger.ts";
+import { fstatSync } from "node:fs";
 
 const AT = Date.parse("2026-01-05T09:15:00.123Z");
 
@@ -52,4 +60,53 @@ Deno.test("asJsonLines() gives back any field that the logger wrote", () => {
     const { time: _, level, message, ...fields } = JSON.parse(made);
     assert.deepEqual([level, message, fields], ["warn", "some message", { a, b }]);
   }));
+});
+
+Deno.test("isJournal() believes the variable only of the stream that it names", () => {
+  const { dev, ino } = fstatSync(1, { bigint: true });
+  const withVariable = (value: string | undefined) => isJournal(1, () => value);
+  assert.equal(withVariable(`${dev}:${ino}`), true);
+  for (const value of [undefined, "", `${dev}:${ino + 1n}`, "1:1", "x"]) {
+    assert.equal(withVariable(value), false);
+  }
+});
+
+Deno.test("messagesForJournal() gives every line its priority", () => {
+  assert.equal(
+    messagesForJournal("error: a\nwarning: b\nNote on c: d\nauthserver serve: e\n"),
+    "<3>error: a\n<4>warning: b\n<4>Note on c: d\n<3>authserver serve: e\n",
+  );
+});
+
+Deno.test("exportsLines() needs telemetry and a console that the runtime only sends", () => {
+  const environment = (values: Record<string, string>) => (name: string) => values[name];
+  assert(exportsLines(environment({ OTEL_DENO: "true", OTEL_DENO_CONSOLE: "replace" })));
+  const others: readonly Record<string, string>[] = [
+    {},
+    { OTEL_DENO: "true" },
+    { OTEL_DENO_CONSOLE: "replace" },
+    { OTEL_DENO: "true", OTEL_DENO_CONSOLE: "capture" },
+  ];
+  for (const values of others) assert(!exportsLines(environment(values)));
+});
+
+Deno.test("exportedLines() hands over each line by its level, and writes the text unchanged", () => {
+  const written: string[] = [];
+  const sent: [level: string, line: string][] = [];
+  const levels = ["debug", "info", "warn", "error"] as const;
+  const before = levels.map((level) => console[level]);
+  const lines = [
+    "2026-01-02T03:04:05.678Z warn daemon skipped address=x",
+    '{"time":"x","level":"error","message":"m"}',
+    '{"event":"login"}',
+    "anything",
+  ];
+  try {
+    for (const level of levels) console[level] = (line: string) => sent.push([level, line]);
+    exportedLines((text) => written.push(text))(`${lines.join("\n")}\n`);
+  } finally {
+    levels.forEach((level, i) => console[level] = before[i] ?? console[level]);
+  }
+  assert.deepEqual(written, [`${lines.join("\n")}\n`]);
+  assert.deepEqual(sent, lines.map((line, i) => [["warn", "error", "info", "info"][i], line]));
 });

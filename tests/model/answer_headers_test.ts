@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../../src/model/answer_headers.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 function headersOf(
   policy: Partial<AnswerPolicy>,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
-import { openRegularFile, readRegularFile } from "../../src/model/regular_file.ts";
+import { openRegularFile, readRegularFile, unlessAbsent, writeAll } from "../../src/model/regular_file.ts";
 
 /** How many descriptors this process has open on a path. */
 function openOn(path: string): number {
@@ -56,3 +56,27 @@ Deno.test("openRegularFile() fails as Deno does for what is not there", () =>
     await Deno.writeTextFile(`${folder}/file`, "");
     await assert.rejects(openRegularFile(`${folder}/file/below`), { code: "ENOTDIR" });
   }));
+
+Deno.test("unlessAbsent() brings what is there, nothing for what is not, and any other failure", async () => {
+  assert.equal(await unlessAbsent(Promise.resolve(1)), 1);
+  assert.equal(await unlessAbsent(Promise.reject(new Deno.errors.NotFound())), undefined);
+  await assert.rejects(
+    unlessAbsent(Promise.reject(new Deno.errors.PermissionDenied())),
+    Deno.errors.PermissionDenied,
+  );
+});
+
+Deno.test("writeAll() writes everything in order, to what takes a part at a time", async () => {
+  const taken: number[] = [];
+  const slow = {
+    write(bytes: Uint8Array): Promise<number> {
+      const part = bytes.subarray(0, 3);
+      taken.push(...part);
+      return Promise.resolve(part.length);
+    },
+  };
+  await writeAll(slow, Uint8Array.of(1, 2, 3, 4, 5, 6, 7));
+  assert.deepEqual(taken, [1, 2, 3, 4, 5, 6, 7]);
+  await writeAll(slow, new Uint8Array());
+  assert.equal(taken.length, 7);
+});

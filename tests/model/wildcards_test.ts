@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { matchesAll, matchesWildcards, wildcardOf } from "../../src/model/wildcards.ts";
+import {
+  isRelativePattern,
+  matchesAll,
+  matchesWildcards,
+  movesWithStart,
+  patternsOf,
+  wildcardOf,
+} from "../../src/model/wildcards.ts";
 
 Deno.test("matchesWildcards() says what the regular expression of the same meaning says", () => {
   const unit = fc.constantFrom("a", "b", ".", "\u{1f511}");
@@ -30,4 +37,15 @@ Deno.test("matchesAll() takes signs that accept what they like", () => {
   ];
   for (const text of ["a1x", "a1xyz"]) assert.equal(matchesAll(text, pattern), true, text);
   for (const text of ["a1", "axx", "", "b1x"]) assert.equal(matchesAll(text, pattern), false, text);
+});
+
+Deno.test("patternsOf() takes a list apart as daemons do", () => {
+  assert.deepEqual(patternsOf("a/*: /b ::*.txt:"), ["a/*", "/b", "*.txt"]);
+  assert.deepEqual(patternsOf(" : "), []);
+});
+
+Deno.test("movesWithStart() knows patterns that mean something else where a session begins elsewhere", () => {
+  for (const pattern of ["a/*", "a", "*/b", "*.t?t", "*a*", "[ab]"]) assert(movesWithStart(pattern), pattern);
+  for (const pattern of ["/a/*", "*.txt", "*"]) assert(!movesWithStart(pattern), pattern);
+  assert(isRelativePattern("*.txt") && !isRelativePattern("/x"));
 });

@@ -19,7 +19,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it groups in a circle never end: a hang, which no assertion reports",
   },
   {
-    file: "src/daemon/crowd.ts",
+    file: "src/daemon/queue.ts",
     at: "return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;",
     change: "tooMany <= 0 → (tooMany < 0)",
     equivalent: true,
@@ -69,17 +69,10 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/model/trust/revocation.ts",
-    at: "return significant(serial?.content ?? Buffer.alloc(0));",
+    at: 'return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");',
     change: "0 → 1",
     equivalent: true,
     why: "zeros in front are left out",
-  },
-  {
-    file: "src/throttling/failure_table.ts",
-    at: 'return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;',
-    change: "8 → 9",
-    equivalent: true,
-    why: "which of the places a key has is chance either way",
   },
   {
     file: "src/throttling/memory.ts",
@@ -103,7 +96,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "where files have accounts they have modes",
   },
   {
-    file: "src/service/http/header_limits.ts",
+    file: "src/service/http/request_checks.ts",
     at: '["Host", 512],',
     change: "512 → 1024",
     equivalent: false,
@@ -175,7 +168,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; how many it lets wait was chosen, not promised",
   },
   {
-    file: "src/reservations/reservation_times.ts",
+    file: "src/reservations/reservation_file.ts",
     at: "if (error instanceof RangeError) return undefined; // such as the 30th of February",
     change: "error instanceof RangeError → true",
     equivalent: true,
@@ -324,7 +317,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the same is read of the file again; it takes longer",
   },
   {
-    file: "src/sharing/store/database_share_store.ts",
+    file: "src/sharing/store/share_store.ts",
     at: "await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first",
     change:
       "await new Promise((resolve) => setTimeout(resolve, 0)) → void new Promise((resolve) => setTimeout(resolve, 0))",
@@ -507,13 +500,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "this.#keptIssuer === fingerprint → false",
     equivalent: true,
     why: "the same certificate is written once more",
-  },
-  {
-    file: "src/throttling/failure_table.ts",
-    at: "if (this.#shared.size === 0) return undefined;",
-    change: "this.#shared.size === 0 → false",
-    equivalent: true,
-    why: "nothing is found in an empty map; the guard spares a digest",
   },
   {
     file: "src/throttling/login_throttle.ts",

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Schema } from "../../src/service/http/openapi/schema.ts";
-import { object, TEXT } from "../../src/service/http/openapi/schema.ts";
+import { object, type Schema, TEXT } from "../../src/service/http/openapi/schema.ts";
 import { mismatches } from "./json_schema.ts";
 
 const NAMED: Readonly<Record<string, Schema>> = { Name: TEXT };

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { statusPage } from "../../src/pages/status_page.ts";
 import type { Call } from "../../src/resource/call.ts";
 import type { ServerFacts } from "../../src/resource/server_facts.ts";
-import type { Share } from "../../src/sharing/share.ts";
-import { EVERYBODY, groupTarget } from "../../src/sharing/target.ts";
+import { EVERYBODY, groupTarget, type Share } from "../../src/sharing/share.ts";
 import { call, FACTS, server, serversOf, USER } from "../resource/sample_call.ts";
 import { withoutTimes, wordsOf } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { type Language, markup, plain } from "../../src/pages/markup.ts";
 import { jsonOf, languageOf, LANGUAGES, type Text, TEXTS } from "../../src/pages/texts.ts";
 

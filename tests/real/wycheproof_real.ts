@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import { isSignedBy } from "../../src/authentication/jws_signature.ts";
-import { isRsaSignature, rsaPublicKey } from "../../src/model/trust/rsa_signature.ts";
+import { isRsaSignature, rsaPublicKey } from "../../src/model/trust/signed_by.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
 
 const CRATE = "0.7.0";

@@ -4,7 +4,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { hostZone, openReservationRegistry } from "../../src/reservations/reservation_registry.ts";
 import { NO_RESERVATIONS } from "../../src/reservations/reservation.ts";
-import { isTimeZone } from "../../src/reservations/reservation_times.ts";
+import { isTimeZone } from "../../src/reservations/reservation_file.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
 const at = (text: string) => Date.parse(text);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { isTimeZone, readTimes } from "../../src/reservations/reservation_times.ts";
+import { isTimeZone, readTimes } from "../../src/reservations/reservation_file.ts";
 
 const at = (text: string) => Date.parse(text);
 

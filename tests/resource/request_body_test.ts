@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { readJson } from "../../src/resource/request_body.ts";
 
 const MOST = 64 * 1024;

@@ -1,10 +1,9 @@
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import type { GroupStatus } from "../../src/daemon/daemon_group.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import type { Call } from "../../src/resource/call.ts";
-import { requestedServer } from "../../src/resource/requested_server.ts";
-import type { ServerFacts } from "../../src/resource/server_facts.ts";
+import { requestedServer, type ServerFacts } from "../../src/resource/server_facts.ts";
 import type { ServiceFacts } from "../../src/resource/service_section.ts";
 
 const NOBODY = () => Promise.reject(new TypeError("nobody is asked"));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { statusText } from "../../src/resource/server_facts.ts";
+import { parseServerAddress, statusText } from "../../src/resource/server_facts.ts";
 
 const [UP, DOWN, NEW] = [{ up: true }, { up: false }, { up: false, unchecked: true }];
 
@@ -30,5 +30,28 @@ for (const [daemons, text, forStrangers = text] of TEXTS) {
       instances,
     };
     assert.deepEqual([statusText(status, true), statusText(status, false)], [text, forStrangers]);
+  });
+}
+
+const table: [string, string, number | undefined][] = [
+  ["HPC1", "HPC1", undefined],
+  ["HPC1-2", "HPC1", 2],
+  ["HPC1-+2", "HPC1", 2],
+  ["A-B-2", "A-B", 2],
+  ["A-1", "A-1", undefined],
+  ["HPC1-x", "HPC1-x", undefined],
+  ["HPC1-", "HPC1-", undefined],
+  ["HPC1-0", "HPC1", 0],
+  ["HPC1--1", "HPC1-", 1],
+  ["HPC1-2147483647", "HPC1", 2147483647],
+  ["HPC1-2147483648", "HPC1-2147483648", undefined],
+  ["-1", "-1", undefined],
+  ["", "", undefined],
+];
+for (const [segment, name, instance] of table) {
+  Deno.test(`parseServerAddress() takes "${segment}" apart`, () => {
+    const address = parseServerAddress(segment);
+    assert.equal(address.name, name);
+    assert.equal(address.instance, instance);
   });
 }

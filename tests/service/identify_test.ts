@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
@@ -54,15 +54,12 @@ function service(authenticators: readonly Authenticator[], learned = () => {}) {
   return {
     throttle,
     show: (credentials: Credentials, signal = new AbortController().signal) =>
-      recognise(credentials, new HeaderList(), parts, {
-        facts: { clientAddress: credentials.clientAddress },
-        base: "https://a.example",
-        url: "https://a.example/rest/auth",
-        claimed() {},
-        known() {},
+      recognise(credentials, {
+        headers: new HeaderList(),
+        trace: { client: credentials.clientAddress, facts: {} },
         log: SILENT,
         signal,
-      }),
+      }, parts),
   };
 }
 

@@ -126,9 +126,9 @@ Deno.test("RequestObserver lets no fact of a request replace what the service kn
 
 Deno.test("RequestObserver counts what methods of authentication made of credentials", () => {
   const { observer, counts } = create();
-  observer.authenticated("PASSWORD", "refused");
-  observer.authenticated("PASSWORD", "refused");
-  observer.authenticated("OAUTH", "unavailable");
+  observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
+  observer.judged("PASSWORD", { kind: "refused", reason: "wrong" });
+  observer.judged("OAUTH", { kind: "failed", error: new Error("down") });
   assert.deepEqual(counts(), [
     'authentications_total{authenticator="PASSWORD",result="refused"} 2',
     'authentications_total{authenticator="OAUTH",result="unavailable"} 1',

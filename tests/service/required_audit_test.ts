@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { assemble } from "../../src/service/assembly/assemble.ts";
 import type { Route } from "../../src/service/http/router.ts";
 import { createService } from "../../src/service/service.ts";

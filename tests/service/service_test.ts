@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { createLogger } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { createService } from "../../src/service/service.ts";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { createSite } from "../system/running_service.ts";

@@ -3,7 +3,7 @@ import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
 import type { Share } from "../../src/sharing/share.ts";
-import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import { DRAFT, USE } from "./store/conformance.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 

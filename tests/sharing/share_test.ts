@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
-import { isOver } from "../../src/sharing/share.ts";
+import fc from "fast-check";
+import {
+  type AccessLevel,
+  EVERYBODY,
+  exactness,
+  grants,
+  groupOf,
+  groupTarget,
+  isOver,
+  parseAccessLevel,
+  parseTarget,
+} from "../../src/sharing/share.ts";
 import { DRAFT } from "./store/conformance.ts";
+import { canonicalDn, InvalidName } from "../../src/model/distinguished_name.ts";
 
 /** The end in seconds, how many uses are left, the clock in milliseconds, and whether the share is over. */
 const ENDS:
@@ -19,3 +31,93 @@ for (const [expires, usesLeft, now, over] of ENDS) {
     assert.equal(isOver({ ...DRAFT, expires, ...(usesLeft !== undefined && { usesLeft }) }, now), over);
   });
 }
+
+const LEVELS = ["NONE", "READ", "WRITE", "MODIFY", "DROP"] as const;
+
+const WANTED_IS_GRANTED: Readonly<Record<AccessLevel, readonly AccessLevel[]>> = {
+  NONE: ["NONE"],
+  READ: ["NONE", "READ"],
+  WRITE: ["NONE", "READ", "WRITE"],
+  MODIFY: ["NONE", "READ", "WRITE", "MODIFY"],
+  DROP: ["NONE", "DROP"],
+};
+for (const granted of LEVELS) {
+  Deno.test(`grants() lets ${granted} do ${WANTED_IS_GRANTED[granted].join(", ")}, and no more`, () => {
+    assert.deepEqual(LEVELS.filter((wanted) => grants(granted, wanted)), WANTED_IS_GRANTED[granted]);
+  });
+}
+
+Deno.test("parseAccessLevel() knows the levels by their upper-case names alone", () => {
+  assert.deepEqual(LEVELS.map(parseAccessLevel), LEVELS);
+  for (const other of ["", "read", "READ ", "DELETE"]) assert.equal(parseAccessLevel(other), undefined);
+});
+
+const TARGETS: readonly (readonly [text: string, target: string, group: string | undefined])[] = [
+  ["CN=Ann, O=Site", "cn=ann,o=site", undefined],
+  ["CN=ANONYMOUS, O=UNKNOWN, OU=UNKNOWN", EVERYBODY, undefined],
+  ["group:hpc", "group:hpc", "hpc"],
+  [" Group:HPC ", "group:HPC", "HPC"],
+  ["group:DOM\\hpc", "group:DOM\\hpc", "DOM\\hpc"],
+  ["CN=group:hpc", "cn=group:hpc", undefined],
+];
+for (const [text, target, group] of TARGETS) {
+  Deno.test(`parseTarget() takes ${JSON.stringify(text)} for ${target}`, () => {
+    assert.equal(parseTarget(text), target);
+    assert.equal(groupOf(target), group);
+    assert.equal(parseTarget(target), target);
+  });
+}
+
+const NONE = [
+  "group:",
+  "group: ",
+  "group: hpc",
+  "group:*",
+  "group:h?c",
+  "group:hpc,users",
+  "group:hpc:users",
+  "group:CN=Ann,O=Site",
+  `group:${EVERYBODY}`,
+  "group:root",
+  "group:0",
+  "group:DOM\\root",
+  "group:group:hpc",
+  "group:hpc\0",
+  "group:-hpc",
+  `group:${"x".repeat(200)}`,
+  "group",
+  "hpc",
+  "groups:hpc",
+  "group=hpc",
+];
+for (const text of NONE) {
+  Deno.test(`parseTarget() refuses ${JSON.stringify(text.slice(0, 40))}`, () => {
+    assert.throws(() => parseTarget(text), InvalidName);
+  });
+}
+
+Deno.test("a group is the name of no user: an older version finds nobody for whom it would be", () => {
+  fc.assert(fc.property(fc.string(), fc.string(), (before, after) => {
+    for (const text of [`group:${before}`, `${before}group:${after}`, `GROUP:${before}=${after}`]) {
+      let form: string | undefined;
+      try {
+        form = canonicalDn(text);
+      } catch (error) {
+        assert.ok(error instanceof InvalidName);
+      }
+      assert.equal(form === undefined ? undefined : groupOf(form), undefined);
+    }
+  }));
+});
+
+Deno.test("exactness() puts a user before a group, and a group before everybody", () => {
+  const targets = [EVERYBODY, groupTarget("hpc"), "cn=ann"];
+  assert.deepEqual(targets.map(exactness), [0, 1, 2]);
+});
+
+Deno.test("parseTarget() says where the name of a group begins that is none", () => {
+  assert.throws(
+    () => parseTarget("group:root"),
+    (error) => error instanceof InvalidName && error.position === "group:".length + 1,
+  );
+});

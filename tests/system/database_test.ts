@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DATABASE_PASSWORD, POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
-import { EVERYBODY } from "../../src/sharing/target.ts";
+import { EVERYBODY } from "../../src/sharing/share.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
 

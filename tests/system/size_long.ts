@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { runCommand } from "../../src/command/run_command.ts";
 import { SHARE_DATABASE } from "../../src/sharing/store/schema.ts";
-import { DatabaseShareStore } from "../../src/sharing/store/database_share_store.ts";
-import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore, ShareStore } from "../../src/sharing/store/share_store.ts";
 import { DatabaseRecordStore } from "../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import { openRecordStore, RECORD_DATABASE } from "../../src/store/sqlite_record_store.ts";
@@ -64,7 +63,7 @@ async function databaseTime(
 }
 
 /** Requests of clients, by what they do. */
-function requestsOf(shares: DatabaseShareStore, records: DatabaseRecordStore) {
+function requestsOf(shares: ShareStore, records: DatabaseRecordStore) {
   const live = (i: number) => `s${String(EXPIRED + 1 + i * 7919).padStart(7, "0")}`;
   const made: string[] = [];
   return {
@@ -115,7 +114,7 @@ Deno.test({
   await server.sql(database, "CREATE EXTENSION pg_stat_statements SCHEMA public");
   for (const sql of FILL) await server.sql(database, sql);
   const pool = new PostgresDatabase({ ...server.options(database), timeoutMs: 2000 });
-  const shares = new DatabaseShareStore(pool);
+  const shares = new ShareStore(pool);
   const measured: string[] = [];
 
   await t.step("requests of clients", async () => {

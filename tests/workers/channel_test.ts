@@ -1,12 +1,11 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
+import { type Answer, HeaderList, type HttpRequest } from "../../src/model/http_message.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { CoreChannel } from "../../src/workers/core_channel.ts";
 import { EdgeChannel } from "../../src/workers/edge_channel.ts";
 import { CHUNK_BYTES } from "../../src/workers/wire.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
 
 const GET: HttpRequest = {
   method: "GET",

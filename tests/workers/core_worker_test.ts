@@ -4,7 +4,7 @@ import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { CoreChannel } from "../../src/workers/core_channel.ts";
 import type { FromWorker, ToCoreWorker } from "../../src/workers/worker_message.ts";
 import { createSite } from "../system/running_service.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 
 Deno.test("a core that is told to close sends all that it logged and counted before it says that it has", async () => {
   await using site = await createSite();

@@ -1,6 +1,6 @@
 /** Makes the service of a configuration as a core does, and answers one login by password. Prints the status. */
 import { createLogger } from "../../src/logging/logger.ts";
-import { HeaderList } from "../../src/model/header_list.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createService } from "../../src/service/service.ts";
 

@@ -1,10 +1,10 @@
 import { groupNames, isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
-import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
+import { movesWithStart, patternsOf } from "../../model/wildcards.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
 import { ROLES } from "../access_rules.ts";
-import { didYouMean } from "../../config/did_you_mean.ts";
+import { suggestion } from "../../config/did_you_mean.ts";
 import {
   ATTRIBUTE_NAMES,
   type MapAttribute,
@@ -131,9 +131,8 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
 function expectedName(name: string): string {
   const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
   if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
-  const guess = didYouMean(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES]);
   return `not an attribute of this service, and not used${
-    guess === undefined ? "" : `, did you mean ${guess}?`
+    suggestion(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES])
   }`;
 }
 

@@ -1,5 +1,5 @@
 import { isUserAccount } from "../../model/account_name.ts";
-import { AnswerCache } from "../../model/answer_cache.ts";
+import { AnswerCache } from "../../model/single_flight.ts";
 import {
   type AttributeSet,
   type AttributeValues,

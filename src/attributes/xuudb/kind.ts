@@ -1,7 +1,6 @@
 import { flag, type Infer, port, text, url } from "../../config/key.ts";
 import { OPTIONAL } from "../../config/keys/attribute_keys.ts";
-import type { ConfigRead, Place } from "../../config/kind.ts";
-import { requireHttps } from "../../config/require_https.ts";
+import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { NEVER, type ProbeAnswer, type ProbeParts } from "../../outgoing/probed_kind.ts";
 import { attributeSourceKind } from "../attribute_source_kind.ts";
 

@@ -1,5 +1,9 @@
-import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
-import type { StandardAttribute } from "../../model/attributes.ts";
+import {
+  type AttributeSet,
+  type AttributeValues,
+  attributeValues,
+  type StandardAttribute,
+} from "../../model/attributes.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -10,7 +14,7 @@ import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
-import { AnswerCache } from "../../model/answer_cache.ts";
+import { AnswerCache } from "../../model/single_flight.ts";
 import { InvalidAnswer, JSON_FORM, SOAP_FORM, type WireForm, type XuudbRecord } from "./wire_form.ts";
 
 /** Options of {@link XuudbSource}. */

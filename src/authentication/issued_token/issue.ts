@@ -1,14 +1,14 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../check_identity.ts";
 import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
 import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";
-import { isValidAt } from "../../model/trust/validity.ts";
+import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { parseSignedToken } from "../signed_token.ts";
 import { familyClaims, shownToken } from "./registered_token.ts";
 import { readRestrictions, restrictionsClaim } from "./restrictions.ts";

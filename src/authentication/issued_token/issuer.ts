@@ -1,8 +1,13 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
-import { type Validity, validityOf } from "../../model/trust/validity.ts";
+import {
+  MOST_RSA_BITS,
+  USABLE_KEYS,
+  usableKeyOf,
+  type Validity,
+  validityOf,
+} from "../../model/trust/certificate_facts.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 
 /** Issuing server, from its certificate. */
 export interface Issuer {

@@ -16,7 +16,7 @@ import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
-import { isValidAt } from "../../model/trust/validity.ts";
+import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";

@@ -1,4 +1,4 @@
-import { AnswerCache } from "../../model/answer_cache.ts";
+import { AnswerCache } from "../../model/single_flight.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";

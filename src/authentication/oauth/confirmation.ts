@@ -1,7 +1,7 @@
 import { hash, X509Certificate } from "node:crypto";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
-import { sameSecret } from "../../model/same_secret.ts";
+import { sameSecret } from "../../model/secret.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";

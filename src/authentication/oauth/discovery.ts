@@ -1,4 +1,4 @@
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { isJsonObject } from "../json_object.ts";
 
 /** Used part of provider metadata (OIDC Discovery 1.0, 3; RFC 8414, 2). */

@@ -11,7 +11,11 @@ import {
   url,
 } from "../../config/key.ts";
 import { ASSIGNED, DISPLAY_NAME } from "../../config/read_assignments.ts";
-import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
+import {
+  ALLOW_PLAIN_HTTP,
+  DERIVED_LIFETIME,
+  SHOW_CERTIFICATE,
+} from "../../config/keys/authentication_keys.ts";
 
 /** Configuration keys of OAuth. */
 export const KEYS = {

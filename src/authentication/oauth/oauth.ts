@@ -1,9 +1,8 @@
 import type { Logger } from "../../logging/logger.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { type Clock, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
-import type { Schedule } from "../../model/schedule.ts";
 import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";

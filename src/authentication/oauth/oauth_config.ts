@@ -1,7 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import type { Infer } from "../../config/key.ts";
-import type { ConfigRead, Place } from "../../config/kind.ts";
-import { requireHttps } from "../../config/require_https.ts";
+import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { readAssignments } from "../../config/read_assignments.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import type { KindConfig } from "../../config/kind_config.ts";
-import { counted } from "../../model/counted.ts";
+import type { KindConfig } from "../../config/service_config.ts";
+import { counted } from "../../model/text.ts";
 import { Secret } from "../../model/secret.ts";
 import {
   NEVER,

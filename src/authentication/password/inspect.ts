@@ -1,5 +1,5 @@
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
+import { inspectFile } from "../../model/regular_file.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { parsePasswordFile } from "./password_table.ts";
 

@@ -1,3 +1,4 @@
+import { scryptSync } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
@@ -78,9 +79,14 @@ function hasName(
   return credential === undefined || credential === FINGERPRINTS.of(entry, login);
 }
 
+/** Characters of the shortest salt that is taken for random. */
+const RANDOM_SALT = 12;
+
 const FINGERPRINTS = new EntryFingerprints<PasswordEntry>("password", ({ hash: stored }) => {
   const { hash, salt } = formatStoredHash(stored);
-  return `${hash}:${salt}`;
+  // Tokens show the fingerprint: an MD5 hash without a random salt would be guessed from it too quickly.
+  const isWeak = stored.kind === "md5" && salt.length < RANDOM_SALT;
+  return `${isWeak ? scryptSync(hash, salt, 32).toString("base64") : hash}:${salt}`;
 });
 
 /** Reports whether any enabled user has this name; builds the index on demand. */

@@ -1,11 +1,10 @@
 import { Buffer } from "node:buffer";
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, unlessAborted } from "../../model/clock.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import { httpError } from "../../model/http_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import type { EndedLogins, ProviderSession, Renewal } from "../authenticator.ts";
 import { isJsonObject } from "../json_object.ts";

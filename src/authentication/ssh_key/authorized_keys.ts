@@ -1,4 +1,4 @@
-import { trimCharacters } from "../../model/trim.ts";
+import { trimCharacters } from "../../model/text.ts";
 import { type KeyConditions, parseKeyOptions } from "./key_options.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "./public_key.ts";
 import { splitOptions, splitWord } from "./line_words.ts";

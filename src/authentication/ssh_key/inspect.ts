@@ -1,9 +1,8 @@
+import type { KindConfig } from "../../config/service_config.ts";
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
-import type { KindConfig } from "../../config/kind_config.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
+import { inspectFile, readRegularFile } from "../../model/regular_file.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
-import { readRegularFile } from "../../model/regular_file.ts";
 import { parseAuthorities } from "./certificate/authorities_file.ts";
 import { readRevokedKeys } from "./certificate/revoked_keys.ts";
 import { checkTemplate } from "./dn_template.ts";

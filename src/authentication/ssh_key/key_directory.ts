@@ -1,6 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
+import { type Stopwatch, stopwatch, unlessAborted } from "../../model/clock.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";

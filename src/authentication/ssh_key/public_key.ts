@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, type KeyObject } from "node:crypto";
-import { MOST_RSA_BITS } from "../../model/trust/usable_key.ts";
+import { MOST_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 import { UnusableKey, WireReader } from "./wire_reader.ts";
 
 /** User's public key. */

@@ -1,11 +1,10 @@
 import type { Logger } from "../../logging/logger.ts";
-import type { Stopwatch } from "../../model/clock.ts";
+import { type Stopwatch, unlessAborted } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { authorityInLine } from "./certificate/authorities_file.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
 
 /** Logical server whose daemon reads users' `authorized_keys`. */
 export interface KeySource {

@@ -1,10 +1,13 @@
 import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.ts";
-import type { ConfigRead, Place } from "../../config/kind.ts";
+import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
-import { requireHttps } from "../../config/require_https.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 import { ASSIGNED, DISPLAY_NAME, readAssignments } from "../../config/read_assignments.ts";
-import { ALLOW_PLAIN_HTTP, DERIVED_LIFETIME, SHOW_CERTIFICATE } from "../authenticator_kind.ts";
+import {
+  ALLOW_PLAIN_HTTP,
+  DERIVED_LIFETIME,
+  SHOW_CERTIFICATE,
+} from "../../config/keys/authentication_keys.ts";
 
 /** Configuration keys of Unity. */
 export const KEYS = {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, type X509Certificate } from "node:crypto";
-import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
+import { USABLE_KEYS, usableKeyOf } from "../../model/trust/certificate_facts.ts";
 import type { TimeSlicer } from "../../model/time_slicing.ts";
 import { ENVELOPED, EXCLUSIVE_C14N, InvalidResponse, SIGNATURE } from "./saml_names.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";

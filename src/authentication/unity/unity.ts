@@ -25,7 +25,7 @@ import type { UnityConfig } from "./keys.ts";
 import { readSamlResponse } from "./saml_response.ts";
 import { isSignedBy } from "../../model/trust/signed_by.ts";
 import { sortTrust } from "../../model/trust/trusted_certificates.ts";
-import { isValidAt, validityOf } from "../../model/trust/validity.ts";
+import { isValidAt, validityOf } from "../../model/trust/certificate_facts.ts";
 import type { Signers } from "./signed_element.ts";
 
 /** Dependencies of Unity authenticators. */

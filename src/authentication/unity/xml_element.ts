@@ -1,5 +1,5 @@
 import { InvalidResponse } from "./saml_names.ts";
-import { trimCharacters } from "../../model/trim.ts";
+import { trimCharacters } from "../../model/text.ts";
 
 const MAX_LENGTH = 256 * 1024; // characters
 const MAX_DEPTH = 64;

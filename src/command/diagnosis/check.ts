@@ -1,6 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
-import { counted } from "../../model/counted.ts";
+import { counted, printable } from "../../model/text.ts";
 import { corePermissions, edgePermissions, resolveHost } from "../../workers/permissions.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
@@ -11,7 +11,6 @@ import { fixOf, withRemedy } from "./fix.ts";
 import { inspectStart } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
 import { AS_ROOT, SURROUNDINGS } from "../surroundings.ts";
-import { printable } from "../../model/printable.ts";
 import { certificateName } from "../../model/certificate_subject.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { describePermission, sortTrust } from "../../model/trust/trusted_certificates.ts";

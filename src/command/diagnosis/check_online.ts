@@ -1,11 +1,14 @@
 import type { OfKind } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { DatabaseConfig, LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
-import type { Fault } from "../../daemon/exchange.ts";
-import { probeDaemon } from "../../daemon/probe_daemon.ts";
+import { exchange } from "../../daemon/command_connection.ts";
+import { DAEMON_LIMITS } from "../../daemon/daemon_pool.ts";
+import { encodePing } from "../../daemon/encode_command.ts";
+import { describeFailure, failure, type Fault } from "../../daemon/exchange.ts";
+import { parsePing } from "../../daemon/parse_reply.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { counted } from "../../model/counted.ts";
+import { counted } from "../../model/text.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { type ProbedKind, type ProbedRemote, REACH } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
@@ -69,20 +72,26 @@ function checkDaemons(
   { own, clock }: Parts,
 ): Promise<readonly Finding[]>[] {
   return instances.map(async ({ expectedDn, ...instance }, i) => {
-    const probe = await probeDaemon({ ...instance, expectedDn }, {
-      tls: () => own.daemonMaterial(name),
+    const { commandHost, commandPort, ssl, allowUnverifiable } = instance;
+    const material = () => own.daemonMaterial(name);
+    const tls = ssl ? { material, expectedDn, allowUnverifiable } : undefined;
+    // Always completes, since a broken connection hangs a daemon.
+    const pinged = await exchange({ host: commandHost, port: commandPort, tls }, encodePing(), {
+      limits: () => DAEMON_LIMITS,
+      signal: new AbortController().signal,
       clock,
     });
-    const { commandHost, commandPort } = instance;
-    const limit = probe.kind === "answered" && probe.sessionLimit !== undefined
-      ? `, at most ${probe.sessionLimit} sessions per account`
-      : "";
+    const reply = pinged.kind === "answered" ? parsePing(pinged.reply) : undefined;
+    const failed = pinged.kind === "failed" ? pinged : failure("invalid-reply", "after");
+    const limit = reply?.sessionLimit === undefined
+      ? ""
+      : `, at most ${reply.sessionLimit} sessions per account`;
     return [{
       system: `daemon ${instances.length === 1 ? name : `${name}-${i + 1}`}`,
       address: `${commandHost}:${commandPort}`,
-      ok: probe.kind === "answered",
-      found: probe.kind === "answered" ? `UFTPD ${probe.version}${limit}` : probe.reason,
-      fix: probe.kind === "answered" ? undefined : daemonFix(probe.fault),
+      ok: reply !== undefined,
+      found: reply === undefined ? describeFailure(failed) : `UFTPD ${reply.version}${limit}`,
+      fix: reply === undefined ? daemonFix(failed.fault) : undefined,
     }];
   });
 }

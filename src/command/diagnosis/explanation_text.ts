@@ -6,7 +6,7 @@ import type {
   Explanation,
   ServerStep,
   SourceStep,
-} from "../../service/explanation/explanation.ts";
+} from "../../service/explanation/explain.ts";
 import { textTable } from "../text_table.ts";
 
 /** Formats an explanation in the order in which the service decides. */

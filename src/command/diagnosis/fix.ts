@@ -1,5 +1,5 @@
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 
 /** Reads what a remedy needs from a message; `undefined` if the rule does not apply. */
 type Match = (expected: string) => readonly string[] | undefined;
@@ -63,7 +63,11 @@ const OF_FILES: readonly Rule[] = [
     /chmod [^\s)]+(?: [^\s)]+)?/,
     ({ file }, command) => command.split(" ")[2] === undefined ? `${command} ${file}` : command,
   ],
-  [after("convert it: "), (_diagnostic, command) => command],
+  [
+    after("convert it: "),
+    (diagnostic, command) =>
+      diagnostic.key === undefined ? command : `${command} # then name the new file at ${place(diagnostic)}`,
+  ],
   [
     /expected UTF-8 text/,
     ({ file }) => `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`,

@@ -3,7 +3,7 @@ import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
-import { inspectFile } from "../../model/inspect_file.ts";
+import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** Files of users, keys, attributes and reservations in a configuration. */

@@ -1,8 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseConfig } from "../../config/service_config.ts";
-import { counted } from "../../model/counted.ts";
-import { readRegularFile } from "../../model/regular_file.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { counted } from "../../model/text.ts";
+import { readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
 import { copyDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseConfig } from "../../config/service_config.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../model/counted.ts";
+import { counted } from "../../model/text.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Imported } from "../../sharing/administration.ts";
 

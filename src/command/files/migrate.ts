@@ -12,8 +12,7 @@ import {
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./imported_shares.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
-import type { HandWork } from "./migration/by_hand.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
 const CONF = "conf";
@@ -25,9 +24,9 @@ export const migrate = defineCommand({
   details: [
     "The folder is that of the Java service (containing conf/), or of its configuration, for example /etc/unicore/authserver. Unpack an archive first, where its configuration expects it. The command changes nothing in it and overwrites nothing: if conf/ exists already, it imports only the shares. It writes start and stop scripts to bin/.",
     "It also copies files outside the old conf/ that container.properties names by a relative path, for example certs/.",
-    "It adapts paths in the copy and shows the changed lines. It lists manual steps, with commands if possible: Java key stores, XACML policies, MVEL expressions, certificates of X.509 version 1.",
+    "It adapts paths in the copy and shows the changed lines. It lists certificates of X.509 version 1, which need a replacement.",
     "It imports shares of a stopped Java service: from PostgreSQL directly; for H2 and MySQL it prints the command that dumps them, and imports the dump when you run migrate again. Existing shares stay unchanged, so you can repeat it.",
-    "The command runs authserver check at the end and returns its exit status.",
+    "At the end the command runs authserver check, which names the remaining steps with commands if possible, and returns its exit status.",
   ],
   operands: { folder: "Folder of the Java service, or of its configuration" },
   options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
@@ -36,7 +35,7 @@ export const migrate = defineCommand({
   const { findJavaInstallation, readFiles, readFilesBeside } = await import(
     "./migration/java_installation.ts"
   );
-  const { needsAHand } = await import("./migration/by_hand.ts");
+  const { oldCertificates } = await import("./migration/old_certificates.ts");
   const { moveShares } = await import("./migration/java_shares.ts");
   const prefix = prefixOf(given);
   const operand = given.operand("folder");
@@ -64,7 +63,7 @@ export const migrate = defineCommand({
       ? [`${CONF}: is there already and stays as it is`]
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
     changes,
-    byHand: isThere ? [] : needsAHand([...here, ...beside.files]),
+    oldCertificates: isThere ? [] : oldCertificates([...here, ...beside.files], `${CONF}/${MAIN_FILE}`),
     shares: await moveShares(
       installation,
       main,
@@ -86,12 +85,12 @@ interface Done {
   readonly beside: readonly string[];
   readonly left: readonly string[];
   readonly changes: readonly (ChangedLine & { readonly file: string })[];
-  readonly byHand: readonly HandWork[];
+  readonly oldCertificates: readonly string[];
   readonly shares: MovedShares | undefined;
   readonly scripts: readonly string[];
 }
 
-function textOf({ from, files, beside, left, changes, byHand, shares, scripts }: Done): string {
+function textOf({ from, files, beside, left, changes, oldCertificates, shares, scripts }: Done): string {
   return [
     `${files} files copied from ${from} to ${CONF}\n`,
     ...beside.map((path) => `copied: ${path}\n`),
@@ -101,8 +100,10 @@ function textOf({ from, files, beside, left, changes, byHand, shares, scripts }:
       `\n${file}:\n`,
       ...lines.map(({ line, before, after }) => `  ${line}: - ${before}\n  ${line}: + ${after}\n`),
     ]),
-    byHand.length > 0 ? "\nNeeds a hand:\n" : "",
-    ...byHand.map(({ topic, what }) => `  ${topic}\n${what.map((line) => `    ${line}\n`).join("")}`),
+    oldCertificates.length > 0
+      ? "\nCertificates of X.509 version 1, which prove nothing and are refused; have new ones issued:\n"
+      : "",
+    ...oldCertificates.map((line) => `  ${line}\n`),
     shares === undefined ? "" : sharesText(shares),
   ].join("");
 }

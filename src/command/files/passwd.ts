@@ -20,7 +20,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { configFile, configurationFolder } from "../config_option.ts";
 import { placesOf } from "../configuration_places.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
 import { weakness } from "../weak_password.ts";
 

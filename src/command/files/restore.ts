@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { counted } from "../../model/counted.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { counted } from "../../model/text.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import { closeForGood, databaseDamage } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { askRunning, NotRunning } from "../running/ask_running.ts";

@@ -1,5 +1,4 @@
-import { counted } from "../../model/counted.ts";
-import { printable } from "../../model/printable.ts";
+import { counted, printable } from "../../model/text.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import { importedReport } from "./imported_shares.ts";
 import type { Share, Use } from "../../sharing/share.ts";

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
-import { unlessAbsent } from "../../model/unless_absent.ts";
+import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
@@ -27,7 +27,7 @@ export async function withShareDatabase<T>(
     return await withShared(config, config.sharing.database, servers, work);
   }
   const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
-  const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
+  const { openShareStore } = await import("../../sharing/store/share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);
@@ -48,8 +48,8 @@ async function withShared<T>(
   servers: readonly string[],
   work: (database: ShareDatabase) => Promise<T>,
 ): Promise<T> {
-  const { DatabaseShareStore } = await import("../../sharing/store/database_share_store.ts");
-  const store = new DatabaseShareStore(await openSharedDatabase(config, chosen));
+  const { ShareStore } = await import("../../sharing/store/share_store.ts");
+  const store = new ShareStore(await openSharedDatabase(config, chosen));
   try {
     return await work({ administration: new ShareAdministration(store, Date.now), servers });
   } catch (error) {

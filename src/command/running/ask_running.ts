@@ -14,7 +14,7 @@ import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { KeyReader } from "../../config/key_reader.ts";
 import type { LoadOptions } from "../../config/load.ts";
-import { loadProperties } from "../../config/load_properties.ts";
+import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
 import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 

@@ -1,13 +1,12 @@
-import { counted } from "../../model/counted.ts";
+import { counted, printable } from "../../model/text.ts";
+import { parseDuration } from "../../model/clock.ts";
 import { InvalidAdminRequest, LONGEST_BAN, subjectOf } from "../../resource/admin/admin_request.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
-import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
 const SUBJECT_OPTIONS = {

@@ -1,5 +1,5 @@
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { clusterTroubles, sinkTroubles } from "./status_text.ts";
 
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */

@@ -1,4 +1,4 @@
-import { printable } from "../../model/printable.ts";
+import { printable } from "../../model/text.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { listAt, member, numberAt } from "./reply_value.ts";

@@ -1,7 +1,7 @@
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { askRunning, NotRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { parseDuration } from "../../model/duration.ts";
+import { parseDuration } from "../../model/clock.ts";
 import { nagiosStatus, type PluginResult, pluginResult } from "./nagios_status.ts";
 import { formatStatus, troubles } from "./status_text.ts";
 

@@ -1,6 +1,5 @@
-import { counted } from "../../model/counted.ts";
+import { counted, printable } from "../../model/text.ts";
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { printable } from "../../model/printable.ts";
 import { textTable } from "../text_table.ts";
 
 /** What is wrong with a running service, in its own words; nothing if all is well. */

@@ -1,4 +1,4 @@
-import { counted } from "../../model/counted.ts";
+import { counted } from "../../model/text.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { textTable } from "../text_table.ts";

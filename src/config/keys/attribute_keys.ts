@@ -1,5 +1,4 @@
-import { className, flag, list, oneOf, optional } from "../key.ts";
-import { section } from "../section.ts";
+import { className, flag, list, oneOf, optional, section } from "../key.ts";
 
 /** Ways to combine sources (authentication.md 7.7). */
 export const COMBINING_POLICIES = [
@@ -27,7 +26,6 @@ export const CHAIN = {
 export const ATTRIBUTES = section({
   prefix: "container.security.attributes.",
   title: "Attribute sources",
-  unknown: "error",
   keys: CHAIN,
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
@@ -36,7 +34,6 @@ export const ATTRIBUTES = section({
 export const DYNAMIC_ATTRIBUTES = section({
   prefix: "container.security.dynamicAttributes.",
   title: "Dynamic attribute sources",
-  unknown: "error",
   keys: CHAIN,
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
@@ -52,7 +49,6 @@ export const OPTIONAL = flag({
 export const SOURCE = section({
   prefix: "container.security.attributes.<source>.",
   title: "One attribute source",
-  unknown: "error",
   anyCase: true,
   keys: {
     class: optional(className({

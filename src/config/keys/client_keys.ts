@@ -1,11 +1,9 @@
-import { flag, host, integer, list, oneOf, optional, port, secretText, text } from "../key.ts";
-import { section } from "../section.ts";
+import { flag, host, integer, list, oneOf, optional, port, secretText, section, text } from "../key.ts";
 
 /** Connections of this service to identity providers and attribute sources (rest-api.md 3.4, authentication.md 5.1). */
 export const CLIENT = section({
   prefix: "container.client.",
   title: "Outgoing requests",
-  unknown: "error",
   keys: {
     hostnameChecking: oneOf(["NONE", "WARN", "FAIL"], {
       name: "serverHostnameChecking",

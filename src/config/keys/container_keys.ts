@@ -1,11 +1,9 @@
-import { flag, host, integer, oneOf, optional, port, text, url } from "../key.ts";
-import { section } from "../section.ts";
+import { flag, host, integer, oneOf, optional, port, section, text, url } from "../key.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
 export const CONTAINER = section({
   prefix: "container.",
   title: "Service",
-  unknown: "error",
   keys: {
     host: host({
       help: "Interface to listen on: a host name or address of this machine, or 0.0.0.0 for all",
@@ -91,7 +89,6 @@ export const FEATURES = section({
 export const LOGGING = section({
   prefix: "container.logging.",
   title: "Logs",
-  unknown: "error",
   keys: {
     level: oneOf(["debug", "info", "warn", "error"], {
       help: "Minimum level of log entries",
@@ -129,7 +126,6 @@ export const LOGGING = section({
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
-  unknown: "error",
   keys: {
     file: optional(text({
       help:
@@ -159,7 +155,6 @@ export const AUDIT = section({
 export const CONTROL = section({
   prefix: "container.control.",
   title: "Control",
-  unknown: "error",
   keys: {
     socket: optional(text({
       help:
@@ -173,7 +168,6 @@ export const CONTROL = section({
 export const METRICS = section({
   prefix: "container.metrics.",
   title: "Metrics",
-  unknown: "error",
   keys: {
     port: optional(
       port({

@@ -1,11 +1,9 @@
-import { addressRanges, flag, integer, list, oneOf, optional, text } from "../key.ts";
-import { section } from "../section.ts";
+import { addressRanges, flag, integer, list, oneOf, optional, section, text } from "../key.ts";
 
 /** HTTPS listener (rest-api.md 3.4). */
 export const HTTP_SERVER = section({
   prefix: "container.httpServer.",
   title: "HTTPS listener",
-  unknown: "error",
   keys: {
     requireClientCertificate: flag({
       name: "requireClientAuthn",

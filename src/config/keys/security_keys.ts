@@ -1,11 +1,20 @@
-import { addressRanges, className, flag, integer, items, optional, path, secretText, text } from "../key.ts";
-import { section } from "../section.ts";
+import {
+  addressRanges,
+  className,
+  flag,
+  integer,
+  items,
+  optional,
+  path,
+  secretText,
+  section,
+  text,
+} from "../key.ts";
 
 /** General security settings (rest-api.md 3.5). */
 export const SECURITY = section({
   prefix: "container.security.",
   title: "Security",
-  unknown: "error",
   keys: {
     tls: flag({
       name: "sslEnabled",
@@ -43,7 +52,6 @@ export const SECURITY = section({
 export const GATEWAY = section({
   prefix: "container.security.gateway.",
   title: "Gateway",
-  unknown: "error",
   keys: {
     enabled: flag({
       name: "enable",
@@ -71,7 +79,6 @@ export const GATEWAY = section({
 export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",
-  unknown: "error",
   keys: {
     lifetimeSeconds: integer({
       name: "lifetime",
@@ -104,7 +111,6 @@ export const ISSUED_TOKENS = section({
 export const BROWSERS = section({
   prefix: "container.security.browser.",
   title: "Browser sessions",
-  unknown: "error",
   keys: {
     idleSeconds: integer({
       name: "idleTime",
@@ -135,7 +141,6 @@ export const BROWSERS = section({
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",
-  unknown: "error",
   keys: {
     enabled: flag({ name: "enable", help: "Enable login throttling", default: true, added: true }),
     maxFailures: integer({

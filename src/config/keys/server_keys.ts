@@ -9,17 +9,16 @@ import {
   optional,
   path,
   port,
+  section,
   text,
   timeZone,
   unlessUnfit,
 } from "../key.ts";
-import { section } from "../section.ts";
 
 /** Logical servers (specification 2.1). */
 export const AUTHSERVICE = section({
   prefix: "authservice.",
   title: "Transfer servers",
-  unknown: "error",
   keys: {
     servers: list({ help: "Names of the logical servers, as users see them", default: [] }),
     resolveClientNames: flag({

@@ -1,11 +1,21 @@
-import { className, flag, hosts, integer, list, optional, path, ports, secretText, text } from "../key.ts";
-import { section } from "../section.ts";
+import {
+  className,
+  flag,
+  hosts,
+  integer,
+  list,
+  optional,
+  path,
+  ports,
+  secretText,
+  section,
+  text,
+} from "../key.ts";
 
 /** Data sharing (rest-api.md 3.6). */
 export const SHARE = section({
   prefix: "share.",
   title: "Data sharing",
-  unknown: "error",
   keys: {
     servers: list({
       help: "Logical servers on which users may share data. If not set, no server",
@@ -53,7 +63,6 @@ const OURS = "the service manages its database itself";
 export const PERSISTENCE = section({
   prefix: "persistence.",
   title: "Share store",
-  unknown: "error",
   keys: {
     directory: optional(path({
       help:
@@ -82,7 +91,6 @@ export const PERSISTENCE = section({
 export const NO_POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",
-  unknown: "error",
   keys: {},
   ignored: {
     "database*": SQLITE,
@@ -100,7 +108,6 @@ export const NO_POSTGRES = section({
 export const POSTGRES = section({
   prefix: "persistence.",
   title: "PostgreSQL",
-  unknown: "error",
   keys: {
     hosts: hosts({
       name: "host",

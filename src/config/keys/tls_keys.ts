@@ -1,11 +1,9 @@
-import { flag, integer, items, oneOf, optional, path, secretText, text } from "../key.ts";
-import { section } from "../section.ts";
+import { flag, integer, items, oneOf, optional, path, secretText, section, text } from "../key.ts";
 
 /** Own certificate and key (specification 1; rest-api.md 3.5). */
 export const CREDENTIAL = section({
   prefix: "container.security.credential.",
   title: "Certificate and key of the service",
-  unknown: "error",
   keys: {
     path: path({ help: "Key store (PKCS#12) or certificate (PEM, DER)" }),
     format: optional(oneOf(["pem", "pkcs12", "der", "jks"], {
@@ -78,47 +76,26 @@ const TRUST_IGNORED = {
   "revocation*": "the service checks revocation lists only",
 };
 
-/** Trusted certificates (specification 1; rest-api.md 3.5). */
-export const TRUSTSTORE = section({
-  prefix: "container.security.truststore.",
-  title: "Trusted certificates (default)",
-  unknown: "error",
-  keys: TRUST_KEYS,
-  ignored: TRUST_IGNORED,
-});
+function truststore(prefix: string, title: string) {
+  return section({ prefix, title, keys: TRUST_KEYS, ignored: TRUST_IGNORED });
+}
 
-/** Truststore for clients. Default: the common one. */
-export const CLIENT_TRUSTSTORE = section({
-  prefix: "container.security.clientTruststore.",
-  title: "Trusted certificates of clients",
-  unknown: "error",
-  keys: TRUST_KEYS,
-  ignored: TRUST_IGNORED,
-});
-
-/** Truststore for identity providers and attribute sources. */
-export const PROVIDER_TRUSTSTORE = section({
-  prefix: "container.security.providerTruststore.",
-  title: "Trusted certificates of identity providers",
-  unknown: "error",
-  keys: TRUST_KEYS,
-  ignored: TRUST_IGNORED,
-});
-
-/** Truststore for the daemons of one server. */
-export const SERVER_TRUSTSTORE = section({
-  prefix: "authservice.server.<server>.truststore.",
-  title: "Trusted certificates of the daemons of a server",
-  unknown: "error",
-  keys: TRUST_KEYS,
-  ignored: TRUST_IGNORED,
-});
-
+/** Trusted certificates (specification 1; rest-api.md 3.5), and those for one purpose. */
+export const TRUSTSTORE = truststore("container.security.truststore.", "Trusted certificates (default)");
+export const CLIENT_TRUSTSTORE = truststore(
+  "container.security.clientTruststore.",
+  "Trusted certificates of clients",
+);
+export const PROVIDER_TRUSTSTORE = truststore(
+  "container.security.providerTruststore.",
+  "Trusted certificates of identity providers",
+);
+export const SERVER_TRUSTSTORE = truststore(
+  "authservice.server.<server>.truststore.",
+  "Trusted certificates of the daemons of a server",
+);
 /** Certificates of SAML issuers (authentication.md 5.4). */
-export const TRUSTED_ASSERTION_ISSUERS = section({
-  prefix: "container.security.trustedAssertionIssuers.",
-  title: "Trusted SAML issuers",
-  unknown: "error",
-  keys: TRUST_KEYS,
-  ignored: TRUST_IGNORED,
-});
+export const TRUSTED_ASSERTION_ISSUERS = truststore(
+  "container.security.trustedAssertionIssuers.",
+  "Trusted SAML issuers",
+);

@@ -1,5 +1,4 @@
 import { X509Certificate } from "node:crypto";
-import { pemBlocks } from "./pem.ts";
 
 const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 
@@ -17,6 +16,14 @@ export function certificatesOfPem(text: string): X509Certificate[] {
 /** Parses a DER certificate. */
 export function certificateOfDer(der: Uint8Array): X509Certificate {
   return parse(() => der);
+}
+
+/** Parses PEM certificates, or one in DER. @throws {UnusableStore} Without a certificate. */
+export function certificatesIn(bytes: Uint8Array): X509Certificate[] {
+  if (!isPem(bytes)) return [certificateOfDer(bytes)];
+  const certificates = certificatesOfPem(new TextDecoder().decode(bytes));
+  if (certificates.length === 0) throw new UnusableStore("expected a certificate in PEM or DER form");
+  return certificates;
 }
 
 function parse(der: () => Uint8Array): X509Certificate {
@@ -39,3 +46,30 @@ export function subjectOf({ subject, subjectAltName }: X509Certificate): string 
 
 /** Error for an unusable certificate, key or store; names no secret. */
 export class UnusableStore extends Error {}
+
+interface PemBlock {
+  readonly label: string; // such as `CERTIFICATE`
+  readonly text: string; // with first and last line
+}
+
+const BEGIN = "-----BEGIN ";
+const END = "-----END ";
+const DASHES = "-----";
+
+/** Yields PEM blocks in order in one pass, ignoring other text and blocks with mismatched labels. */
+export function* pemBlocks(text: string): Generator<PemBlock> {
+  let end = -1;
+  for (let at = text.indexOf(BEGIN); at >= 0; at = text.indexOf(BEGIN, at)) {
+    const start = at;
+    at += BEGIN.length;
+    const stop = text.indexOf(DASHES, at);
+    // Keep the end for several beginnings, to stay linear.
+    if (end < at) end = text.indexOf(END, at);
+    if (stop < 0 || end < 0) return;
+    const label = text.slice(at, stop);
+    const last = `${END}${label}${DASHES}`;
+    if (!text.startsWith(last, end)) continue;
+    at = end + last.length;
+    yield { label, text: text.slice(start, at) };
+  }
+}

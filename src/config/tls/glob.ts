@@ -6,12 +6,7 @@ export function isPattern(path: string): boolean {
   return /[*?]/.test(path);
 }
 
-/**
- * Returns matching files, sorted. `*` matches any text without slash, `?` one letter, in every part; dot files need an
- * explicit dot.
- * @param pattern Absolute.
- * @returns `folders`: searched folders; missing or unreadable ones are empty.
- */
+/** Returns the files like an absolute pattern with `*` and `?`, sorted, and the folders that were searched. */
 export async function filesLike(
   pattern: string,
 ): Promise<{ readonly files: string[]; readonly folders: string[] }> {

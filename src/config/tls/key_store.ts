@@ -1,13 +1,6 @@
-import type { KeyObject, X509Certificate } from "node:crypto";
 import { type Pkcs12Content, readPkcs12, WrongPassword } from "./pkcs12_certificates.ts";
 import { privateKeyOfDer } from "./private_key.ts";
 import { UnusableStore } from "./certificates.ts";
-
-/** PKCS#12 content with a key. */
-interface KeyStoreContent {
-  readonly key: KeyObject;
-  readonly certificates: readonly X509Certificate[]; // leaf first
-}
 
 /** Reports whether bytes are a Java key store (JKS or JCEKS). */
 export function isJavaKeyStore(bytes: Uint8Array): boolean {
@@ -15,22 +8,16 @@ export function isJavaKeyStore(bytes: Uint8Array): boolean {
   return magic === "feedfeed" || magic === "cececece";
 }
 
-/** Returns the file and command to convert a Java key store. */
-export function conversionOf(path: string): { readonly target: string; readonly command: string } {
+/** @throws {UnusableStore} Always; the message has the conversion command. */
+export function refuseJavaKeyStore(path: string): never {
   const target = `${path.replace(/\.(?:jks|jceks|keystore)$/i, "")}.p12`;
   const command =
     `keytool -importkeystore -srckeystore ${path} -destkeystore ${target} -deststoretype pkcs12`;
-  return { target, command };
-}
-
-/** @throws {UnusableStore} Always; the message has the conversion command. */
-export function refuseJavaKeyStore(path: string): never {
-  const { command } = conversionOf(path);
   throw new UnusableStore(`expected PKCS#12, this is a Java key store; convert it: ${command}`);
 }
 
 /** Opens a PKCS#12 store, also with RC2 and 3DES (design note 7). @throws {UnusableStore} */
-export function openKeyStore(pfx: Uint8Array, password: string | undefined): KeyStoreContent {
+export function openKeyStore(pfx: Uint8Array, password: string | undefined) {
   const { certificates, keys: [der] } = read(pfx, password);
   if (der === undefined) {
     throw new UnusableStore("expected a key store with a private key, this one holds certificates only");

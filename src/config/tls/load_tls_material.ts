@@ -1,22 +1,19 @@
-import type { X509Certificate } from "node:crypto";
+import type { KeyObject, X509Certificate } from "node:crypto";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import { reason } from "../load_properties.ts";
+import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
-import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
-import { describeValidity, validityOf } from "../../model/trust/validity.ts";
-import { subjectOf, UnusableStore } from "./certificates.ts";
-import { type Credential, readCredentialFiles } from "./credential.ts";
+import {
+  describeValidity,
+  USABLE_KEYS,
+  usableKeyOf,
+  validityOf,
+} from "../../model/trust/certificate_facts.ts";
+import { certificatesIn, isPem, subjectOf, UnusableStore } from "./certificates.ts";
 import { loadTruststore } from "./truststore.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-
-/** Loaded material with diagnostics. */
-interface LoadedTlsMaterial {
-  readonly material?: TlsMaterial; // absent after errors or without a credential
-  readonly diagnostics: readonly Diagnostic[];
-  readonly credentialFiles: readonly string[]; // watch these, absolute
-  readonly truststoreFiles: readonly string[]; // watch these files and searched folders
-}
+import { isJavaKeyStore, openKeyStore, refuseJavaKeyStore } from "./key_store.ts";
+import { hasPrivateKey, privateKeyOfDer, privateKeyOfPem } from "./private_key.ts";
 
 /** Loads certificate, key and anchors: PKCS#12, PEM or DER. @param now Milliseconds since the epoch. */
 export async function loadTlsMaterial(
@@ -27,7 +24,7 @@ export async function loadTlsMaterial(
     >
   >,
   now: number,
-): Promise<LoadedTlsMaterial> {
+) {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>
     store === undefined ? undefined : await loadTruststore(store, now);
@@ -44,7 +41,7 @@ export async function loadTlsMaterial(
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
   if (own?.credential === undefined || diagnostics.some(isError)) {
-    return { diagnostics, ...files };
+    return { material: undefined, diagnostics, ...files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -88,7 +85,8 @@ async function loadCredential(
   const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
   if (certificate === undefined || diagnostics.length > 0) return { diagnostics, files };
   const secret = keyPath ?? path;
-  if (await isPublic(secret)) {
+  const { mode } = await Deno.stat(secret);
+  if (mode !== null && (mode & 0o004) !== 0) {
     const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
     report("warning", expected, keyOrigin);
   }
@@ -96,7 +94,8 @@ async function loadCredential(
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
-    requireUsableKey(own);
+    // Issued tokens are verified with it.
+    if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
     const { kind, text } = describeValidity(validityOf(own), now);
     if (kind !== "valid") {
       report(
@@ -115,13 +114,62 @@ async function loadCredential(
   }
 }
 
-/** @throws {UnusableStore} If issued tokens could not be verified with the key. */
-function requireUsableKey(own: X509Certificate): void {
-  if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
+/** Certificate with chain and private key. */
+export interface Credential {
+  readonly key: KeyObject;
+  readonly certificates: readonly X509Certificate[]; // leaf first
 }
 
-/** Reports whether every local user can read a file. */
-async function isPublic(path: string): Promise<boolean> {
-  const { mode } = await Deno.stat(path);
-  return mode !== null && (mode & 0o004) !== 0;
+const PASSWORD_KEY = "container.security.credential.password";
+
+/** Reads certificate and key, by content (rest-api.md 3.5 goes by name). @throws {UnusableStore} */
+export function readCredentialFiles(
+  { path, format, password, keyPassword }: CredentialConfig,
+  files: { readonly certificate: Uint8Array; readonly key: Uint8Array | undefined },
+): Credential {
+  const found = files.key === undefined
+    ? readOne(path, files.certificate, password, keyPassword, format)
+    : { certificates: certificatesIn(files.certificate), key: readKey(files.key, password) };
+  const { key, certificates } = found;
+  const own = certificates.find((certificate) => certificate.checkPrivateKey(key));
+  if (own === undefined) {
+    throw new UnusableStore("expected the certificate of the private key, they do not belong together");
+  }
+  return { key, certificates: [own, ...certificates.filter((certificate) => certificate !== own)] };
+}
+
+function readOne(
+  path: string,
+  bytes: Uint8Array,
+  password: string | undefined,
+  keyPassword: string | undefined,
+  format: CredentialConfig["format"],
+): Credential {
+  if (isJavaKeyStore(bytes) || format === "jks") return refuseJavaKeyStore(path);
+  if (isPem(bytes)) {
+    const text = new TextDecoder().decode(bytes);
+    if (!hasPrivateKey(text)) {
+      throw new UnusableStore(
+        "expected a private key in the same file, or container.security.credential.keyPath too",
+      );
+    }
+    return { certificates: certificatesIn(bytes), key: privateKeyOfPem(text, password, PASSWORD_KEY) };
+  }
+  if (format === "der") {
+    throw new UnusableStore(
+      "expected container.security.credential.keyPath too, DER has one key or certificate a file",
+    );
+  }
+  if (keyPassword !== undefined && keyPassword !== password) {
+    throw new UnusableStore(
+      "expected a key store whose key has the password of the store, without keyPassword",
+    );
+  }
+  return openKeyStore(bytes, password);
+}
+
+function readKey(bytes: Uint8Array, password: string | undefined): KeyObject {
+  return isPem(bytes)
+    ? privateKeyOfPem(new TextDecoder().decode(bytes), password, PASSWORD_KEY)
+    : privateKeyOfDer(bytes, password);
 }

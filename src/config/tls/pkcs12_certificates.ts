@@ -114,7 +114,6 @@ function valueOf(bag: DerElement): DerElement {
   return bag.child(1).child(0);
 }
 
-/** Reads ContentInfo with plain data. */
 function contentOf(info: DerElement, type: string): Uint8Array {
   if (info.child(0).objectId() !== type) throw unsupported("content");
   return info.child(1).child(0).octets();
@@ -262,7 +261,6 @@ export function derivePkcs12(
   return result.subarray(0, length);
 }
 
-/** Encodes UTF-16BE with a terminating zero. */
 function bmpString(text: string): Uint8Array {
   const bytes = new Uint8Array(2 * text.length + 2);
   const view = new DataView(bytes.buffer);

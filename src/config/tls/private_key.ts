@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import { pemBlocks } from "./pem.ts";
-import { UnusableStore } from "./certificates.ts";
+import { pemBlocks, UnusableStore } from "./certificates.ts";
 
 /** Reports whether a PEM text contains a private key. */
 export function hasPrivateKey(pem: string): boolean {

@@ -1,23 +1,23 @@
-import type { X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
-import type { Revocation } from "../../model/trust/revocation.ts";
-import { reason } from "../load_properties.ts";
+import { isOf, readRevocationList } from "../../model/trust/revocation.ts";
+import { reason } from "../properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
-import { describeValidity, validityOf } from "../../model/trust/validity.ts";
-import { certificateOfDer, certificatesOfPem, isPem, subjectOf, UnusableStore } from "./certificates.ts";
+import { describeValidity, validityOf } from "../../model/trust/certificate_facts.ts";
+import {
+  certificatesIn,
+  certificatesOfPem,
+  isPem,
+  pemBlocks,
+  subjectOf,
+  UnusableStore,
+} from "./certificates.ts";
 import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
-import { loadRevocation } from "./revocation_lists.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-
-interface LoadedTruststore {
-  readonly anchors: readonly string[]; // PEM, distinct and in date
-  readonly revocation?: Revocation; // absent: no revocation check
-  readonly diagnostics: readonly Diagnostic[];
-  readonly files: readonly string[]; // watch these files and searched folders
-}
+import { Buffer } from "node:buffer";
 
 /** File to read; `named` explicitly, or found by a pattern. */
 interface Candidate {
@@ -25,12 +25,8 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/**
- * Loads trusted certificates. An unusable file is an error if named explicitly, a warning if found by a pattern; no
- * certificate at all is an error.
- * @param now Milliseconds since the epoch.
- */
-export async function loadTruststore(config: TruststoreConfig, now: number): Promise<LoadedTruststore> {
+/** Loads trusted certificates. An unusable file is an error if it is named, a warning if it is found by a pattern. */
+export async function loadTruststore(config: TruststoreConfig, now: number) {
   const diagnostics: Diagnostic[] = [];
   const report = (severity: Diagnostic["severity"], expected: string) => {
     diagnostics.push({ severity, ...config.origin, expected });
@@ -98,13 +94,119 @@ async function findFiles(
   return { candidates, folders };
 }
 
-/** @throws {UnusableStore} Without a certificate. */
 function certificatesOf(config: TruststoreConfig, path: string, bytes: Uint8Array): X509Certificate[] {
   if (isJavaKeyStore(bytes)) refuseJavaKeyStore(path);
   if (config.type === "keystore") return certificatesOfPkcs12(bytes, config.password);
-  const certificates = isPem(bytes)
-    ? certificatesOfPem(new TextDecoder().decode(bytes))
-    : [certificateOfDer(bytes)];
-  if (certificates.length === 0) throw new UnusableStore("expected a certificate");
-  return certificates;
+  return certificatesIn(bytes);
+}
+
+/** Enough for half a million certificates. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Loads revocation lists, PEM or DER. Unusable ones are reported and ignored: `REQUIRE` then refuses certificates. */
+async function loadRevocation(
+  config: TruststoreConfig,
+  anchors: readonly string[],
+  { now, report }: {
+    readonly now: number;
+    readonly report: (diagnostic: Diagnostic) => void;
+  },
+) {
+  if (config.revocation === undefined) return undefined;
+  const { mode, locations, origin } = config.revocation;
+  const warn = (expected: string) => report({ severity: "warning", ...origin, expected });
+  const patterns = [
+    ...locations,
+    ...(config.type === "openssl" ? [join(config.path, "????????.r*")] : []),
+  ];
+  const issuers = anchors.map((anchor) => new X509Certificate(anchor));
+  const lists: string[] = [];
+  const files: string[] = [];
+  for (const pattern of patterns) {
+    const found = isPattern(pattern) ? await filesLike(pattern) : { files: [pattern], folders: [] };
+    files.push(...found.files, ...found.folders);
+    for (const path of found.files) {
+      try {
+        const bytes = await readRegularFile(path, MAX_BYTES);
+        for (const der of listsIn(bytes)) {
+          const list = readRevocationList(der);
+          if (list.to < now) {
+            warn(
+              `${path}: expected a newer revocation list, this one held until ${
+                new Date(list.to).toISOString().slice(0, 10)
+              }`,
+            );
+          } else if (!issuers.some((issuer) => isOf(list, issuer))) {
+            warn(
+              `${path}: no trusted authority signed this revocation list, it counts if one in between did`,
+            );
+          }
+          lists.push(Buffer.from(der).toString("base64"));
+        }
+      } catch (error) {
+        const why = error instanceof TypeError
+          ? `expected a revocation list: ${error.message}`
+          : reason(error);
+        warn(`${path}: ${why}`);
+      }
+    }
+  }
+  if (mode === "REQUIRE" && lists.length === 0) {
+    warn(
+      "without revocation lists no certificate will do, expected crlLocations.1 with files such as conf/crl/*.pem",
+    );
+  }
+  return { revocation: { mode, lists }, files };
+}
+
+function listsIn(bytes: Uint8Array): readonly Uint8Array[] {
+  if (!isPem(bytes)) return [bytes];
+  const blocks = pemBlocks(new TextDecoder().decode(bytes)).filter(({ label }) => label === "X509 CRL")
+    .toArray();
+  if (blocks.length === 0) throw new TypeError("there is none in the file");
+  return blocks.map(({ text }) => {
+    try {
+      return Uint8Array.fromBase64(text.replace(/-----[^-]+-----/g, "").replace(/\s+/g, ""));
+    } catch (cause) {
+      throw new TypeError("it is not base64", { cause });
+    }
+  });
+}
+
+/** System bundles of Debian, Fedora, SUSE and Alpine. */
+const BUNDLES = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/ca-bundle.pem",
+  "/etc/ssl/cert.pem",
+] as const;
+
+/** Loads the system's public authorities from the first existing bundle. @param origin Setting for messages. */
+export async function loadPublicRoots(
+  origin: { readonly file: string; readonly key: string; readonly line?: number },
+  bundles: readonly string[] = BUNDLES,
+) {
+  const fail = (expected: string, files: readonly string[] = []) => {
+    return { roots: [], diagnostics: [{ severity: "error", ...origin, expected } as const], files };
+  };
+  for (const file of bundles) {
+    let text: string;
+    try {
+      text = await Deno.readTextFile(file);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) continue;
+      return fail(`cannot read ${file}: ${error instanceof Error ? error.message : error}`);
+    }
+    try {
+      const roots = certificatesOfPem(text).map((certificate) => certificate.toString());
+      return roots.length === 0
+        ? fail(`expected certificates in ${file}`, [file])
+        : { roots, diagnostics: [], files: [file] };
+    } catch (error) {
+      if (!(error instanceof UnusableStore)) throw error;
+      return fail(`${file}: ${error.message}`, [file]);
+    }
+  }
+  return fail("expected the system's public authorities, install the package ca-certificates");
 }

@@ -178,18 +178,18 @@ export class DaemonSession {
     const data = await this.#openData();
     this.#unfinished++;
     try {
-      if (first > 0) {
-        if (length === undefined) throw new TypeError("the length of a part must be known");
-        const range = await this.#control.command(`RANG ${first} ${first + length}`);
-        if (range.code !== 350) throw refusal("RANG", range);
-      } else if (length !== undefined && length > 0) {
-        const allocated = await this.#control.command(`ALLO ${length}`);
-        if (allocated.code !== 200) throw refusal("ALLO", allocated);
-      }
-      const reply = await this.#control.command(command);
-      if (reply.code !== 150) {
+      if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
+      const prepare = length === undefined || length === 0
+        ? []
+        : [first > 0 ? `RANG ${first} ${first + length}` : `ALLO ${length}`];
+      const replies = await this.#control.commands(...prepare, command);
+      const prepared = replies.slice(0, -1).find(({ code }) => code !== (first > 0 ? 350 : 200));
+      if (prepared !== undefined) throw refusal(prepare.join(), prepared);
+      const reply = replies.at(-1);
+      if (reply?.code !== 150) {
         const diagnostic = tooLongName(path);
-        throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
+        if (diagnostic !== undefined) throw invalidPath(diagnostic);
+        throw refusal("STOR", reply ?? { code: 0, text: "", inner: [] });
       }
       progress(0);
       const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>

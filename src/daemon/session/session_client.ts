@@ -87,7 +87,11 @@ interface KeptSession extends IdleSession {
   readonly control: ControlConnection;
   readonly listening: Listening;
   readonly life: AbortController; // ends its connections
+  readonly since: number; // by `performance.now()`
 }
+
+/** Time in which an idle session is not asked whether its daemon has ended it. */
+const SURELY_ALIVE_MS = 500;
 
 /** Common fields of all own sessions. */
 const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
@@ -163,7 +167,7 @@ export class SessionClient {
   ): Promise<DaemonSession | undefined> {
     const unlink = link(signal, idle.life);
     try {
-      await checkAlive(idle.control);
+      if (performance.now() - idle.since > SURELY_ALIVE_MS) await checkAlive(idle.control);
       return this.#session(idle, wanted, { slot, key, unlink });
     } catch {
       unlink();
@@ -175,7 +179,7 @@ export class SessionClient {
   }
 
   #session(
-    { control, listening, life }: Omit<KeptSession, keyof IdleSession>,
+    { control, listening, life }: Pick<KeptSession, "control" | "listening" | "life">,
     wanted: OwnSession,
     { slot, key, unlink }: { slot: Slot<KeptSession>; key: string | undefined; unlink: () => void },
   ): DaemonSession {
@@ -189,7 +193,7 @@ export class SessionClient {
         unlink();
         const close = () => idle?.socket.close();
         if (idle !== undefined && key !== undefined && !life.signal.aborted) {
-          return slot.keep({ key, control: idle, listening, life, close });
+          return slot.keep({ key, control: idle, listening, life, since: performance.now(), close });
         }
         close();
         slot.release(true);

@@ -1,5 +1,4 @@
-import { realTime, type Schedule } from "../../model/schedule.ts";
-import { type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { realTime, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 
 /** Idle session that the next request with the same key can use. */

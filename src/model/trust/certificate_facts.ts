@@ -1,4 +1,4 @@
-import type { X509Certificate } from "node:crypto";
+import type { KeyObject, X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 
 /** Statements of a certificate about its use (RFC 5280, 4.2.1). */
@@ -93,4 +93,51 @@ function isWellFormedKey(info: DerElement): boolean {
   const [algorithm, key, ...more] = info.children();
   return algorithm?.tag === 0x30 && key?.tag === 0x03 && more.length === 0 && key.content[0] === 0 &&
     [info, algorithm, key].every((element) => element.hasShortestLength());
+}
+
+/** Validity period, inclusive, in milliseconds since the epoch. */
+export interface Validity {
+  readonly from: number;
+  readonly to: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Returns a certificate's validity period. */
+export function validityOf({ validFromDate, validToDate }: X509Certificate): Validity {
+  return { from: validFromDate.getTime(), to: validToDate.getTime() };
+}
+
+/** @param at Milliseconds since the epoch. */
+export function isValidAt({ from, to }: Validity, at: number): boolean {
+  return from <= at && at <= to;
+}
+
+/** Describes a validity for the operator: current, ending soon, or over. */
+export function describeValidity(
+  { from, to }: Validity,
+  at: number,
+): { readonly kind: "valid" | "ending" | "invalid"; readonly text: string } {
+  const day = (date: number) => new Date(date).toISOString().slice(0, 10);
+  if (!(from <= at)) return { kind: "invalid", text: `is not valid before ${day(from)}` };
+  if (!(at <= to)) return { kind: "invalid", text: `has expired on ${day(to)}` };
+  if (to - at < 7 * DAY_MS) return { kind: "ending", text: `expires on ${day(to)}` };
+  return { kind: "valid", text: `is valid until ${day(to)}` };
+}
+
+/** Longest RSA keys in bits that Deno 2.9.6 reads. */
+export const MOST_RSA_BITS = 4096;
+
+/** Description of usable keys for messages. */
+export const USABLE_KEYS = `a key for elliptic curves, or of RSA with 2048 to ${MOST_RSA_BITS} bits`;
+
+/** Returns a certificate's public key, if signatures with it can be verified. */
+export function usableKeyOf(certificate: X509Certificate): KeyObject | undefined {
+  try {
+    const { publicKey } = certificate;
+    publicKey.export({ type: "spki", format: "der" });
+    return publicKey;
+  } catch {
+    return undefined;
+  }
 }

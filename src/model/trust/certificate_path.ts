@@ -1,11 +1,18 @@
 import type { X509Certificate } from "node:crypto";
-import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import {
+  type CertificateFacts,
+  certificateFacts,
+  describeValidity,
+  isValidAt,
+  permits,
+  type Purpose,
+  type Validity,
+  validityOf,
+} from "./certificate_facts.ts";
 import { findRevoked, type Revocation } from "./revocation.ts";
 import { isSignedBy } from "./signed_by.ts";
-import { describeValidity, isValidAt, type Validity, validityOf } from "./validity.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
-/** Requirements on a path. */
 interface PathDemands {
   readonly anchors: readonly string[]; // PEM; `sortTrust` decides which may issue
   readonly purpose: Purpose;
@@ -18,10 +25,8 @@ export interface Dated extends Validity {
   readonly certificate: X509Certificate;
 }
 
-/** Longest path. */
 const MAX_DEPTH = 8;
 
-/** Most certificates of the peer that are considered. */
 const MAX_SHOWN = 16;
 
 /** Most signature checks per path, since the peer chooses the candidates. */
@@ -30,7 +35,6 @@ const MAX_SIGNATURES = 64;
 /** Certificate that may issue others, if genuine. */
 type Authority = Omit<Trusted, "pem">;
 
-/** Node of the search. */
 interface Step {
   readonly here: Dated;
   readonly facts: CertificateFacts;
@@ -39,9 +43,8 @@ interface Step {
 }
 
 /**
- * Finds the shortest path to a trust anchor (RFC 5280, 6.1, without policies): checks signatures, dates, purpose and
- * each issuer's rights, for certificates of every version, with bounded work. Does not compare host names.
- * @param shown The leaf, followed by possible intermediates in any order.
+ * Finds the shortest path to an anchor (RFC 5280, 6.1, without policies) with bounded work; compares no host names.
+ * @param shown The leaf, then possible intermediates in any order.
  * @returns The path, anchor last, or for the operator the problem of the longest attempt.
  */
 export function findPath(
@@ -114,10 +117,7 @@ function unfitness({ here, facts }: Step, purpose: PathDemands["purpose"], at: n
   return permits(facts, purpose) ? undefined : `is not for TLS ${SIDES[purpose]}`;
 }
 
-/**
- * Returns the anchors and the intermediates that they signed, top down, so that only trusted keys verify signatures:
- * forged intermediates cost at most one check per anchor.
- */
+/** Returns anchors and the intermediates they signed, top down: forged ones cost one check per anchor at most. */
 function vouchedFor(
   intermediates: readonly Authority[],
   issuers: readonly Authority[],
@@ -135,7 +135,6 @@ function vouchedFor(
   return authorities;
 }
 
-/** Bounded signature checks. */
 class Signatures {
   #left = MAX_SIGNATURES;
   spent = false;

@@ -2,16 +2,14 @@ import { generateKeyPairSync, type X509Certificate } from "node:crypto";
 import { BoundedMap } from "../bounded_map.ts";
 import { certificateFacts } from "./certificate_facts.ts";
 
-/** Cache by certificate bytes. */
 const KNOWN = new BoundedMap<string, boolean>(256);
 
 let stranger: string | undefined;
 
 /**
  * Reports whether a `node:tls` handshake proves possession of the certificate's key. Deno 2.9.6 **skips the signature
- * check for certificates that webpki cannot read** (version 1, malformed): anybody could present them. Deno exposes
- * webpki's view only this way: for a certificate with a wrong key of its own, the error names the key only if webpki
- * could read the certificate.
+ * check for certificates that webpki cannot read** (version 1, malformed): anybody could present them. With a wrong key
+ * of its own, the error for a certificate names the key only if webpki could read the certificate.
  */
 export function provesKey(certificate: X509Certificate): boolean {
   const der = certificate.raw.toString("latin1");

@@ -26,17 +26,12 @@ interface Revoked {
   readonly why: string;
 }
 
-/** Parsed lists by source array. */
 const READ = new WeakMap<readonly string[], readonly RevocationList[]>();
 const SIGNED = new WeakMap<RevocationList, BoundedMap<string, boolean>>();
 const ISSUERS_PER_LIST = 64;
 const ANSWERS_PER_LIST = 10_000;
 
-/**
- * Finds a revoked certificate of a path. The anchor is not checked.
- * @param way From `findPath`: each certificate is followed by its issuer.
- * @param at Milliseconds since the epoch.
- */
+/** Finds a revoked certificate of a path from `findPath`, except for the anchor. */
 export function findRevoked(
   way: readonly X509Certificate[],
   { mode, lists }: Revocation,
@@ -57,7 +52,6 @@ export function findRevoked(
   return undefined;
 }
 
-/** Identifies a certificate in revocation lists. */
 interface CertificateReference {
   readonly issuer: string; // digest of the encoded issuer name
   readonly serial: string; // hexadecimal, without leading zeros
@@ -71,11 +65,7 @@ export function referenceOf({ raw }: X509Certificate): CertificateReference {
   return { issuer: digestOf(issuer), serial: serialIn(fields) };
 }
 
-/**
- * Reports whether a certificate was revoked after it was accepted. List signatures are not checked: the lists are the
- * operator's files, and can only reject here.
- * @param at Milliseconds since the epoch.
- */
+/** Reports whether a certificate was revoked after it was accepted; the operator's lists can only reject here. */
 export function isRevoked(
   { issuer, serial }: CertificateReference,
   { mode, lists }: Revocation,
@@ -132,7 +122,6 @@ class RevokedSerials {
     }
   }
 
-  /** @param serial From {@link serialOf}. */
   has(serial: string): boolean {
     const known = this.#known.get(serial);
     if (known !== undefined) return known;
@@ -157,7 +146,6 @@ class RevokedSerials {
   }
 }
 
-/** Reports whether the current entry has a critical extension. */
 function hasCritical(more: ElementWalk): boolean {
   const extension = new ElementWalk(more.bytes, more.start, more.end);
   const field = new ElementWalk(more.bytes);
@@ -192,11 +180,7 @@ function serialOf({ raw }: X509Certificate): string {
 
 function serialIn(fields: readonly DerElement[]): string {
   const serial = fields.find(({ tag }) => tag === 0x02);
-  return significant(serial?.content ?? Buffer.alloc(0));
-}
-
-function significant(integer: Buffer): string {
-  return integer.toString("hex").replace(/^(?:00)+/, "");
+  return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");
 }
 
 function isCritical(extension: DerElement): boolean {

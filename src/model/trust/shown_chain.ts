@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { type PeerCertificate, TLSSocket } from "node:tls";
 
-/** Most certificates per chain. */
 const MAX_CHAIN = 16;
 
 /** Certificate of the peer with its issuer, as the platform links them. */

@@ -9,7 +9,6 @@ export interface Trusted {
   readonly facts: CertificateFacts;
 }
 
-/** Truststore sorted by permission. */
 interface SortedTrust {
   readonly issuers: readonly Trusted[]; // certificates that may issue
   readonly entities: readonly Trusted[]; // certificates trusted for themselves only
@@ -17,12 +16,7 @@ interface SortedTrust {
 
 const SORTED = new WeakMap<readonly string[], SortedTrust>();
 
-/**
- * Sorts a truststore. Issuers are version 3 certificates whose basic constraints and key usage permit it, and
- * self-signed ones of version 1.
- * @param anchors PEM, one certificate each.
- * @throws If one cannot be read.
- */
+/** Sorts a truststore (PEM) by the right to issue; self-signed ones of version 1 may. @throws If one cannot be read. */
 export function sortTrust(anchors: readonly string[]): SortedTrust {
   const known = SORTED.get(anchors);
   if (known !== undefined) return known;
@@ -35,7 +29,6 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
   return sorted;
 }
 
-/** Reports whether a certificate may sign others. */
 function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {
   if (facts.version < 3) return isSelfSigned(certificate);
   return facts.authority === true && facts.signsCertificates !== false;

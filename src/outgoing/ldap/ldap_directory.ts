@@ -2,7 +2,7 @@ import { FilterParser } from "ldapts";
 import type { Origin } from "../../config/service_config.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
-import { trimEndCharacters } from "../../model/trim.ts";
+import { trimEndCharacters } from "../../model/text.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 import type { Asker, RemoteStatus } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";

@@ -1,5 +1,5 @@
 import type { Remote } from "../../config/kind.ts";
-import { pemBlocks } from "../../config/tls/pem.ts";
+import { pemBlocks } from "../../config/tls/certificates.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import type { LdapConfig } from "./ldap_keys.ts";
 

@@ -2,7 +2,7 @@ import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { type DatedEntry, find } from "../../files/files.ts";
 import { absolutePath, nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { httpError, isHttpError } from "../../model/http_error.ts";
+import { httpError, invalidRequest, isHttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { formFiles } from "../../resource/access/drop/form_files.ts";
 import type { Call } from "../../resource/call.ts";
@@ -14,7 +14,6 @@ import {
   ownBrowser,
   readOwnForm,
 } from "../../resource/form.ts";
-import { invalidRequest } from "../../resource/invalid_request.ts";
 import { makeParents, uploadOwn } from "../../resource/own_upload.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 import { trailLinks } from "../about_share.ts";

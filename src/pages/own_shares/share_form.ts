@@ -1,7 +1,6 @@
-import { invalidRequest } from "../../resource/invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { Form } from "../../resource/form.ts";
-import type { Share } from "../../sharing/share.ts";
-import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
+import { EVERYBODY, groupTarget, type Share } from "../../sharing/share.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
 

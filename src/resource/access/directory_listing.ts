@@ -1,7 +1,6 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
-import { HeaderList } from "../../model/header_list.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";

@@ -1,16 +1,14 @@
 import { nameOf } from "../../model/absolute_path.ts";
-import { HeaderList } from "../../model/header_list.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { type Entry, isWritable } from "../../daemon/session/entry.ts";
-import { grants } from "../../sharing/access_level.ts";
+import { type Continuation, grants, isDirectory, type Share } from "../../sharing/share.ts";
 import { httpError } from "../../model/http_error.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { directoryArchive } from "./archive/directory_archive.ts";
-import { type Continuation, isDirectory, type Share } from "../../sharing/share.ts";
 import { uploadView } from "./share_facts.ts";
 import { contentDisposition } from "./content_disposition.ts";
 import { inlineType } from "./file_view.ts";

@@ -1,6 +1,6 @@
-import { compare } from "../../model/compare.ts";
+import { compare } from "../../model/text.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
 
 /** Entries in one part of a listing. */

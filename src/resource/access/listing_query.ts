@@ -1,4 +1,4 @@
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 
 /** Sort keys of a listing. */
 export const ORDERS = ["name", "size", "modified"] as const;

@@ -1,8 +1,14 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type PathLimits, withinAll } from "../../files/path_limits.ts";
-import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { isDirectory, isExpired, isShareId, type Share } from "../../sharing/share.ts";
-import { EVERYBODY } from "../../sharing/target.ts";
+import {
+  type AccessLevel,
+  EVERYBODY,
+  grants,
+  isDirectory,
+  isExpired,
+  isShareId,
+  type Share,
+} from "../../sharing/share.ts";
 import { addressInRange } from "../../model/address.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";

@@ -1,6 +1,5 @@
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, realTime, type Schedule } from "../../model/clock.ts";
 import { addressInRange } from "../../model/address.ts";
-import { realTime, type Schedule } from "../../model/schedule.ts";
 import { isExpired, type Share } from "../../sharing/share.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 

@@ -1,5 +1,4 @@
-import { isDirectory, type Share } from "../../sharing/share.ts";
-import { EVERYBODY } from "../../sharing/target.ts";
+import { EVERYBODY, isDirectory, type Share } from "../../sharing/share.ts";
 import { nameOf, withoutSlash } from "../../model/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { shellWord } from "../command_lines.ts";

@@ -6,7 +6,7 @@ import { mediatedScope } from "../../files/session_scope.ts";
 import { isHttpError } from "../../model/http_error.ts";
 import { isDirectory, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
-import { lowestLimit } from "../rate_limit.ts";
+import { lowestLimit } from "../server_facts.ts";
 import type { SharedServer } from "../share/shared_server.ts";
 
 /** Builds the session request of a share: the owner's account with the caller's rate limit and reservation. */

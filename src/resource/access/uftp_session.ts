@@ -1,11 +1,9 @@
-import { type AccessLevel, grants } from "../../sharing/access_level.ts";
+import { type AccessLevel, EVERYBODY, grants, isOver, isShareId, type Share } from "../../sharing/share.ts";
 import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../files/session_scope.ts";
-import { isOver, isShareId, type Share } from "../../sharing/share.ts";
-import { EVERYBODY } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { membersOf, readJson, text } from "../request_body.ts";

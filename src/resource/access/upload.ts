@@ -1,11 +1,9 @@
-import type { HeaderList } from "../../model/header_list.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
+import type { HeaderList, HttpResponse } from "../../model/http_message.ts";
 import { existingFile } from "../../files/files.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { httpError } from "../../model/http_error.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";

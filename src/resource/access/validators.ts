@@ -1,4 +1,4 @@
-import type { HeaderList } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/http_message.ts";
 
 /** Milliseconds in which a change could go unnoticed: daemons report whole seconds, and clocks differ (RFC 9110, 8.8.1). */
 const UNSETTLED_MS = 2000;

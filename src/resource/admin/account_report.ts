@@ -2,7 +2,7 @@ import { parseKeyLine } from "../../authentication/ssh_key/authorized_keys.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { isAccountName } from "../../model/account_name.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { trimEndCharacters } from "../../model/trim.ts";
+import { trimEndCharacters } from "../../model/text.ts";
 
 /** Daemons' replies about an account. */
 export interface AccountReport {
@@ -13,7 +13,6 @@ export interface AccountReport {
   readonly reason?: string; // why the daemons could not be asked
 }
 
-/** Line of `authorized_keys` without the key. */
 interface KeyReport {
   readonly type?: string;
   readonly fingerprint?: string; // as `ssh-keygen -l` shows it

@@ -6,7 +6,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
-import { isHttpError } from "../../model/http_error.ts";
+import { HttpError, isHttpError } from "../../model/http_error.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
@@ -21,7 +21,8 @@ import {
   type AdminResult,
   type CoreStatus,
 } from "./admin_request.ts";
-import { knownNames } from "./known_names.ts";
+import { accountStatusOf } from "../../authentication/account_status.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
 
 const MOST_BANS = 1000;
 const MOST_FAILURES = 50;
@@ -60,7 +61,6 @@ export class AdminApi {
     this.shown = parts.shown;
   }
 
-  /** @throws {AdminRequestFailed} */
   async call(request: AdminRequest): Promise<AdminAnswer> {
     switch (request.command) {
       case "status":
@@ -122,10 +122,7 @@ export class AdminApi {
     return this.parts.throttle.memory.failures(MOST_FAILURES);
   }
 
-  /**
-   * Bans a user, an address, or a user at an address, in all cores and instances, and signs out a banned user's
-   * browsers.
-   */
+  /** Bans a user, an address, or both together, in all instances, and signs out a banned user's browsers. */
   async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
     const { clock, throttle: { memory }, storedBans, cluster, signIns, publish } = this.parts;
     const { user, address } = whom;
@@ -212,4 +209,45 @@ function iso(at: number): string {
 
 function undefinedIfAway(error: unknown): undefined {
   if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
+}
+
+/** Returns the canonical DNs of a login, account or name; `reversed`: a known user with the parts in the other order. */
+export async function knownNames(user: string, parts: {
+  readonly authenticators: readonly Authenticator[];
+  readonly attributes: AttributeSource;
+}): Promise<{ readonly names: readonly string[]; readonly reversed?: string }> {
+  const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
+    canonicalDn,
+  );
+  const form = formOf(user);
+  if (form === undefined) return { names };
+  const reversed = reversedForm(user);
+  const isKnown = async (dn: string) => {
+    const { signal } = new AbortController();
+    const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
+    if (standard.size > 0 || extra.size > 0) return true;
+    return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind === "known";
+  };
+  const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
+    await ifAnswered(isKnown(reversed));
+  return { names: [...names, form], reversed: suspect ? reversed : undefined };
+}
+
+/** A source that is out of order must not prevent a ban. */
+async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
+}
+
+function formOf(text: string): string | undefined {
+  try {
+    return canonicalDn(text) || undefined;
+  } catch (error) {
+    if (error instanceof InvalidName) return undefined;
+    throw error;
+  }
 }

@@ -6,10 +6,7 @@ import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import { type Ban, type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
 
-/**
- * Operator's name as claimed, for the record only: the socket admits the service's account and root,
- * indistinguishably.
- */
+/** Operator's name as claimed, for the record only: the socket cannot tell the service's account and root apart. */
 interface Claimed {
   readonly operator?: string;
 }
@@ -34,7 +31,6 @@ export interface AdminResult {
   readonly change?: AdminChange; // absent if the request changed nothing
 }
 
-/** Change that an admin request made, for log and audit. */
 interface AdminChange {
   readonly event: "ban" | "lift" | "revoke";
   readonly facts: Pick<AuditFacts, "user" | "address" | "until" | "token" | "ended">;
@@ -52,7 +48,6 @@ export interface CoreStatus {
     readonly sessionLimit?: number;
   }[];
   readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
-  /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   readonly sinks: readonly SinkState[];
@@ -75,9 +70,7 @@ export const MAX_REPLY = 8 * 1024 * 1024;
 /** Longest ban by hand, in seconds: ten years. */
 export const LONGEST_BAN = 10 * 365 * 24 * 3600;
 
-/** As in `parseCredentials`. */
 const MAX_USER = 256;
-/** Longest distinguished name, in characters. */
 const MAX_NAME = 1024;
 
 /** Error of a failed request; the message is for the operator. */

@@ -1,10 +1,10 @@
-import { addressGroup } from "../../model/address_group.ts";
+import { addressGroup } from "../../model/address.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { parseDuration } from "../../model/duration.ts";
+import { parseDuration } from "../../model/clock.ts";
 import type { BanSubject } from "../../throttling/ban.ts";
 import type { Call } from "../call.ts";
 import type { Form } from "../form.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { AdminApi } from "./admin_api.ts";
 import { InvalidAdminRequest, subjectOf } from "./admin_request.ts";
 
@@ -29,7 +29,6 @@ function audit(call: Call, { change }: Awaited<ReturnType<AdminApi["ban"]>>): vo
   if (change !== undefined) call.audit({ ...change.facts, done: true });
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
 function subjectIn(form: Form): BanSubject {
   const given = (name: string) => form.get(name)?.trim() || undefined;
   try {

@@ -3,14 +3,12 @@ import { type DatedEntry, type Files, find } from "../../files/files.ts";
 import { isWritable } from "../../daemon/session/entry.ts";
 import { parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { HeaderList } from "../../model/header_list.ts";
-import { HttpError, httpError } from "../../model/http_error.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
+import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
+import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
 import { encodePath } from "../access/share_facts.ts";
 import { allowsWriting } from "../access/validators.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
 import { checkLogin } from "../login_policy.ts";
 import { ownFiles, type OwnFilesParts } from "../own_files.ts";
@@ -260,8 +258,6 @@ async function put(dav: DavCall): Promise<HttpResponse> {
   if (wantsDirectory) {
     throw notOfDirectories("OPTIONS, PROPFIND, PROPPATCH, MKCOL, DELETE, COPY, MOVE, LOCK, UNLOCK");
   }
-  const existed = await exists(dav, path);
-  await requireUnlocked(dav, [{ path }, ...(existed ? [] : [{ path: withoutSlash(parentOf(path)) }])]);
   const length = /^\d{1,15}$/.test(headers.get("Content-Length") ?? "")
     ? Number(headers.get("Content-Length"))
     : undefined;
@@ -272,12 +268,16 @@ async function put(dav: DavCall): Promise<HttpResponse> {
     const replaced = await files.write(path, request.body, {
       length,
       signal: AbortSignal.any([signal, stop.signal]),
-      check: (existing) => {
+      check: async (existing) => {
+        const parent = existing === undefined ? [{ path: withoutSlash(parentOf(path)) }] : [];
+        await requireUnlocked(dav, [{ path }, ...parent]);
         const validators = existing && davValidators(existing, parts.clock());
         if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),
-      lock: (signal) => parts.paths.take(user.server, path, signal, (reason) => stop.abort(reason)),
+      lock: ["If", "If-Match", "If-None-Match", "If-Unmodified-Since"].some((name) => headers.has(name))
+        ? (signal) => parts.paths.take(user.server, path, signal, (reason) => stop.abort(reason))
+        : undefined,
       progress: (bytes) => total = bytes,
     });
     return emptyResponse({ status: replaced ? 204 : 201 });
@@ -315,12 +315,7 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
     await files.move(from, to, call.signal);
     await parts.locks.forget(user, from);
   } else {
-    const stop = new AbortController();
-    await files.copy(from, to, {
-      shallow,
-      signal: AbortSignal.any([call.signal, stop.signal]),
-      lock: (signal) => parts.paths.take(user.server, to, signal, (reason) => stop.abort(reason)),
-    });
+    await files.copy(from, to, { shallow, signal: call.signal });
   }
   return emptyResponse({ status: existed ? 204 : 201 });
 }
@@ -380,8 +375,7 @@ async function newLock(dav: DavCall, info: DavElement, timeout: string | null): 
       const check = (existing?: unknown) => {
         if (existing !== undefined) throw httpError("ERR_PRECONDITION_FAILED");
       };
-      const lock = () => Promise.resolve(() => {}); // the caller has the locks of the server
-      await files.write(path, null, { length: 0, signal: call.signal, check, lock });
+      await files.write(path, null, { length: 0, signal: call.signal, check });
     }
   } catch (error) {
     await locks.remove(made);

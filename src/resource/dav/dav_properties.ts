@@ -34,7 +34,7 @@ const PROPERTIES: Readonly<Record<string, (resource: DavResource, now: number) =
 };
 
 /** Reports whether the service itself determines a property. */
-export function isLive({ namespace }: PropertyName): boolean {
+function isLive({ namespace }: PropertyName): boolean {
   return namespace === "DAV:";
 }
 

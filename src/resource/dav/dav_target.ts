@@ -1,10 +1,9 @@
 import { absolutePath, hasForbiddenCharacter, withoutSlash } from "../../model/absolute_path.ts";
-import { httpError } from "../../model/http_error.ts";
-import { readTarget } from "../../model/request_target.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
+import { readTarget } from "../../model/http_message.ts";
 import { encodePath } from "../access/share_facts.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
-import { parseServerAddress } from "../requested_server.ts";
+import { parseServerAddress } from "../server_facts.ts";
 
 /** Resource on a server, below `/dav/<server>/`. */
 export interface DavTarget {

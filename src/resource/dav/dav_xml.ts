@@ -1,6 +1,6 @@
 import type { HttpRequest } from "../../model/http_message.ts";
 import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import { readText } from "../request_body.ts";
 
 /** Name of a property, in the namespace `DAV:` or another. */
@@ -43,7 +43,7 @@ interface Open extends PropertyName {
 }
 
 /** @throws {InvalidXml | ERR_INVALID_REQUEST} */
-export function parseDav(text: string): DavElement {
+function parseDav(text: string): DavElement {
   const reader = new XmlReader(text);
   const top: Open = { namespace: "", name: "", namespaces: new Map([["", ""]]), children: [], text: "" };
   const open = [top];

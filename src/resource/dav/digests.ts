@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { ChecksumAlgorithm, DaemonSession } from "../../daemon/session/daemon_session.ts";
-import type { HeaderList } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 
 /** Algorithms by name in `Repr-Digest` (RFC 9530, 5); the first is preferred. */

@@ -1,4 +1,4 @@
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 
 /** List of conditions of the header `If`; all must hold. */
 export interface ConditionList {

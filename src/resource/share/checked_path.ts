@@ -1,22 +1,17 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
-import type { AccessLevel } from "../../sharing/access_level.ts";
-import { grants } from "../../sharing/access_level.ts";
+import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
+import { type AccessLevel, grants, type Making } from "../../sharing/share.ts";
 import { absolutePath, invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import { openFiles } from "../../files/files.ts";
 import { withinLimits } from "../../files/path_limits.ts";
 import { mediatedScope } from "../../files/session_scope.ts";
 import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
-import { notPermitted, type SharedServer } from "./shared_server.ts";
+import { notPermitted, refusal, type SharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import { namedUser } from "../../authentication/account_status.ts";
+import { HttpError } from "../../model/http_error.ts";
 
-/** Account of a share. */
-export interface ShareAccount {
-  readonly uid: string;
-  readonly gid?: string;
-  readonly includes?: string;
-  readonly excludes?: string;
-}
+type ShareAccount = Pick<ServerAttributes, "uid" | "gid" | "includes" | "excludes">;
 
 /** Returns the caller's account on a server. @throws {ERR_NOT_PERMITTED} For `nobody`. And as attributes without account or group. */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
@@ -36,9 +31,8 @@ export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: Shar
 }
 
 /**
- * Returns a normalised path that exists and is in the owner's reach; a directory ends in a slash. The daemon checks it under
- * the owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
- * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} And as sessions.
+ * Returns a normalised path that exists and is in the owner's reach; a directory ends in a slash. The daemon checks it
+ * under the owner's account, for new and changed shares alike (D9, rest-api.md 2.3).
  */
 export async function checkedPath(
   text: string,
@@ -82,4 +76,45 @@ export async function fullPath(
   const info = await facts.daemons.userInfo(uid(), signal);
   if (info.kind !== "known" || info.home === undefined) throw invalidPath("it must begin with a slash");
   return absolutePath(`${info.home}/${text}`);
+}
+
+/** Returns the circumstances of creation that a share keeps. @param path As shared. */
+export async function makingOf(
+  call: Call,
+  { path, account, server }: {
+    readonly path: string;
+    readonly account: ShareAccount;
+    readonly server: SharedServer;
+  },
+  parts: Pick<SharingParts, "owners" | "unauthenticated">,
+): Promise<Making> {
+  const { caller, signal } = call;
+  if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
+  const owner = namedUser(caller.identity);
+  const { uid, gid, includes, excludes } = account;
+  return {
+    owner,
+    ...await parts.owners.mapped(owner.dn, { server: server.name, uid, gid }, signal),
+    atHome: await isAtHome(path, uid, server, signal),
+    limits: { includes, excludes },
+  };
+}
+
+/** An account whose home is the root has no home directory. */
+async function isAtHome(
+  path: string,
+  uid: string,
+  { facts }: SharedServer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const info = await facts.daemons.userInfo(uid, signal);
+    if (info.kind !== "known" || info.home === undefined) return false;
+    const home = absolutePath(`${info.home}/`);
+    return home !== "/" && path.startsWith(home);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }

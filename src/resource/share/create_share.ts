@@ -2,16 +2,13 @@ import { formatScrypt, hashWithScrypt } from "../../authentication/password/scry
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import type { Share } from "../../sharing/share.ts";
-import { groupOf } from "../../sharing/target.ts";
+import { groupOf, type Share } from "../../sharing/share.ts";
 import { openFiles } from "../../files/files.ts";
 import { mediatedScope } from "../../files/session_scope.ts";
-import { HttpError } from "../../model/http_error.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
-import { checkedPath, checkWritePolicy, fullPath, type ShareAccount, shareAccount } from "./checked_path.ts";
-import { makingOf } from "./making.ts";
+import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
@@ -19,10 +16,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
-/**
- * Serves `POST /rest/share/<server>`: creates a share, updates the caller's share of the same path and target, or removes it
- * with access `NONE` (rest-api.md 1.12, 2.3, 2.4).
- */
+/** Serves `POST /rest/share/<server>`: creates, renews, or with `NONE` removes a share (rest-api.md 1.12, 2.3, 2.4). */
 export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
@@ -87,7 +81,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
 async function checkGroup(
   call: Call,
   group: string | undefined,
-  { account: { uid }, server }: { readonly account: ShareAccount; readonly server: SharedServer },
+  { account: { uid }, server }: { readonly account: { readonly uid: string }; readonly server: SharedServer },
 ): Promise<void> {
   if (group === undefined || accountOn(call, server.name)?.availableGroups.includes(group)) return;
   const wanted = { user: uid, group, scope: mediatedScope("/"), permission: "INFO", rateLimit: 0 } as const;

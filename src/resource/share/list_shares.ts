@@ -1,18 +1,15 @@
-import { isShareId, type Share } from "../../sharing/share.ts";
-import { EVERYBODY } from "../../sharing/target.ts";
+import { EVERYBODY, isShareId, type Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 import { longTextResponse } from "../long_text.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
 import { tokenCoversShare } from "../token_limits.ts";
 import { accountOn, callerName, nameOnServer, targetsOnServer } from "./names.ts";
 import { ownersView, targetsView, useView } from "./share_json.ts";
-import { sharedServer } from "./shared_server.ts";
+import { ownShare, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
-import { httpError } from "../../model/http_error.ts";
-import { ownShare } from "./own_share.ts";
 
 /** Shares in one answer. */
 export const MOST_SHARES = 5000;
@@ -55,7 +52,6 @@ export async function listShares(call: Call, parts: SharingParts): Promise<HttpR
   return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
 }
 
-/** Reads shares as the client takes them. */
 async function* answer(
   call: Call,
   { server, caller, start, rest }: {
@@ -117,10 +113,7 @@ function parseStart(text: string | null): Start {
   return isPlace ? { list, after: { created: Number(created), id } } : { list };
 }
 
-/**
- * Returns `userInfo` for the last server on which the caller has an account: the Java service overwrites it per server
- * (rest-api.md 1.12).
- */
+/** Uses the last server with an account: the Java service overwrites it per server (rest-api.md 1.12). */
 function userInfo(call: Call, servers: readonly string[]) {
   const dn = callerName(call.caller);
   const known = servers.map((server) => accountOn(call, server)).findLast((account) => account !== undefined);

@@ -2,8 +2,7 @@ import { attributesOnServer, type ServerAttributes } from "../../attributes/serv
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
-import type { Share } from "../../sharing/share.ts";
-import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
+import { EVERYBODY, groupTarget, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 
 /** Returns the caller's canonical DN (rest-api.md 2.6). */
@@ -12,8 +11,8 @@ export function callerName(caller: Caller): string {
 }
 
 /**
- * Returns the canonical DN that owns shares on a server. Keys reported by a daemon give the same name to equal account names
- * on different hosts, so elsewhere the name needs an account from the attribute sources; without it the caller is anonymous.
+ * Returns the canonical DN that owns shares on a server. Keys reported by a daemon give the same name to equal account
+ * names on different hosts: elsewhere the name needs an account from the attribute sources.
  */
 export function nameOnServer({ caller, user, log }: Call, server: string): string {
   const proven = user.restricted === undefined || user.restricted.servers.includes(server);
@@ -33,10 +32,7 @@ export function looksAtOwn(call: Call, { server, owner }: Pick<Share, "server" |
     nameOnServer(call, server) === owner;
 }
 
-/**
- * Returns the targets that match the caller on a server: the name and the current Unix groups. Empty for anonymous callers;
- * no groups without an account.
- */
+/** Returns the targets that match the caller on a server: the name and, with an account, the Unix groups. */
 export function targetsOnServer(call: Call, server: string): readonly string[] {
   const name = nameOnServer(call, server);
   if (call.caller.kind === "anonymous" || name === EVERYBODY) return [];

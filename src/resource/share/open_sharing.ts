@@ -3,10 +3,8 @@ import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
-import type { Clock } from "../../model/clock.ts";
-import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
+import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
 import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
-import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
@@ -19,40 +17,29 @@ import { ShareOwners } from "./share_owners.ts";
 
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
-interface SharingOptions extends
-  Pick<
-    SharingParts,
-    | "servers"
-    | "sessions"
-    | "allowWriteAccess"
-    | "maxLifetimeSeconds"
-    | "maxPerUser"
-    | "people"
-    | "unauthenticated"
-    | "transferred"
-    | "guess"
-    | "watch"
-  > {
+/** Parts that this module makes of the other options. */
+type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses";
+
+interface SharingOptions extends Omit<SharingParts, Made> {
   readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
   readonly sinks: Sinks;
   readonly log: Logger;
-  readonly clock: Clock;
 }
 
 /** Running data sharing. */
 export interface OpenSharing extends SharingParts {
-  /** Closes the database; end requests first. */
   close(): void;
 }
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, sessions, place, attributes, sinks, log, clock } = options;
+  const { place, marks, attributes, accountStatus, sinks, log, ...given } = options;
+  const { clock } = given;
   const store = typeof place === "object"
-    ? new DatabaseShareStore(place)
+    ? new ShareStore(place)
     : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
   const purge = () => {
     store.purge().then(
@@ -61,24 +48,14 @@ export function openSharing(options: SharingOptions): OpenSharing {
     );
   };
   const parts: SharingParts = {
-    servers,
+    ...given,
     store,
-    sessions,
-    allowWriteAccess: options.allowWriteAccess,
-    maxLifetimeSeconds: options.maxLifetimeSeconds,
-    maxPerUser: options.maxPerUser,
-    people: options.people,
-    owners: new ShareOwners(attributes, options.accountStatus, log),
-    uploads: { locks: new PathLocks(options.marks), unfinished: new UnfinishedUploads(store.uploads) },
-    guess: options.guess,
+    owners: new ShareOwners(attributes, accountStatus, log),
+    uploads: { locks: new PathLocks(marks), unfinished: new UnfinishedUploads(store.uploads) },
     hashing: new ScryptSemaphore(),
-    watch: options.watch,
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
-    unauthenticated: options.unauthenticated,
-    transferred: options.transferred,
     uses: sinks.of("share-uses"),
-    clock,
   };
   const timer = setInterval(() => {
     purge();

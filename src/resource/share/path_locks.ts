@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { httpError } from "../../model/http_error.ts";
-import { realTime, type Schedule } from "../../model/schedule.ts";
+import { realTime, type Schedule } from "../../model/clock.ts";
 import { DatabaseFailure } from "../../store/database.ts";
 import type { SharedMarks } from "../../store/shared_marks.ts";
 
@@ -19,13 +19,9 @@ export class PathLocks {
     perKey: Infinity,
   });
 
-  /** @param marks Absent for a single instance. */
   constructor(readonly marks?: SharedMarks, readonly schedule: Schedule = realTime) {}
 
-  /**
-   * Waits for exclusive use of a path of a server. @param lost Called if the lock ends before its release.
-   * @returns Idempotent release. @throws {ERR_SHARE_STORE} And the signal's reason.
-   */
+  /** Waits for exclusive use of a path; `lost` is called if it ends early. @returns Idempotent release. @throws {ERR_SHARE_STORE} */
   async take(
     server: string,
     path: string,

@@ -3,7 +3,7 @@ import type { Identity } from "../../model/identity.ts";
 import type { Clock } from "../../model/clock.ts";
 import { isJsonObject } from "../../authentication/json_object.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import { invalidRequest } from "../invalid_request.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 
 const KIND = "person";
 

@@ -1,18 +1,22 @@
 import { isAddressRange } from "../../model/address.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { HttpError } from "../../model/http_error.ts";
-import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
+import { HttpError, invalidRequest } from "../../model/http_error.ts";
+import {
+  type AccessLevel,
+  EVERYBODY,
+  EXPECTED_TARGET,
+  groupOf,
+  parseAccessLevel,
+  parseTarget,
+  type Quota,
+} from "../../sharing/share.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
-import type { Quota } from "../../sharing/share.ts";
-import { EVERYBODY, EXPECTED_TARGET, groupOf, parseTarget } from "../../sharing/target.ts";
-import { invalidRequest } from "../invalid_request.ts";
 import { membersOf, text, wholeNumber } from "../request_body.ts";
 
 /** Body of `POST /rest/share/<server>` (rest-api.md 1.12); members from `maxUses` on are ours. */
 export interface ShareFields {
   readonly path: string;
-  /** As {@link parseTarget} returns it. */
   readonly target: string;
   readonly targetName?: string; // of a person, as it was written
   readonly access: AccessLevel;

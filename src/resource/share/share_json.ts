@@ -1,8 +1,6 @@
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
-import { groupOf } from "../../sharing/target.ts";
+import { groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
 
-/** Members for owner and target (rest-api.md 1.12). */
 function common(share: Share, base: string, now: number) {
   const { server, id, path, access, expires, oneTime, usesLeft, accessCount, note, password } = share;
   return {

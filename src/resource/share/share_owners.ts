@@ -19,10 +19,7 @@ export class ShareOwners {
   ) {
   }
 
-  /**
-   * Returns the owner's attributes from the sources alone, without those of a login. @throws {ServiceError} If a source is
-   * out of order.
-   */
+  /** Returns what the sources alone say of the owner. @throws {ServiceError} If a source is out of order. */
   async mapped(
     dn: string,
     account: OwnersAccount,
@@ -36,8 +33,8 @@ export class ShareOwners {
   }
 
   /**
-   * Returns the owner's current limits, which never exceed those at creation. Shares of banned owners are not found; nor are
-   * shares whose owner lost the account, or is unknown to the source that gave name, account or role.
+   * Returns the owner's current limits, and those at creation. Shares of banned owners are not found; nor are shares
+   * whose owner lost the account, or is unknown to the source that gave name, account or role.
    * @throws {ERR_SHARE_NOT_FOUND} @throws {ServiceError} If a source is out of order.
    */
   async limits(share: Share, signal: AbortSignal): Promise<readonly PathLimits[]> {

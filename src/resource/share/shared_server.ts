@@ -1,21 +1,22 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { type ExistingServer, existingServer } from "../requested_server.ts";
+import { type ExistingServer, existingServer } from "../server_facts.ts";
 import { checkLogin } from "../login_policy.ts";
-import { checkTokenServer } from "../token_limits.ts";
+import { checkTokenServer, checkTokenShare } from "../token_limits.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import type { Caller } from "../../model/identity.ts";
+import { isShareId, type Share } from "../../sharing/share.ts";
+import { nameOnServer } from "./names.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { emptyResponse } from "../text_response.ts";
 
 /** Logical server of a request, or one instance of it (D24). */
 export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/**
- * Returns the server if it has sharing and suits token and login. @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS |
- * ERR_STRONGER_LOGIN_NEEDED}
- */
+/** Returns the server if it has sharing and suits token and login. @throws {ERR_UNKNOWN_SERVER} And 403. */
 export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);
@@ -37,4 +38,26 @@ export function refusal(
   { unauthenticated }: { readonly unauthenticated: (reason: string) => HttpError },
 ): HttpError {
   return caller.kind === "anonymous" ? unauthenticated(message) : notPermitted(message);
+}
+
+/** Returns the caller's share that a request names by id. @throws 403, or 401 without credentials, for others'. */
+export async function ownShare(call: Call, server: string, parts: SharingParts): Promise<Share | undefined> {
+  const id = call.params.get("id") ?? "";
+  const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
+  if (share === undefined) return undefined;
+  if (call.caller.kind === "anonymous" || share.owner !== nameOnServer(call, server)) {
+    throw refusal(call.caller, "This share belongs to somebody else", parts);
+  }
+  checkTokenShare(call, share);
+  return share;
+}
+
+/** Serves `DELETE /rest/share/<server>/<id>`; an unknown id is no error. */
+export async function deleteShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  const { name } = sharedServer(call, parts);
+  const share = await ownShare(call, name, parts);
+  if (share !== undefined && await parts.store.remove(name, share.id)) {
+    call.audit({ server: name, owner: share.owner, path: share.path });
+  }
+  return emptyResponse();
 }

@@ -45,7 +45,6 @@ export interface SharingParts {
   ) => () => void;
   readonly running: RunningUses;
   readonly unread: UnreadAnswers;
-  /** Counts bytes that passed through the service. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly uses: Sink; // records of uses that ended
   readonly clock: Clock;

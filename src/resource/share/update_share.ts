@@ -1,24 +1,20 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { httpError } from "../../model/http_error.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
 import { membersOf, readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
-import { checkedPath, shareAccount } from "./checked_path.ts";
+import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
 import { endOfLife, passwordHash } from "./create_share.ts";
-import { makingOf } from "./making.ts";
-import { ownShare } from "./own_share.ts";
+import { ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
 import { parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
-import { type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /**
- * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime (and our `sources`, `note` and `password`; an empty text
- * removes them) after checking all members. Answers per member; unknown members are no error, since clients send `user` and
- * `access` (rest-api.md 1.12).
+ * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime, and our `sources`, `note` and `password`, after
+ * checking all. Unknown members are no error, since clients send `user` and `access` (rest-api.md 1.12).
  */
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   await existing(call, parts);

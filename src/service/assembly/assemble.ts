@@ -1,24 +1,19 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
-import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
-import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import type { TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
-import type { Logger } from "../../logging/logger.ts";
 import { Sinks } from "../../logging/sink.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import { personName } from "../../pages/person_name.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import { People } from "../../resource/share/people.ts";
-import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
@@ -29,17 +24,18 @@ import { routesOf } from "../http/routes.ts";
 import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
-import type { LoginUpdate, Publish } from "../state_update.ts";
-import { openAuthentication } from "./open_authentication.ts";
-import { openDaemons, openServers, openSessions } from "./open_servers.ts";
-import { openDataSharing, openOwnFiles } from "./open_data_sharing.ts";
+import { openDaemons, openServers } from "./open_servers.ts";
+import { openFiles } from "./open_files.ts";
 import { openDatabase } from "./open_database.ts";
-import { openLoginThrottle } from "./open_login_throttle.ts";
 import type { Cluster } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
-import type { ServiceOptions } from "./service_options.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
+import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
 
 /** Assembled, running parts of a service. */
 export interface ServiceParts extends IdentityParts {
@@ -63,9 +59,7 @@ export interface ServiceParts extends IdentityParts {
 }
 
 /** Observers and dependencies of a service. */
-interface Surroundings {
-  readonly log: Logger;
-  readonly clock: Clock;
+interface Surroundings extends Pick<Opening, "log" | "clock"> {
   /** Observes authentication results and transfers. */
   readonly observer?: RequestObserver;
   /** Default: nothing follows this service. */
@@ -74,77 +68,69 @@ interface Surroundings {
   readonly onAnswer?: SourceParts["onAnswer"];
   /** Default: all kinds. */
   readonly kinds?: ServiceKinds;
-  /** Reads stored state without creating it, beside the running service. */
   readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
 
-/** Parts to close at the end, or after a failed start. */
-class Kept {
-  readonly #parts: { close(): Promise<void> | void }[] = [];
-
-  readonly keep = <T extends { close(): Promise<void> | void }>(part: T): T => {
-    this.#parts.push(part);
-    return part;
-  };
-
-  readonly close = async (): Promise<void> => {
-    await Promise.all(this.#parts.map((part) => part.close()));
-  };
-}
-
 /**
  * Creates and connects the configured parts; dependencies between neighbours are injected as functions.
  * @throws If a configured file is invalid.
  */
-export async function assemble(options: ServiceOptions, surroundings: Surroundings): Promise<ServiceParts> {
-  const kept = new Kept();
+export async function assemble(
+  options: ServiceOptions,
+  { publish = () => {}, readOnly = false, log, clock, ...observers }: Surroundings,
+): Promise<ServiceParts> {
+  const kept: { close(): Promise<void> | void }[] = [];
+  const close = async () => {
+    await Promise.all(kept.map((part) => part.close()));
+  };
+  const keep: Opening["keep"] = (part) => {
+    kept.push(part);
+    return part;
+  };
+  const own = new OwnCertificate(options.material);
   try {
-    return await open(options, surroundings, kept);
+    const opening = { ...options, log, clock, own, publish, readOnly, keep, sinks: new Sinks(log) };
+    return { ...await open(opening, observers), close };
   } catch (error) {
-    await kept.close();
+    await close();
     throw error;
   }
 }
 
 async function open(
-  options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, publish = () => {} }:
-    Surroundings,
-  { keep, close }: Kept,
-): Promise<ServiceParts> {
-  const { config, material, assertionIssuers, port } = options;
-  const own = new OwnCertificate(material);
-  const externalUrl = externalUrlAt(config.site, port);
+  opening: Opening,
+  { observer = UNOBSERVED, onAnswer, kinds = KINDS }: Pick<Surroundings, "observer" | "onAnswer" | "kinds">,
+): Promise<Omit<ServiceParts, "close">> {
+  const { config, own, log, clock, keep } = opening;
+  const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const sinks = new Sinks(log);
-  const shared = await openShared(options, { own, log, clock, keep, publish, sinks, readOnly });
-  const { database, sharedClock, cluster, daemons, proofs } = shared;
-  const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
+  const shared = await openShared(opening);
+  const { sharedClock, cluster } = shared;
+  const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
   const attributes = keep(await createAttributes(config, kinds.sources, sourceParts));
-  const here = { observer, log, clock, keep, database, sinks, marks: cluster?.marks };
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, sharedClock, readOnly };
-  const used = { ...asked, kinds: kinds.authenticators, proofs: shared.shown };
-  const who = await openAuthentication(config, { ...used, ...here });
+  const asked = { outgoing, groups, kinds: kinds.authenticators, externalUrl, observer };
+  const who = await openAuthentication(opening, { ...shared, ...asked });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
-  const servers = await openServers(config, groups, here);
-  const throttle = await openLoginThrottle(config, authenticators, { ...shared, log, clock, publish });
-  const ofFiles = { servers, sessions: await openSessions(config, servers, keep), attributes, throttle };
-  const withClock = { ...who, ...here, clock: sharedClock, ...ofFiles };
+  const servers = await openServers(groups, opening);
+  const shown = (user: string) => claimedName(user, authenticators);
+  const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
+  const ofFiles = { ...who, ...shared, servers, attributes, throttle, observer };
   const people = config.sharing.suggestPeople ? new People(who.records, sharedClock, personName) : undefined;
-  const sharing = await openDataSharing(config, { ...withClock, people });
+  const { sharing, files } = await openFiles(opening, { ...ofFiles, people });
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
-  const shown = { shown: (user: string) => claimedName(user, authenticators), certificate: own.facts };
-  const admin = new AdminApi({ ...parts, ...shared, ...shown, sinks, publish });
+  const { publish, sinks } = opening;
+  const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people });
-  const about = { ...parts, own, kinds, externalUrl, cluster: cluster?.health };
+  const about = { ...parts, kinds, externalUrl };
   return {
     config,
     externalUrl,
     chain,
+    judged: observer.judged,
     challenge: challengeOf(chain),
     throttle,
     attributes,
@@ -154,21 +140,22 @@ async function open(
     servers,
     cluster,
     routes: await routesOf({
-      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
-      facts: await serviceFacts(options, about),
+      ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
+      facts: await serviceFacts(opening, about),
       certificate: own.pem,
-      generation: options.generation,
+      generation: opening.generation,
       draining: () => draining,
       shareAdministration: sharing && await administrationOf(sharing.store, sharedClock),
       features: config.features,
-      files: await openOwnFiles(config, { ...withClock, sharing }),
       nameService: config.resolveClientNames ? await openNameService() : undefined,
     }),
     admin,
-    adopt: (update) => adoptLogins(update, { throttle, proofs, signIns, log }),
+    adopt: (update) => adoptLogins(update, { throttle, proofs: shared.ownProofs, signIns, log }),
     drain: () => draining = true,
-    renewTls: (renewed) => renewTls(renewed, own, outgoing),
-    close,
+    renewTls: (renewed) => {
+      own.renew(renewed);
+      outgoing.renew();
+    },
   };
 }
 
@@ -177,6 +164,7 @@ const compile: SourceParts["compile"] = async (config, log) => {
   const { Assignments } = await import("../../authentication/assignments.ts");
   return new Assignments(config, log);
 };
+
 async function administrationOf(store: ShareStore, clock: Clock): Promise<ShareAdministration> {
   const { ShareAdministration } = await import("../../sharing/administration.ts");
   return new ShareAdministration(store, clock);
@@ -194,7 +182,7 @@ function adoptLogins(
     readonly throttle: LoginThrottle;
     readonly proofs: ReplayCache;
     readonly signIns: SignIns;
-    readonly log: Logger;
+    readonly log: Opening["log"];
   },
 ): void {
   if (throttling !== undefined) throttle.memory.adopt(throttling);
@@ -205,53 +193,63 @@ function adoptLogins(
 }
 
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
-async function openShared(
-  options: ServiceOptions,
-  { own, readOnly, ...parts }: Pick<Surroundings, "log" | "clock"> & {
-    readonly own: OwnCertificate;
-    readonly keep: Kept["keep"];
-    readonly publish: Publish;
-    readonly sinks: Sinks;
-    readonly readOnly: boolean;
-  },
-) {
-  const { log, clock, keep, publish } = parts;
-  const database = await openDatabase(options.config, { own, log, clock, keep });
-  const { database: isShared, directory } = options.config.sharing;
+async function openShared(opening: Opening) {
+  const { config: { sharing }, state, clock, readOnly, publish } = opening;
+  const database = await openDatabase(opening);
   // Imported on use, as everything that only stored or shared state needs.
-  const stored = isShared === undefined && directory === undefined
+  const stored = sharing.database === undefined && sharing.directory === undefined
     ? undefined
     : await import("./open_cluster.ts");
   const { sharedClock, cluster } = database === undefined || stored === undefined
     ? { sharedClock: clock, cluster: undefined }
-    : await stored.openCluster(database, { ...options, clock, log, keep, publish });
-  const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(options, parts));
+    : await stored.openCluster(database, opening);
+  const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(opening));
   const daemons = new Daemons({
-    known: options.state?.daemons,
+    known: state?.daemons,
     learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
     clusterMembers: cluster?.clusterMembers,
   });
-  const proofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
-  const shown = cluster === undefined ? proofs : cluster.shared(proofs);
-  return { database, sharedClock, cluster, daemons, storedBans, proofs, shown };
+  const ownProofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
+  const proofs = cluster === undefined ? ownProofs : cluster.shared(ownProofs);
+  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs };
 }
 
-function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {
-  own.renew(renewed);
-  outgoing.renew();
+type Shared = Awaited<ReturnType<typeof openShared>>;
+
+/** Opens login throttling with the cluster's state. */
+async function openLoginThrottle(
+  { config, log, clock, publish }: Opening,
+  { cluster, storedBans, authenticators, shown }: Pick<Shared, "cluster" | "storedBans"> & {
+    readonly authenticators: readonly Authenticator[];
+    readonly shown: (user: string) => string;
+  },
+): Promise<LoginThrottle> {
+  const throttle = new LoginThrottle({
+    config: config.throttling,
+    log,
+    shown,
+    steady: steadyClock,
+    clock,
+    issuers: silentIssuers(authenticators),
+    learned: (throttling) => publish({ throttling }),
+    others: cluster?.throttling,
+    clusterMembers: cluster?.clusterMembers,
+  });
+  await (cluster ?? storedBans)?.follow(throttle.memory);
+  return throttle;
+}
+
+/** Issuers without online check of their tokens. */
+function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
+  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
+  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }
 
 /** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
-  { chain, signIns, tokens, registry }: {
-    readonly chain: AuthenticationChain;
-    readonly signIns: SignIns;
-    readonly tokens: TokenIssuer | undefined;
-    readonly registry: TokenRegistry | undefined;
-  },
-  { throttle, config, people }: {
-    readonly throttle: LoginThrottle;
-    readonly config: ServiceConfig;
+  { chain, signIns, tokens, registry }: OpenAuthentication,
+  { throttle, config, people }: Pick<ServiceParts, "throttle" | "config"> & {
     readonly people: People | undefined;
   },
 ) {

@@ -1,8 +1,7 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { loadConfiguration, type LoadOptions } from "../../config/load.ts";
 import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
-import { loadPublicRoots } from "../../config/tls/public_roots.ts";
-import { loadTruststore } from "../../config/tls/truststore.ts";
+import { loadPublicRoots, loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";

@@ -4,20 +4,18 @@ import {
   createAuthenticators,
 } from "../../authentication/authenticator_kind.ts";
 import { askerOf } from "../../authentication/asker_of.ts";
-import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
-import type { AuthenticationChain } from "../../authentication/chain.ts";
+import type { AuthenticationChain, Judged } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
-import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
+import type { GatewayConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
@@ -32,36 +30,25 @@ import { keySource } from "./open_servers.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 import { Records } from "./records.ts";
+import type { Opening } from "./service_options.ts";
 
 /** Seconds from a first token to the end of its renewals: 30 days. */
 const RENEWAL_PERIOD = 30 * 24 * 3600;
 
 interface AuthenticationParts {
-  readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
   readonly groups: readonly DaemonGroup[];
   readonly kinds: KindList<AuthenticatorKind>;
-  /** PEM, one certificate each. */
-  readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
   readonly proofs: ReplayRecord;
-  readonly log: Logger;
-  /** Local clock, for foreign signatures. */
-  readonly clock: Clock;
-  /** Cluster clock, for our own records. */
+  /** Cluster clock, for our own records; that of this machine is for foreign signatures. */
   readonly sharedClock: Clock;
-  /** Reads stored state without creating it, beside the running service. */
-  readonly readOnly: boolean;
-  /** Shared database; absent: a folder. */
-  readonly database: PostgresDatabase | undefined;
-  readonly sinks: Sinks;
-  /** Registers a part to close at the end. */
-  readonly keep: <T extends { close(): void }>(part: T) => T;
+  readonly database: PostgresDatabase | undefined; // absent: a folder
 }
 
 /** Opened authentication: authenticators with our tokens first, and stores. */
-interface OpenAuthentication {
+export interface OpenAuthentication {
   readonly chain: AuthenticationChain;
   readonly accountStatus: AskAccountStatus;
   /** Absent without a signing certificate. */
@@ -75,31 +62,26 @@ interface OpenAuthentication {
 
 /** Opens authentication. @throws If a configured file is invalid. */
 export async function openAuthentication(
-  config: ServiceConfig,
+  opening: Opening,
   parts: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const { own, externalUrl, observer, log, sharedClock, readOnly, database, sinks, keep } = parts;
-  const records = keep(new Records(database ?? config.sharing.directory, sharedClock, sinks.of("records")));
-  const created = await openAuthenticators(config, parts, records);
-  const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
+  const { config, log, sinks, keep } = opening;
+  const { externalUrl, sharedClock: clock, observer, database } = parts;
+  const records = keep(new Records(database ?? config.sharing.directory, clock, sinks.of("records")));
+  const authenticators = await openAuthenticators(opening, parts, records);
   const accountStatus: AskAccountStatus = (user, signal) =>
-    accountStatusOf(authenticators, user, signal, sharedClock);
-  const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, sharedClock() / 1000);
-  const issuing = {
+    accountStatusOf(authenticators, user, signal, clock);
+  const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, clock() / 1000);
+  const { tokens, verifier, registry } = await openIssued(opening, {
     records,
-    log,
-    clock: sharedClock,
+    clock,
     accountStatus,
     derivedUntil: untilOf,
-    readOnly,
     database,
-    sinks,
-    keep,
-  };
-  const { tokens, verifier, registry } = await openIssued(config, own, issuing);
+  });
   return {
     chain: {
-      issuedTokens: verifier && observed(verifier, observer),
+      issuedTokens: verifier,
       authenticators,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
@@ -115,9 +97,10 @@ export async function openAuthentication(
       accountStatus,
       derivedUntil: untilOf,
       limits: config.browsers,
-      renew: (identity, session, signal) => renewLogin(authenticators, identity, session, signal),
+      renew: (identity, session, signal) =>
+        renewLogin(authenticators, { identity, session, judged: observer.judged }, signal),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
-      clock: sharedClock,
+      clock,
       log,
     }),
     records: records.open,
@@ -126,12 +109,12 @@ export async function openAuthentication(
 }
 
 async function openAuthenticators(
-  { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway }: ServiceConfig,
-  { own, outgoing, groups, kinds, assertionIssuers, externalUrl: url, proofs, log, clock }:
-    AuthenticationParts,
+  { config, own, assertionIssuers, log, clock, keep }: Opening,
+  { outgoing, groups, kinds, externalUrl: url, proofs }: AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
-  return await createAuthenticators(authentication.authenticators, kinds, {
+  const { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway } = config;
+  const authenticators = await createAuthenticators(authentication.authenticators, kinds, {
     log,
     clock,
     keySources: groups.map(keySource),
@@ -148,13 +131,17 @@ async function openAuthenticators(
     },
     gateway: await readGateway(gateway),
   });
+  return authenticators.map(keep);
 }
 
 /** Renews a login with its provider. An authenticator that is no longer configured vouches for no user. */
 async function renewLogin(
   authenticators: readonly Authenticator[],
-  { via, acr, authTime }: KeptIdentity,
-  session: RenewableSession,
+  { identity: { via, acr, authTime }, session, judged }: {
+    readonly identity: KeptIdentity;
+    readonly session: RenewableSession;
+    readonly judged: Judged;
+  },
   signal: AbortSignal,
 ): Promise<Renewal> {
   const authenticator = authenticators.find(({ name }) => name === via);
@@ -166,7 +153,14 @@ async function renewLogin(
   const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;
   const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
-  const result = await authenticator.authenticate({ authorization, clientAddress }, signal);
+  let result: AuthenticationResult;
+  try {
+    result = await authenticator.authenticate({ authorization, clientAddress }, signal);
+  } catch (error) {
+    if (!signal.aborted) judged(via, { kind: "failed", error });
+    throw error;
+  }
+  judged(via, result);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity, refreshToken };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }
@@ -177,75 +171,57 @@ function revocationOfClients(own: OwnCertificate): Revocation | undefined {
   return clientAnchors === undefined ? revocation : clientRevocation;
 }
 
+interface IssuedParts extends Pick<TokenIssuer["options"], "derivedUntil"> {
+  readonly records: Records;
+  readonly clock: Clock; // of the cluster
+  readonly accountStatus: AskAccountStatus;
+  readonly database: PostgresDatabase | undefined;
+}
+
 async function openIssued(
-  { issuedTokens, sharing }: ServiceConfig,
-  own: OwnCertificate,
-  { records, log, clock, accountStatus, derivedUntil, readOnly, database, sinks, keep }:
-    & Pick<AuthenticationParts, "log" | "clock" | "readOnly" | "database" | "sinks" | "keep">
-    & Pick<TokenIssuer["options"], "derivedUntil">
-    & { readonly records: Records; readonly accountStatus: AskAccountStatus },
+  { config: { issuedTokens, sharing }, own, log, readOnly, sinks, keep }: Opening,
+  { records, clock, accountStatus, derivedUntil, database }: IssuedParts,
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
 > {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
+  const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
+  // Only the service creates the database: it could not open another account's.
+  const stored = revoked ?? (readOnly ? records.openPresent() : records.open());
+  const outage = revoked && sharing.database && {
+    staleMs: () => revoked.staleMs,
+    graceMs: sharing.database.outageGraceSeconds * 1000,
+    shortMs: sharing.database.outageTokenSeconds * 1000,
+  };
+  const registry = stored && new TokenRegistry({
+    records: stored,
+    elapsed: stopwatch,
+    keepsUses: !readOnly,
+    outage,
+    longest: Math.max(maxLifetimeSeconds, RENEWAL_PERIOD),
+    uses: sinks.of("token-uses"),
+    clock,
+    log,
+  });
   const limits = {
     defaultLifetime: lifetimeSeconds,
     maxLifetime: maxLifetimeSeconds,
     renewalPeriod: RENEWAL_PERIOD,
   };
-  const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
-  const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
-  const registry = openRegistry(records, {
-    log,
-    clock,
-    readOnly,
-    longest,
-    revoked,
-    config: sharing.database,
-    uses: sinks.of("token-uses"),
-  });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
+  const common = { tls: own.material, registry, clock };
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, registry }),
-    verifier: issuedToken({
-      tls: own.material,
-      trustedIssuers,
-      hmacSecret,
-      accountStatus,
-      registry,
-      clock,
-      log,
-    }),
+    tokens: new TokenIssuer({ ...common, limits, derivedUntil }),
+    verifier: issuedToken({ ...common, trustedIssuers, hmacSecret, accountStatus, log }),
     registry,
   };
-}
-
-/** Only the service creates the database: it could not open another account's. */
-function openRegistry(
-  { open, openPresent }: Records,
-  { readOnly, revoked, config, ...parts }:
-    & Pick<TokenRegistry["parts"], "log" | "clock" | "longest" | "uses">
-    & {
-      readonly readOnly: boolean;
-      readonly revoked: RememberedRecords | undefined;
-      readonly config: DatabaseConfig | undefined;
-    },
-): TokenRegistry | undefined {
-  const records = revoked ?? (readOnly ? openPresent() : open());
-  const outage = revoked && config && {
-    staleMs: () => revoked.staleMs,
-    graceMs: config.outageGraceSeconds * 1000,
-    shortMs: config.outageTokenSeconds * 1000,
-  };
-  return records &&
-    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
 }
 
 /** Keeps revocations available without the database. */
 async function rememberRevoked(
   database: PostgresDatabase,
-  { log, keep }: Pick<AuthenticationParts, "log" | "keep">,
+  { log, keep }: Pick<Opening, "log" | "keep">,
 ): Promise<RememberedRecords> {
   const { readRevocations } = await import("../../store/postgres/changed_records.ts");
   const remembered = keep(
@@ -268,36 +244,4 @@ async function readGateway({ enabled, certificate }: GatewayConfig): Promise<Aut
   if (certificate === undefined) return { certificate: () => undefined };
   const pem = await readGatewayCertificate(certificate);
   return { certificate: () => pem };
-}
-
-/** Wraps an authenticator to count its results, except skipped credentials. */
-function observed(authenticator: Authenticator, observer: RequestObserver): Authenticator {
-  const { name, challenges, issuer } = authenticator;
-  const status = authenticator.status?.bind(authenticator);
-  return {
-    name,
-    challenges,
-    browserLogin: authenticator.browserLogin,
-    looksAtCertificates: authenticator.looksAtCertificates,
-    takesKeys: authenticator.takesKeys,
-    issuer,
-    status,
-    derivedLifetime: authenticator.derivedLifetime,
-    explainToken: authenticator.explainToken?.bind(authenticator),
-    accountStatusOf: authenticator.accountStatusOf?.bind(authenticator),
-    namesOf: authenticator.namesOf?.bind(authenticator),
-    lists: authenticator.lists?.bind(authenticator),
-    certificates: authenticator.certificates,
-    close: () => authenticator.close(),
-    async authenticate(credentials, signal) {
-      try {
-        const result = await authenticator.authenticate(credentials, signal);
-        if (result.kind !== "skipped") observer.authenticated(name, result.kind);
-        return result;
-      } catch (error) {
-        if (!signal.aborted) observer.authenticated(name, "unavailable");
-        throw error;
-      }
-    },
-  };
 }

@@ -2,8 +2,6 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
 import { SharedReplayCache } from "../../instances/shared_replay_cache.ts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Sinks } from "../../logging/sink.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { ReplayCache, ReplayRecord } from "../../model/replay_cache.ts";
 import type { ThrottlingMemory } from "../../throttling/memory.ts";
@@ -13,17 +11,10 @@ import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/post
 import { SharedMarks } from "../../store/shared_marks.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
-import type { Publish, StateUpdate } from "../state_update.ts";
+import type { Opening } from "./service_options.ts";
 import { VERSION } from "../version.ts";
-import { configurationDigest } from "./configuration_digest.ts";
-
-/** Identity of an instance. */
-export interface InstanceName {
-  /** Unique per process. */
-  readonly id: string;
-  /** Host name. */
-  readonly host: string;
-}
+import { hash } from "node:crypto";
+import { dirname } from "node:path";
 
 /** State shared by the instances. */
 export interface Cluster {
@@ -43,60 +34,29 @@ export interface Cluster {
   close(): void;
 }
 
-interface JoiningParts {
-  readonly config: ServiceConfig;
-  /** Absent for read-only use. */
-  readonly instance?: InstanceName;
-  readonly port: number;
-  readonly upSince: number;
-  readonly log: Logger;
-  readonly publish: Publish;
-  readonly keep: <T extends { close(): void }>(part: T) => T;
-}
-
-interface ClockParts {
-  /** Local clock. */
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly known: Pick<StateUpdate, "behindMs"> | undefined;
-  readonly publish: Publish;
-  readonly keep: <T extends { close(): void }>(part: T) => T;
-}
-
 /** Joins the cluster of the shared database; without an instance, only its clock is read. */
 export async function openCluster(
   database: PostgresDatabase,
-  parts: Omit<JoiningParts & ClockParts, "known"> & { readonly state?: StateUpdate },
+  opening: Opening,
 ): Promise<{ readonly sharedClock: Clock; readonly cluster: Cluster | undefined }> {
-  const sharedClock = await openClock(database, { ...parts, known: parts.state });
-  return { sharedClock, cluster: joinOthers(database, parts) };
-}
-
-/** Returns the clock of the shared database. */
-async function openClock(
-  database: PostgresDatabase,
-  { clock, log, known, publish, keep }: ClockParts,
-): Promise<Clock> {
+  const { clock, log, state, publish, keep } = opening;
   const shared = keep(
     new SharedClock({
       database,
       clock,
       elapsed: stopwatch,
       log,
-      behindMs: known?.behindMs,
+      behindMs: state?.behindMs,
       learned: (behindMs) => publish({ behindMs }),
     }),
   );
   await shared.follow();
-  return shared.read;
+  return { sharedClock: shared.read, cluster: joinOthers(database, opening) };
 }
 
 /** Opens the bans that a single instance keeps over restarts, if it has a database. */
 export function openOwnBans(
-  { config: { sharing: { database, directory } }, generation }: Pick<JoiningParts, "config"> & {
-    generation: number;
-  },
-  { log, clock, keep, publish, sinks }: Omit<ClockParts, "known"> & { readonly sinks: Sinks },
+  { config: { sharing: { database, directory } }, generation, log, clock, keep, publish, sinks }: Opening,
 ): SharedThrottling | undefined {
   if (database !== undefined || directory === undefined) return undefined;
   const file = `${directory}/${RECORD_DATABASE}`;
@@ -115,14 +75,13 @@ export function openOwnBans(
 /** Joins the cluster of the shared database. */
 function joinOthers(
   database: PostgresDatabase,
-  { config, instance, port, upSince, clock, log, publish, keep }: JoiningParts & Pick<ClockParts, "clock">,
+  { config, instance, port, upSince, clock, log, publish, keep }: Opening,
 ): Cluster | undefined {
   if (instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
-  const secret = digestSecret ?? password;
   const throttling = new SharedThrottling({
     database,
-    secret,
+    secret: digestSecret ?? password,
     log,
     elapsed: stopwatch,
     learned: (throttling) => publish({ throttling }),
@@ -160,4 +119,34 @@ function joinOthers(
       for (const part of [throttling, register, marks]) part.close();
     },
   });
+}
+
+/** Keys that may differ between instances: addresses, folders, admin access. */
+const OWN: ReadonlySet<string> = new Set([
+  "sources",
+  "credential",
+  "logging",
+  "audit",
+  "control",
+  "metrics",
+  "liveReload",
+  "drainSeconds",
+  "directory",
+  "origin",
+  "keyOrigin",
+]);
+
+/**
+ * Returns a digest to compare the configurations of instances. Paths are relative to the main file. Omits secrets, since
+ * other instances see it.
+ */
+export function configurationDigest(config: ServiceConfig): string {
+  const folder = dirname(dirname(config.sources.main));
+  const { name, externalUrl, externalUrlGiven } = config.site;
+  const site = { name, externalUrl: externalUrlGiven ? externalUrl : undefined };
+  const common = JSON.stringify({ ...config, site }, (name, value: unknown) => {
+    if (OWN.has(name) || /password|secret/i.test(name)) return undefined;
+    return typeof value === "string" && value.startsWith(`${folder}/`) ? value.slice(folder.length) : value;
+  });
+  return hash("sha256", common, "base64url").slice(0, 12);
 }

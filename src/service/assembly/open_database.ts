@@ -1,24 +1,15 @@
 import { certificatesOfPem } from "../../config/tls/certificates.ts";
-import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
-import type { Logger } from "../../logging/logger.ts";
+import type { DatabaseConfig } from "../../config/service_config.ts";
 import type { Clock } from "../../model/clock.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
-import type { OwnCertificate } from "./own_certificate.ts";
-
-interface DatabaseParts {
-  readonly own: Pick<OwnCertificate, "material">; // fallback trust if the configuration names no authorities
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly keep: <T extends { close(): void }>(part: T) => T; // registers a part to close at the end
-}
+import type { Opening } from "./service_options.ts";
 
 /** Opens the configured shared database, which may be down for now. @throws {UnfitTables} If its tables do not fit. */
 export async function openDatabase(
-  { sharing: { database: config } }: ServiceConfig,
-  { own, log, clock, keep }: DatabaseParts,
+  { config: { sharing: { database: config } }, own, log, clock, keep }: Opening,
 ): Promise<PostgresDatabase | undefined> {
   if (config === undefined) return undefined;
   // Imported on use: most services have no shared database.

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
-import { validityOf } from "../../model/trust/validity.ts";
+import { validityOf } from "../../model/trust/certificate_facts.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** Facts about the certificate for the status page. */

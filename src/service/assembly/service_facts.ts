@@ -3,25 +3,22 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import { type Remote, withKinds } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
-import type { Clock } from "../../model/clock.ts";
 import type { ServiceFacts } from "../../resource/service_section.ts";
 import { configuredKinds, type ServiceKinds } from "../kinds.ts";
 import { VERSION } from "../version.ts";
-import type { OwnCertificate } from "./own_certificate.ts";
-import type { ServiceOptions } from "./service_options.ts";
+import type { Cluster } from "./open_cluster.ts";
+import type { Opening } from "./service_options.ts";
 
 /** Returns the facts about the service. */
 export async function serviceFacts(
-  { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, authenticators, attributes, kinds, clock, externalUrl, cluster }: {
-    readonly own: OwnCertificate;
+  { config, assertionIssuers, upSince, own, clock }: Opening,
+  { groups, authenticators, attributes, kinds, externalUrl, cluster }: {
     readonly groups: readonly DaemonGroup[];
     readonly authenticators: readonly Authenticator[];
     readonly attributes: AttributeSource;
     readonly kinds: ServiceKinds;
-    readonly clock: Clock;
     readonly externalUrl: string;
-    readonly cluster: ServiceFacts["cluster"];
+    readonly cluster: Cluster | undefined;
   },
 ): Promise<ServiceFacts> {
   const methods = await withKinds(config.authentication.authenticators, kinds.authenticators);
@@ -34,7 +31,7 @@ export async function serviceFacts(
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
-    cluster,
+    cluster: cluster?.health,
     clock,
     credential: own.facts,
     trustedCAs: own.trusted,

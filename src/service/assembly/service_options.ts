@@ -1,7 +1,18 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Sinks } from "../../logging/sink.ts";
+import type { Clock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { StateUpdate } from "../state_update.ts";
-import type { InstanceName } from "./open_cluster.ts";
+import type { KnownDaemons } from "../../daemon/daemons.ts";
+import type { SeenMark } from "../../model/replay_cache.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
+
+/** Identity of an instance. */
+export interface InstanceName {
+  readonly id: string; // unique per process
+  readonly host: string;
+}
 
 /** Options of a service; plain data for `postMessage`. */
 export interface ServiceOptions {
@@ -13,4 +24,36 @@ export interface ServiceOptions {
   readonly port: number; // actual port for clients, if 0 is configured
   readonly state?: StateUpdate; // state of earlier cores
   readonly instance?: InstanceName; // absent for read-only use
+}
+
+/**
+ * State of a core that changed, as plain data. The supervisor merges all updates and hands the result to the next core; other
+ * cores that serve adopt the part that concerns logins.
+ */
+export interface StateUpdate extends LoginUpdate {
+  readonly daemons?: KnownDaemons; // by the addresses of their command sockets
+  /** Milliseconds by which the clock of this machine is behind the clock of the shared database. */
+  readonly behindMs?: number;
+}
+
+/** State that decides about logins: every core must know it at once. */
+export interface LoginUpdate {
+  readonly throttling?: ThrottlingNews;
+  readonly proofs?: readonly SeenMark[]; // proofs of possession that clients have shown
+  readonly signedOut?: readonly string[]; // canonical DNs of banned users whose browsers the core signed out
+}
+
+/** Takes each update of a core's state. */
+export type Publish = (update: StateUpdate) => void;
+
+/** What each part of a service is opened with. */
+export interface Opening extends ServiceOptions {
+  readonly log: Logger;
+  readonly clock: Clock; // of this machine
+  readonly own: OwnCertificate;
+  readonly publish: Publish;
+  readonly sinks: Sinks;
+  readonly readOnly: boolean; // reads stored state without creating it, beside the running service
+  /** Registers a part to close at the end, or after a failed start. */
+  readonly keep: <T extends { close(): Promise<void> | void }>(part: T) => T;
 }

@@ -1,18 +1,19 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { accountsOf, attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
+import type { TokenCheck } from "../../authentication/authenticator.ts";
 import {
   authenticate,
   type AuthenticationChain,
   concerned,
+  type Judged,
   unauthenticated,
 } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { addressGroup } from "../../model/address_group.ts";
-import { HeaderList } from "../../model/header_list.ts";
+import { addressGroup } from "../../model/address.ts";
+import { HeaderList } from "../../model/http_message.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import type { Ban } from "../../throttling/ban.ts";
@@ -20,15 +21,14 @@ import { concerns } from "../../throttling/operator_bans.ts";
 import { attemptedBy } from "../../throttling/login_throttle.ts";
 import { userKey } from "../../throttling/user_key.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
-import { lowestLimit } from "../../resource/rate_limit.ts";
-import type { ServerFacts } from "../../resource/server_facts.ts";
+import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
 import type { ServiceOptions } from "../assembly/service_options.ts";
 import { attributesOf, claimedUser } from "../identify.ts";
-import type { AuthenticatorStep, Explanation, ServerStep, SourceStep } from "./explanation.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
+import type { AttributeOrigin } from "../../attributes/attribute_source.ts";
 
 /** Subject of an explanation. */
 export interface ExplainedCaller {
@@ -199,15 +199,14 @@ async function identityOf(
     if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }
-  const recording = record.chain(chain);
   try {
     const credentials = parseCredentials(headers, { clientAddress });
-    const { caller } = await authenticate(recording, credentials, { log, signal });
+    const { caller } = await authenticate(chain, credentials, { log, signal, judged: record.judged });
     if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {
-    record.endAuthenticators();
+    record.endAuthenticators(chain);
   }
 }
 
@@ -268,24 +267,22 @@ function onServer(
 class DecisionRecord {
   readonly authenticators: AuthenticatorStep[] = [];
   readonly sources: SourceStep[] = [];
-  #known: readonly string[] = [];
   #identity: Identity | undefined;
 
-  /** Wraps a chain to record each result. */
-  chain(chain: AuthenticationChain): AuthenticationChain {
-    const { issuedTokens, authenticators } = chain;
-    this.#known = [...issuedTokens ? [issuedTokens] : [], ...authenticators].map(({ name }) => name);
-    return {
-      ...chain,
-      issuedTokens: issuedTokens && this.#observed(issuedTokens),
-      authenticators: authenticators.map((authenticator) => this.#observed(authenticator)),
-    };
-  }
+  readonly judged: Judged = (authenticator, result) => {
+    if (result.kind === "failed") {
+      this.authenticators.push({ authenticator, outcome: "failed", reason: describeError(result.error) });
+      return;
+    }
+    const reason = "reason" in result ? { reason: result.reason } : {};
+    this.authenticators.push({ authenticator, outcome: result.kind, ...reason });
+  };
 
   /** Records authenticators that were not reached. */
-  endAuthenticators(): void {
-    for (const authenticator of this.#known.slice(this.authenticators.length)) {
-      this.authenticators.push({ authenticator, outcome: "not asked" });
+  endAuthenticators({ issuedTokens, authenticators }: AuthenticationChain): void {
+    const known = issuedTokens === undefined ? authenticators : [issuedTokens, ...authenticators];
+    for (const { name } of known.slice(this.authenticators.length)) {
+      this.authenticators.push({ authenticator: name, outcome: "not asked" });
     }
   }
 
@@ -302,28 +299,6 @@ class DecisionRecord {
     if (elsewhere && this.sources.some((earlier) => isDeepStrictEqual(earlier, step))) return;
     this.sources.push(elsewhere ? { ...step, elsewhere } : step);
   };
-
-  #observed(authenticator: Authenticator): Authenticator {
-    const { name, challenges, issuer, looksAtCertificates } = authenticator;
-    return {
-      name,
-      challenges,
-      issuer,
-      looksAtCertificates,
-      authenticate: async (credentials, signal) => {
-        try {
-          const result = await authenticator.authenticate(credentials, signal);
-          const reason = "reason" in result ? { reason: result.reason } : {};
-          this.authenticators.push({ authenticator: name, outcome: result.kind, ...reason });
-          return result;
-        } catch (error) {
-          this.authenticators.push({ authenticator: name, outcome: "failed", reason: describeError(error) });
-          throw error;
-        }
-      },
-      close: () => authenticator.close(),
-    };
-  }
 }
 
 function valuesOf({ standard, extra }: AttributeSet): { readonly [name: string]: readonly string[] } {
@@ -333,4 +308,63 @@ function valuesOf({ standard, extra }: AttributeSet): { readonly [name: string]:
     ),
     ...extra,
   ]);
+}
+
+/** Decision about a caller, step by step; plain data without secrets. */
+export interface Explanation {
+  /** In calling order, our tokens first; empty without authentication. */
+  readonly authenticators: readonly AuthenticatorStep[];
+  /** Checks of an access token by each authenticator that takes it. */
+  readonly token: readonly (TokenCheck & { readonly authenticator: string })[];
+  /** Absent if not authenticated. */
+  readonly caller?: Identity;
+  /** In calling order. */
+  readonly sources: readonly SourceStep[];
+  /** Combined attributes. */
+  readonly user?: UserAttributes;
+  /** Whether the role may open sessions. */
+  readonly mayAsk?: boolean;
+  readonly servers: readonly ServerStep[];
+  /** Bans and throttling of the running service for the caller; absent: no answer. */
+  readonly bans?: readonly Ban[];
+  /** First reason against a session; absent if some server permits it. */
+  readonly refusal?: string;
+}
+
+/** Result of one authenticator. */
+export interface AuthenticatorStep {
+  readonly authenticator: string;
+  readonly outcome: "accepted" | "refused" | "skipped" | "failed" | "not asked";
+  readonly reason?: string;
+}
+
+/** Answer of one attribute source. */
+export interface SourceStep {
+  readonly source: string;
+  /** Matching entry. */
+  readonly entry?: AttributeOrigin;
+  /** Default value first. */
+  readonly attributes?: Readonly<Record<string, readonly string[]>>;
+  readonly failure?: string;
+  /** The answer applies where the authenticated account is not proven. */
+  readonly elsewhere?: true;
+}
+
+/** Session on one server. */
+export interface ServerStep {
+  readonly server: string;
+  readonly refusal?: string;
+  /** Login requirements in words. */
+  readonly requires?: string;
+  readonly uid?: string;
+  readonly gid?: string;
+  readonly availableGroups?: readonly string[];
+  /** Bytes per second; absent if unlimited. */
+  readonly rateLimit?: number;
+  /** Part of the limit due to reservations. */
+  readonly reservationLimit?: number;
+  readonly includes?: string;
+  readonly excludes?: string;
+  /** Reservations for the account. */
+  readonly reservations?: readonly string[];
 }

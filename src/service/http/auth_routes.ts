@@ -9,8 +9,7 @@ import { type ServiceFacts, ServiceSection } from "../../resource/service_sectio
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { CertificateParts } from "../../resource/ssh_certificate.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import { jsonAnswer } from "./openapi/operation.ts";
-import { OF_SESSIONS } from "./openapi/error_answers.ts";
+import { jsonAnswer, OF_SESSIONS } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute, toSignIn } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
@@ -55,7 +54,7 @@ function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): Pu
     heedsCapabilities: true,
     page: async (call: Call) => {
       const { statusPage } = await import("../../pages/status_page.ts");
-      const { capabilitiesOf } = await import("../../resource/capability_scope.ts");
+      const { capabilitiesOf } = await import("../../resource/path_limits.ts");
       return statusPage(call, {
         servers,
         facts,

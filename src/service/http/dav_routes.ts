@@ -1,6 +1,5 @@
 import { type DavParts, davResource, davServers } from "../../resource/dav/dav.ts";
-import type { Operation } from "./openapi/operation.ts";
-import { OF_SESSIONS } from "./openapi/error_answers.ts";
+import { OF_SESSIONS, type Operation } from "./openapi/operation.ts";
 import { DAV_METHODS, type PublishedRoute } from "./router.ts";
 
 /** Role user; sign-ins of browsers do not count, so that no other site can send anything. */

@@ -1,6 +1,5 @@
-import type { ErrorBody } from "../../model/error_body.ts";
-import type { HttpResponse } from "../../model/http_message.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Asked } from "../../resource/call.ts";
 import type { Acceptance } from "./acceptance.ts";
@@ -17,10 +16,9 @@ export async function errorResponse(
   accepted: Acceptance,
   asked?: Asked,
 ): Promise<HttpResponse> {
-  const { status, publicMessage: errorMessage, code, headers } = error;
-  const body: ErrorBody = { status, errorMessage, code, requestId };
+  const body = error.body(requestId);
   if (accepted.prefersHtml && asked !== undefined) {
-    return (await import("../../pages/error_page.ts")).errorPage(asked, body, headers);
+    return (await import("../../pages/error_page.ts")).errorPage(asked, body, error.headers);
   }
-  return jsonResponse(body, { status, headers });
+  return jsonResponse(body, error);
 }

@@ -1,7 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { type HttpError, httpError } from "../../model/http_error.ts";
+import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Asked, Call } from "../../resource/call.ts";
-import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
 
 /** Access rule of a route; `open` routes identify no caller. */

@@ -1,12 +1,20 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { parseAccessLevel } from "../access_level.ts";
+import {
+  EXPECTED_TARGET,
+  isDirectory,
+  isExpired,
+  isShareId,
+  newShareId,
+  parseAccessLevel,
+  parseTarget,
+  type Quota,
+  type Share,
+} from "../share.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
-import { isDirectory, isExpired, isShareId, newShareId, type Quota, type Share } from "../share.ts";
-import { EXPECTED_TARGET, parseTarget } from "../target.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 import { isSqlDump, sqlRecords } from "./sql_dump.ts";
 
@@ -40,7 +48,7 @@ type Member = typeof MEMBERS[number];
 interface Entry {
   readonly line?: number;
   readonly place?: string;
-  readonly values: ReadonlyMap<string, string>;
+  readonly values: ReadonlyMap<string, string> | undefined; // absent: no record
   readonly isRecord?: boolean; // a record of the Java service: its table holds the shares of all servers
 }
 
@@ -74,15 +82,7 @@ export function readShareRecords(
   records: readonly { readonly id: string; readonly data: string }[],
   options: DumpOptions,
 ): ReadShares {
-  const broken: Diagnostic[] = [];
-  const entries = records.flatMap(({ id, data }): Entry[] => {
-    const values = recordOf(data);
-    if (values !== undefined) return [{ place: id, values: new Map(values), isRecord: true }];
-    broken.push({ severity: "error", file: options.file, key: id, expected: RECORD });
-    return [];
-  });
-  const { diagnostics, refused, ...rest } = toShares(entries, options);
-  return { ...rest, refused: refused + broken.length, diagnostics: [...broken, ...diagnostics] };
+  return toShares(records.map(({ id, data }) => ({ place: id, ...recordOf(data) })), options);
 }
 
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
@@ -90,16 +90,13 @@ function toShares(entries: readonly Entry[], { file, server, servers, now }: Dum
   const shares: Share[] = [];
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
-    const report = (key: Member, expected: string) =>
-      void diagnostics.push({
-        severity: "error",
-        file,
-        line,
-        key: place === undefined ? key : `${place}.${key}`,
-        expected,
-      });
+    const report = (member: Member | undefined, expected: string) => {
+      const key = [place, member].filter((part) => part !== undefined).join(".") || undefined;
+      diagnostics.push({ severity: "error", file, line, key, expected });
+    };
+    if (values === undefined) report(undefined, "expected a JSON object in the column data");
     const isForAll = isRecord && server === undefined && servers.length > 0;
-    const share = toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
+    const share = values && toShare(values, { server: isForAll ? servers[0] : server, servers, now, report });
     if (share === undefined) refused++;
     else if (isExpired(share, now)) ended++;
     else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
@@ -124,10 +121,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
       return { place: `[${i}]`, values: new Map(membersOf(item)) };
     });
   }
-  const ofRecord = (record: string, line: number): Entry => {
-    return { line, values: new Map(recordOf(record) ?? fail(RECORD, line)), isRecord: true };
-  };
-  if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ofRecord(record, line));
+  if (isSqlDump(text)) return sqlRecords(text).map(({ line, record }) => ({ line, ...recordOf(record) }));
   try {
     const [header, ...rows] = csvRows(text);
     if (header === undefined) return fail("expected a header line or a JSON array");
@@ -140,8 +134,8 @@ function readEntries(text: string, file: string): readonly Entry[] {
       // The Java service repeats some members in columns of other names.
       const record = values.has("ownerid") ? undefined : values.get("data");
       if (record === undefined) return { line, values };
-      const entry = ofRecord(record, line);
-      return { ...entry, values: new Map([...values, ...entry.values]) };
+      const entry = recordOf(record);
+      return { ...entry, line, values: entry.values && new Map([...values, ...entry.values]) };
     });
   } catch (error) {
     if (error instanceof InvalidCsv) return fail(error.message, error.line);
@@ -149,16 +143,14 @@ function readEntries(text: string, file: string): readonly Entry[] {
   }
 }
 
-const RECORD = "expected a JSON object in the column data";
-
-/** Returns the JSON of a Java record; undefined for other texts. */
-function recordOf(text: string): [string, string][] | undefined {
+/** Reads the JSON of a Java record. */
+function recordOf(text: string): Pick<Entry, "values" | "isRecord"> {
   try {
     const record: unknown = JSON.parse(text);
-    if (typeof record !== "object" || record === null || Array.isArray(record)) return undefined;
-    return membersOf(record);
+    const isObject = typeof record === "object" && record !== null && !Array.isArray(record);
+    return { values: isObject ? new Map(membersOf(record)) : undefined, isRecord: true };
   } catch {
-    return undefined;
+    return { values: undefined };
   }
 }
 
@@ -185,23 +177,18 @@ class MemberReader {
     return this.values.get(key.toLowerCase())?.trim() || undefined;
   }
 
-  attempt(key: Member, text: string | undefined, read: (text: string) => string): string | undefined {
+  /** Reads a required member. @param expected For the operator; absent: what the parser says. */
+  parsed(
+    key: Member,
+    text: string | undefined,
+    parse: (text: string) => string,
+    expected?: string,
+  ): string | undefined {
     if (text === undefined) return this.bad(key, "missing");
     try {
-      return read(text);
+      return parse(text);
     } catch (error) {
-      if (error instanceof HttpError) return this.bad(key, error.publicMessage);
-      throw error;
-    }
-  }
-
-  target(): string | undefined {
-    const text = this.given("targetID");
-    if (text === undefined) return this.bad("targetID", "missing");
-    try {
-      return parseTarget(text);
-    } catch (error) {
-      if (error instanceof InvalidName) return this.bad("targetID", EXPECTED_TARGET);
+      if (error instanceof HttpError) return this.bad(key, expected ?? error.publicMessage);
       throw error;
     }
   }
@@ -262,9 +249,9 @@ function toShare(
   if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits, or a UUID");
   const directory = entry.flag("isDirectory");
   // Blanks at the ends belong to the path.
-  const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
-  const owner = entry.attempt("ownerID", entry.given("ownerID"), canonicalDn);
-  const target = entry.target();
+  const path = entry.parsed("path", values.get("path") || undefined, absolutePath);
+  const owner = entry.parsed("ownerID", entry.given("ownerID"), canonicalDn);
+  const target = entry.parsed("targetID", entry.given("targetID"), parseTarget, EXPECTED_TARGET);
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
   const gid = entry.name("gid");

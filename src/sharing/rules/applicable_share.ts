@@ -1,12 +1,7 @@
-import { type AccessLevel, grants } from "../access_level.ts";
-import type { Share } from "../share.ts";
-import { exactness } from "../target.ts";
+import { type AccessLevel, exactness, grants, type Share } from "../share.ts";
 import { parentOf } from "../../model/absolute_path.ts";
 
-/**
- * Returns the paths whose shares may cover a normalised path (rest-api.md 2.5): the path as file and directory, and its
- * ancestors (D28).
- */
+/** Returns the paths whose shares may cover a normalised path (rest-api.md 2.5): itself and its ancestors (D28). */
 export function coveringPaths(path: string): readonly string[] {
   const paths = path.endsWith("/") ? [path] : [path, `${path}/`];
   let directory = path;
@@ -15,10 +10,9 @@ export function coveringPaths(path: string): readonly string[] {
 }
 
 /**
- * Returns the share that decides about a path: the most specific per owner, then shares in the owner's home directory, then
- * the owner with the oldest share. So nobody can intercept the users of a share by sharing its path later. Shares with too
- * little access come last.
- * @param shares All that cover the path and match the caller.
+ * Returns the share that decides about a path: the most specific per owner, then shares in the owner's home directory,
+ * then the owner with the oldest share: nobody can intercept users by sharing the path later. Shares with too little
+ * access come last. @param shares All that cover the path and match the caller.
  */
 export function decidingShare(
   shares: readonly Share[],

@@ -1,6 +1,13 @@
 import type { Row, Values } from "../../store/database.ts";
-import { parseAccessLevel } from "../access_level.ts";
-import type { Making, Quota, Share, ShareTerms, Use, UseKind } from "../share.ts";
+import {
+  type Making,
+  parseAccessLevel,
+  type Quota,
+  type Share,
+  type ShareTerms,
+  type Use,
+  type UseKind,
+} from "../share.ts";
 
 /** Returns the columns of the terms; a one-time share has one use left unless it was used. */
 export function termColumns(

@@ -1,4 +1,6 @@
-import { EVERYBODY, GROUP_PREFIX } from "../target.ts";
+import { httpError } from "../../model/http_error.ts";
+import { DatabaseFailure, type Row, row, type Values, type Work } from "../../store/database.ts";
+import { EVERYBODY, GROUP_PREFIX } from "../share.ts";
 
 /** Per share; older records are deleted. */
 const KEEP_USES = 1000;
@@ -52,10 +54,7 @@ const EVERYWHERE = `id = :id AND server IN (WITH RECURSIVE known (name) AS (
        SELECT (SELECT min(server) FROM share WHERE server > known.name) FROM known WHERE known.name IS NOT NULL)
        SELECT name FROM known) AND EXISTS (SELECT 1 FROM share AS here WHERE here.server = :server AND here.id = :id)`;
 
-/**
- * Statements by name; the database binds `:now` and `:clock`. Without statistics SQLite expects few shares per server and
- * scans them, so selective statements name their index.
- */
+/** Statements; the database binds `:now` and `:clock`. SQLite expects few shares per server: statements name indexes. */
 export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
@@ -186,3 +185,13 @@ export const SQL = {
   forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING files, bytes, kept`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
 } as const;
+
+/** Returns the first row of a statement. */
+export function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
+  return row(SQL[name], values);
+}
+
+/** @throws {ERR_SHARE_STORE} For a failure of the database. */
+export function refused(error: unknown): never {
+  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
+}

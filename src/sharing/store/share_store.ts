@@ -1,4 +1,23 @@
-import type { Continuation, Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import { httpError } from "../../model/http_error.ts";
+import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { coveringPaths } from "../rules/applicable_share.ts";
+import {
+  type Continuation,
+  type Making,
+  newShareId,
+  type Share,
+  type ShareDraft,
+  type ShareTerms,
+  type Use,
+  type UseStart,
+} from "../share.ts";
+import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
+import { first, PURGED_AT_A_TIME, refused, SQL } from "./share_sql.ts";
+import { UploadStore } from "./upload_store.ts";
+import type { Sink } from "../../logging/sink.ts";
+import type { Clock } from "../../model/clock.ts";
+import { SqliteDatabase } from "../../store/sqlite_database.ts";
+import { SHARE_SCHEMA } from "./schema.ts";
 
 /** Reserved use of a share, to be finished or given back. */
 export interface Claim {
@@ -34,75 +53,345 @@ export interface Page {
   readonly next?: Place; // start of the next page
 }
 
-/**
- * Shares of all servers. A change is one transaction and durable when its promise resolves. Names are canonical DNs,
- * compared as text (rest-api.md 2.6). Expired shares are invisible.
- */
-export interface ShareStore {
+type Statement = keyof typeof SQL;
+
+/** Shares of all servers. Each change is one transaction. Names are canonical DNs. Expired shares are invisible. */
+export class ShareStore {
+  readonly uploads: UploadStore;
+
+  constructor(readonly database: Database) {
+    this.uploads = new UploadStore(database);
+  }
+
   /**
    * Adds a share, or renews the owner's live share of exactly this path and target (rest-api.md 2.3), which keeps id,
-   * account and access count; running uses are not returned to it.
-   * @param most Usable shares per owner and server; 0 is unlimited. The same number of used-up shares stays readable.
-   * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of an earlier share of another owner, unless in the owner's
-   * home.
+   * account and access count.
+   * @param most Usable shares per owner and server; 0 is unlimited. As many used-up shares stay readable.
+   * @throws {ERR_SHARED_BY_ANOTHER} If it would intercept users of another owner's earlier share, unless in the own home.
    * @throws {ERR_TOO_MANY_SHARES}
    */
-  put(server: string, draft: ShareDraft, most?: number): Promise<Share>;
+  put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
+    return this.#change(function* () {
+      const { owner, path, target } = draft;
+      const existing = yield* first("same", { server, owner, path, target });
+      yield* checkOthers(server, draft, existing && number(existing, "created"));
+      if (existing !== undefined) {
+        const renewed = yield* share("terms", {
+          server,
+          id: text(existing, "id"),
+          uid: draft.uid,
+          gid: draft.gid ?? null,
+          ...termColumns(draft),
+          ...makingColumns(draft.made),
+        });
+        if (renewed !== undefined) return renewed;
+      }
+      if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
+        throw httpError("ERR_TOO_MANY_SHARES", { most });
+      }
+      if (most > 0) yield* all("forgetUsedUp", { server, owner, most });
+      yield* all("supersede", { server, owner, path, target });
+      const fresh = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
+      const made = yield* share("insert", { ...fresh, created: null }); // by the clock of the database
+      if (made === undefined) throw new Error("share id already taken");
+      return made;
+    }, sharesOf(server));
+  }
+
   /** Includes used-up shares. */
-  get(server: string, id: string): Promise<Share | undefined>;
+  get(server: string, id: string): Promise<Share | undefined> {
+    return this.#read(() => share("get", { server, id }));
+  }
+
   /** Returns an owner's usable shares, oldest first. */
-  ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]>;
+  ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]> {
+    return this.#read(() => shares("ownedBy", { server, name: owner, ...bounds(part) }));
+  }
+
   /** Returns usable shares with one of these targets, oldest first. */
-  targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]>;
+  targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]> {
+    const { most = MOST_AT_ONCE } = part ?? {};
+    return this.#read(function* () {
+      // A query per target follows its index; one query for all would sort for each part.
+      const found: Share[] = [];
+      for (const given of yield* all("targets", { server, targets: JSON.stringify([...new Set(targets)]) })) {
+        found.push(...yield* shares("targetedAt", { server, name: text(given, "target"), ...bounds(part) }));
+      }
+      return found.toSorted(byAge).slice(0, most);
+    });
+  }
+
   /** Returns the first 1000 usable shares with one of these paths and one of these targets. */
-  withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]>;
-  /** Reports whether usable shares have one of these paths. */
-  anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
+  withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]> {
+    const values = { server, paths: JSON.stringify(paths), targets: JSON.stringify(targets) };
+    return this.#read(() => shares("withPaths", values));
+  }
+
+  anyWithPaths(server: string, paths: readonly string[]): Promise<boolean> {
+    return this.#read(function* () {
+      return (yield* first("anyWithPaths", { server, paths: JSON.stringify(paths) })) !== undefined;
+    });
+  }
+
   /** Changes a share but not its uses; undefined if it does not exist. @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a new path. */
-  change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
+  change(
+    server: string,
+    id: string,
+    { path, expires, sources, note, password, made }: ShareChange,
+  ): Promise<Share | undefined> {
+    return this.#change(function* () {
+      const before = path === undefined ? undefined : yield* share("get", { server, id });
+      if (path !== undefined && before !== undefined) {
+        yield* checkOthers(server, { ...before, path, made: made ?? before.made }, before.created);
+      }
+      if (made !== undefined) yield* all("remake", { server, id, ...makingColumns(made) });
+      return yield* share("change", {
+        server,
+        id,
+        path: path ?? null,
+        expires: expires ?? null,
+        sources: sources === undefined ? null : JSON.stringify(sources),
+        note: note ?? null,
+        password: password ?? null,
+      });
+    }, sharesOf(server));
+  }
+
   /** Removes a share with its use records. @returns Whether it existed. */
-  remove(server: string, id: string): Promise<boolean>;
+  remove(server: string, id: string): Promise<boolean> {
+    return this.#change(function* () {
+      return (yield* all("remove", { server, id })).length > 0;
+    });
+  }
+
   /** Removes the owner's shares of exactly this path and target. @returns Their number. */
-  removeByPath(server: string, owner: string, path: string, target: string): Promise<number>;
-  /**
-   * Reserves and records one use, or continues the same person's use of the last hour, atomically.
-   * @returns Undefined if the share is unknown, expired or used up.
-   */
-  claim(server: string, id: string, use: UseStart): Promise<Claim | undefined>;
+  removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
+    return this.#change(function* () {
+      const found = yield* all("withPath", { server, owner, path, target });
+      for (const row of found) yield* all("remove", { server, id: text(row, "id") });
+      return found.length;
+    });
+  }
+
+  /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. */
+  claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
+    const { who, address, path, continues } = use;
+    return this.#change(function* () {
+      if (continues !== undefined) {
+        const { version, visitor, ranged } = continues;
+        const same = { server, id, who, address, path, version, visitor, ranged: Number(ranged) };
+        const earlier = yield* first("continue", same);
+        const found = earlier && (yield* first("get", { server, id }));
+        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, true);
+      }
+      const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
+      return taken && claimed(taken, yield* recordUse(server, id, use), false);
+    }, continues && `uses of ${id}`);
+  }
+
   /** Records that a person looked at a page of the share, which takes no use. */
-  recordLook(server: string, id: string, look: UseStart): Promise<void>;
+  recordLook(server: string, id: string, look: UseStart): Promise<void> {
+    return this.#change(function* () {
+      if ((yield* first("get", { server, id })) !== undefined) yield* recordUse(server, id, look);
+    });
+  }
+
   /** Reports whether the person downloaded from the share in the last hour and could continue. */
   canContinue(
     server: string,
     id: string,
     person: Pick<UseStart, "who" | "address"> & Omit<Continuation, "version">,
-  ): Promise<boolean>;
+  ): Promise<boolean> {
+    const { who, address, visitor, ranged } = person;
+    return this.#read(function* () {
+      const same = { server, id, who, address, visitor, ranged: Number(ranged) };
+      return (yield* first("canContinue", same)) !== undefined;
+    });
+  }
+
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
-  giveBack(claim: Claim): Promise<void>;
-  finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
-  /** Returns the latest uses, newest first. */
-  usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
-  /**
-   * Returns a page of unexpired shares; it can be shorter than requested, or empty, with more to come.
-   * @param part.look Shares to read, expired ones too; default `most`.
-   */
+  async giveBack({ share: { server, id }, use, renewals, continued }: Claim): Promise<void> {
+    if (continued) return;
+    await this.#change(function* () {
+      const gone = yield* first("unrecord", { key: use });
+      if (gone !== undefined) yield* all("putBack", { server, id, renewals });
+    });
+  }
+
+  finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
+    return this.#change(function* () {
+      yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+    });
+  }
+
+  usesOf(server: string, id: string, limit: number): Promise<readonly Use[]> {
+    return this.#read(function* () {
+      return (yield* all("uses", { server, id, limit })).map(toUse);
+    });
+  }
+
+  /** Returns a page of unexpired shares; it can be empty with more to come. @param part.look Shares to read. */
   page(
-    of: Listed,
-    part?: { readonly after?: Place | undefined; readonly most?: number; readonly look?: number },
-  ): Promise<Page>;
-  /** Returns the shares with an id, at most one per server. */
-  withId(id: string): Promise<readonly Share[]>;
+    { server, owner }: Listed,
+    { after, most = MOST_AT_ONCE, look = most }: {
+      readonly after?: Place | undefined;
+      readonly most?: number;
+      readonly look?: number;
+    } = {},
+  ): Promise<Page> {
+    return this.#read(function* () {
+      const found: Row[] = [];
+      let left = look;
+      for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
+        const { created, id } = after?.server === name ? after : BEGINNING;
+        const part = { server: name, id, most: most - found.length, look: left };
+        const more = owner === undefined
+          ? yield* all("listed", part)
+          : yield* all("listedOf", { ...part, owner, created });
+        found.push(...more);
+        const [any] = more;
+        if (any !== undefined) left -= number(any, "looked");
+        if (left <= 0 || found.length >= most) break;
+      }
+      const last = left > 0 && found.length < most ? undefined : found.at(-1);
+      return {
+        shares: found.filter((row) => number(row, "live") === 1).map(toShare),
+        next: last &&
+          { server: text(last, "server"), created: number(last, "created"), id: text(last, "id") },
+      };
+    });
+  }
+
+  withId(id: string): Promise<readonly Share[]> {
+    return this.#read(function* () {
+      const found: Share[] = [];
+      for (const server of yield* servers()) found.push(...yield* shares("get", { server, id }));
+      return found;
+    });
+  }
+
   /** Counts unexpired shares; estimates many. */
-  count(): Promise<number>;
+  count(): Promise<number> {
+    return this.#read(function* () {
+      return number((yield* first("count", {})) ?? {}, "shares");
+    });
+  }
+
   /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`. */
   amend(
     server: string,
     id: string,
-    to: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
-  ): Promise<Share | undefined>;
+    { owner, target, uid, gid, path }: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
+  ): Promise<Share | undefined> {
+    const to = { owner, target, uid, gid: gid ?? null, path };
+    return this.#change(() => share("amend", { server, id, ...to }), sharesOf(server));
+  }
+
   /** Imports shares with their ids. @returns Shares whose ids existed. */
-  addAll(shares: readonly Share[]): Promise<readonly Share[]>;
+  addAll(given: readonly Share[]): Promise<readonly Share[]> {
+    return this.#change(function* () {
+      const added: Share[] = [];
+      for (const each of given) {
+        if ((yield* first("insert", shareColumns(each))) !== undefined) added.push(each);
+      }
+      return added;
+    });
+  }
+
   /** Deletes expired shares, and used-up ones after their time. @returns Their number. */
-  purge(): Promise<number>;
-  close(): void;
+  async purge(): Promise<number> {
+    let ended = 0;
+    for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
+      while (this.database.isOpen) {
+        const deleted = await this.#change(() => all(name, {}));
+        ended += deleted.length;
+        if (deleted.length < PURGED_AT_A_TIME) break;
+        await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+      }
+    }
+    return ended;
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  #read<T>(work: () => Work<T>): Promise<T> {
+    return this.database.read(work).catch(refused);
+  }
+
+  /** Runs one transaction. @param alone Lock of all instances. @throws {ERR_SHARE_STORE} */
+  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
+    return this.database.change(work, { alone }).catch(refused);
+  }
+}
+
+function all(name: Statement, values: Values): Work<readonly Row[]> {
+  return rows(SQL[name], values);
+}
+
+function* shares(name: Statement, values: Values): Work<Share[]> {
+  return (yield* all(name, values)).map(toShare);
+}
+
+function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
+  const { who, address, kind, path, continues: { version = null, visitor = null } = {} } = use;
+  const looked = kind === "HTTP-look";
+  const record = yield* first("record", {
+    ...{ server, id, who, address, path, version, visitor },
+    kind: looked ? "HTTP-download" : kind,
+    looked: looked ? 1 : null,
+  });
+  yield* all("trimUses", { server, id });
+  return record ?? {};
+}
+
+function claimed(share: Row, use: Row, continued: boolean): Claim {
+  return { share: toShare(share), use: number(use, "key"), renewals: number(share, "renewals"), continued };
+}
+
+function sharesOf(server: string): string {
+  return `shares of ${server}`;
+}
+
+/** A statement can return the share's rows of other servers. */
+function* share(name: Statement, values: Values): Work<Share | undefined> {
+  return (yield* shares(name, values)).find(({ server }) => server === values.server);
+}
+
+/** Returns the servers with shares, sorted, from `first` on. */
+function* servers(first = ""): Work<string[]> {
+  return (yield* all("servers", { first })).map((row) => text(row, "server"));
+}
+
+function* checkOthers(
+  server: string,
+  { owner, path, target, made }: ShareDraft,
+  before = Number.MAX_SAFE_INTEGER,
+): Work<void> {
+  if (made?.atHome) return;
+  const others = { server, owner, path, target, before };
+  const above = yield* first("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });
+  // `0` follows `/`, so this range holds all paths below the directory.
+  const below = path.endsWith("/")
+    ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
+    : undefined;
+  if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");
+}
+
+const MOST_AT_ONCE = 1000;
+
+const BEGINNING = { created: Number.MIN_SAFE_INTEGER, id: "" };
+
+function bounds({ after = BEGINNING, most = MOST_AT_ONCE }: Part = {}): Values {
+  return { created: after.created, id: after.id, most };
+}
+
+function byAge(a: Share, b: Share): number {
+  return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id));
+}
+
+/** Opens or creates the share store in an SQLite file. @throws {UnknownDatabase} If the file is not ours, or newer than this service. */
+export function openShareStore(file: string, clock: Clock, sink?: Sink): ShareStore {
+  return new ShareStore(new SqliteDatabase(file, SHARE_SCHEMA, clock, sink));
 }

@@ -1,17 +1,8 @@
 import { httpError } from "../../model/http_error.ts";
-import {
-  type Database,
-  DatabaseFailure,
-  type Row,
-  row,
-  rows,
-  type Values,
-  type Work,
-} from "../../store/database.ts";
-import { SQL } from "./share_sql.ts";
+import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { first, refused, SQL } from "./share_sql.ts";
 import { number, text } from "./share_row.ts";
 
-/** Per share. */
 const MOST_UNFINISHED = 500;
 
 /** Identity of an upload; the key is a digest of the client's key. */
@@ -34,11 +25,7 @@ export interface Upload extends UploadId {
   readonly kept: boolean; // whether the file was renamed to `target`
 }
 
-/**
- * Uploads of all shares and instances. One request holds an upload by a lease, which it renews. An upload and its quota
- * change in one transaction.
- * @throws {ERR_SHARE_STORE} From each method.
- */
+/** Uploads of all instances. One request holds an upload by a lease. Methods throw {@link ERR_SHARE_STORE}. */
 export class UploadStore {
   constructor(readonly database: Database) {}
 
@@ -59,10 +46,7 @@ export class UploadStore {
     });
   }
 
-  /**
-   * Reserves quota and records the upload atomically. @returns Undefined if another request was first.
-   * @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED}
-   */
+  /** Reserves quota and records the upload; undefined if another was first. @throws {ERR_TOO_MANY_UPLOADS | ERR_QUOTA_USED} */
   begin(upload: Upload, holder: string): Promise<Upload | undefined> {
     const { server, share, uid, gid = null, part, name, total = null, files, bytes } = upload;
     return this.#change(function* () {
@@ -85,7 +69,6 @@ export class UploadStore {
     });
   }
 
-  /** Releases the lease. */
   leave(id: UploadId, holder: string): Promise<void> {
     return this.#change(function* () {
       yield* first("leaveUpload", { ...keyOf(id), holder });
@@ -112,17 +95,13 @@ export class UploadStore {
     });
   }
 
-  /**
-   * Records the final path before the rename; undefined clears it.
-   * @returns False if another upload has that path, or another request holds this one.
-   */
+  /** Records the final path before the rename; undefined clears it. @returns False if another upload has that path. */
   name(id: UploadId, holder: string, target: string | undefined): Promise<boolean> {
     return this.#change(function* () {
       return (yield* first("nameUpload", { ...keyOf(id), holder, target: target ?? null })) !== undefined;
     }, `uploads to ${id.server}`);
   }
 
-  /** Records the rename. @param remember Whether a client may ask again. */
   finish(id: UploadId, remember: boolean): Promise<void> {
     return this.#change(function* () {
       yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
@@ -147,14 +126,6 @@ export class UploadStore {
   #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     return this.database.change(work, { alone }).catch(refused);
   }
-}
-
-function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
-}
-
-function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
-  return row(SQL[name], values);
 }
 
 function keyOf({ server, share, key }: UploadId): Values {

@@ -1,4 +1,4 @@
-import { type Clock, type Stopwatch, stopwatch, wholeMs } from "../../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch, unlessAborted, wholeMs } from "../../model/clock.ts";
 import { type DatabaseCondition, DatabaseState } from "./database_state.ts";
 import {
   BATCH,
@@ -13,7 +13,6 @@ import {
   type Values,
   type Work,
 } from "../database.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
 import { CHANGES_CHANNEL, type PostgresConnection, type PostgresLogin } from "./postgres_connection.ts";
 import { isDefect, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";

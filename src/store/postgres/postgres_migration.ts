@@ -1,7 +1,6 @@
 import { stopwatch } from "../../model/clock.ts";
 import { DatabaseState } from "./database_state.ts";
-import type { PostgresConnection } from "./postgres_connection.ts";
-import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
+import { POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import type { PostgresOptions } from "./postgres_database.ts";
 import { toFailure } from "./postgres_failure.ts";
 import { migrate } from "./postgres_schema.ts";

@@ -1,4 +1,4 @@
-import { realTime, type Schedule } from "../../model/schedule.ts";
+import { realTime, type Schedule } from "../../model/clock.ts";
 import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";

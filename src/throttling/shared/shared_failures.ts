@@ -1,5 +1,4 @@
-import { wholeMs } from "../../model/clock.ts";
-import type { Schedule } from "../../model/schedule.ts";
+import { type Schedule, wholeMs } from "../../model/clock.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";

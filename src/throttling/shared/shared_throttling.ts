@@ -1,6 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import type { Stopwatch } from "../../model/clock.ts";
-import { realTime, type Schedule } from "../../model/schedule.ts";
+import { realTime, type Schedule, type Stopwatch } from "../../model/clock.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";

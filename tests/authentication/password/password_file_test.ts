@@ -1,6 +1,8 @@
 import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
+import { md5Digest } from "../../../src/authentication/password/md5_hash.ts";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
 import { formatScrypt, hashWithScrypt } from "../../../src/authentication/password/scrypt_hash.ts";
 import { matchesStored, parseStoredHash } from "../../../src/authentication/password/stored_hash.ts";
@@ -167,4 +169,21 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
   assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann, O=Site"]);
   assert.deepEqual(method.namesOf?.("bob"), []);
   method.close();
+});
+
+Deno.test("passwordFile() shows no fingerprint from which a password can be guessed quickly", async () => {
+  for (const salt of ["", "pepper", "11charactrs"]) {
+    const digest = md5Digest(salt, "sesame");
+    const method = await create(`ann:${digest}:${salt}:CN=Ann\n`);
+    const result = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
+    assert(result.kind === "accepted");
+    const { credential = "" } = result.identity;
+    assert.notEqual(credential, credentialFingerprint(`${digest}:${salt}`, "password", "ann"), salt);
+    const status = (credential: string) =>
+      method.accountStatusOf?.({ dn: "CN=Ann", login: "ann", credential }, new AbortController().signal);
+    assert.deepEqual([await status(credential), await status("another")], [{ kind: "known" }, {
+      kind: "gone",
+    }]);
+    method.close();
+  }
 });

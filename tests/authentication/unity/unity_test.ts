@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { Unity } from "../../../src/authentication/unity/unity.ts";
-import type { UnityParts } from "../../../src/authentication/unity/unity.ts";
+import { Unity, type UnityParts } from "../../../src/authentication/unity/unity.ts";
 import type { UnityConfig } from "../../../src/authentication/unity/keys.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
 import type { Credentials } from "../../../src/model/credentials.ts";

@@ -1,9 +1,7 @@
-import { passwordLine } from "../../system/running_service.ts";
-import { MAP, PASSWORDS } from "../../system/running_service.ts";
+import { MAP, passwordLine, PASSWORDS, type Setting } from "../../system/running_service.ts";
 import { costOf } from "../cost.ts";
 import { BASIC, ENDLESS, startBenchSite } from "../bench_site.ts";
 import type { Figure, Measurement } from "../figure.ts";
-import type { Setting } from "../../system/running_service.ts";
 
 export const daemons: Measurement = {
   name: "daemons",

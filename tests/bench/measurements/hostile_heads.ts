@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { createLogger } from "../../../src/logging/logger.ts";
-import { HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
+import { HEADER_LIMITS } from "../../../src/service/http/request_checks.ts";
 import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
-import { readTarget } from "../../../src/model/request_target.ts";
+import { HeaderList, readTarget } from "../../../src/model/http_message.ts";
 import { createService, type Service } from "../../../src/service/service.ts";
 import { createSite, MAP, PASSWORDS } from "../../system/running_service.ts";
 import { ENDLESS, SHARING } from "../bench_site.ts";

@@ -1,6 +1,6 @@
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 import { SHARE_DATABASE } from "../../../src/sharing/store/schema.ts";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../../system/running_service.ts";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { BASIC, SHARING, startBenchSite } from "../bench_site.ts";

@@ -1,5 +1,5 @@
 import { BASIC, SHARING, startBenchSite } from "../bench_site.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 import { ask } from "../../system/ask.ts";
 import { ALICE } from "../../system/running_service.ts";
 import { type Measurement, median } from "../figure.ts";

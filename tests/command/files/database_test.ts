@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";

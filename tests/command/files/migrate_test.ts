@@ -56,7 +56,10 @@ for (const variant of ["variant_a", "variant_b"]) {
     const { code, printed } = await at.run("migrate", "../java");
     assert.equal(code, 0, printed);
     assert.match(printed, /^\d+ files copied from \S+\/java\/conf to conf$/m);
-    assert.match(printed, /XACML\n {4}not evaluated: .*nothing to do/);
+    assert.match(
+      printed,
+      /pdpConfig: ignored: the service does not evaluate XACML policies; its built-in rules equal/,
+    );
     assert.match(printed, /valid: 0 errors/);
     assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
     await at.unchanged();
@@ -90,21 +93,28 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
   const text = await Deno.readTextFile(main);
   await Deno.writeTextFile(
     main,
-    text.replace("conf/certs/auth.p12", "conf/certs/auth.jks") +
-      "container.security.rest.authentication.OAUTH.identityAssign=foreach (x : y) { print(x) }\n",
+    text.replace("conf/certs/auth.p12", "conf/certs/auth.jks").replace(
+      /authentication\.order=.*/,
+      "$& OAUTH",
+    ) +
+      "container.security.rest.authentication.OAUTH.identityAssign=foreach (x : y) { print(x) }\n" +
+      "container.security.rest.authentication.OAUTH.address=https://idp.example/userinfo\n",
   );
   const { code, printed } = await at.run("migrate", "../java/");
   assert.equal(code, 1, "it cannot start yet");
   const says = (...lines: readonly string[]) =>
     assert(printed.includes(lines.join("\n")), `${lines}\n${printed}`);
   const line = text.split("\n").findIndex((each) => each.includes("credential.path")) + 1;
+  const conf = `${at.folder}/new/conf`;
   says(
-    "  Java key store",
-    "    keytool -importkeystore -srckeystore conf/certs/auth.jks -destkeystore conf/certs/auth.p12 -deststoretype pkcs12",
-    `    conf/container.properties:${line}: container.security.credential.path=conf/certs/auth.p12`,
+    `  fix: keytool -importkeystore -srckeystore ${conf}/certs/auth.jks -destkeystore ${conf}/certs/auth.p12 ` +
+      `-deststoretype pkcs12 # then name the new file at conf/container.properties:${line}`,
   );
-  says("    conf/xacml2Policies/99own.xml");
-  says("  MVEL\n    conf/container.properties:");
+  says("pdpConfig: ignored: the service does not evaluate XACML policies");
+  assert.match(
+    printed,
+    /^error: conf\/container\.properties:\d+: \S+\.OAUTH\.identityAssign.*expected ;, found \(/m,
+  );
   says(
     "Shares, SHARES_TEST in H2:",
     "  not imported yet; this writes them out, and imports them:",
@@ -113,7 +123,7 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
     `  authserver migrate ${at.folder}/java`,
   );
   for (const file of ["old.der", "old.p12", "trusted/old.pem"]) {
-    says("  X.509 version 1", `    conf/certs/${file}: CN=Old daemon,O=Site`);
+    says(`  conf/certs/${file}: CN=Old daemon,O=Site`);
   }
   says("The service would not start");
 });

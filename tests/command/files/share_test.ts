@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore, type ShareStore } from "../../../src/sharing/store/share_store.ts";
 import type { Quota } from "../../../src/sharing/share.ts";
-import type { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
 import { allShares } from "../../sharing/store/all_shares.ts";
@@ -27,14 +26,14 @@ authservice.server.B.ssl=false
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly main = `${this.folder}/container.properties`;
-  #store: DatabaseShareStore | undefined;
+  #store: ShareStore | undefined;
 
   constructor(sharing = "share.servers=A B\npersistence.directory={folder}/data\n") {
     Deno.mkdirSync(`${this.folder}/data`);
     Deno.writeTextFileSync(this.main, CONFIGURATION + sharing.replaceAll("{folder}", this.folder));
   }
 
-  get store(): DatabaseShareStore {
+  get store(): ShareStore {
     return this.#store ??= openShareStore(`${this.folder}/data/shares.sqlite`, Date.now);
   }
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { loadTruststore } from "../../../src/config/tls/truststore.ts";
+import { loadPublicRoots, loadTruststore } from "../../../src/config/tls/truststore.ts";
 import type { TruststoreConfig } from "../../../src/config/service_config.ts";
 import { formatDiagnostic } from "../../../src/model/diagnostic.ts";
+import { createAuthority } from "../../pki/authority.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 const NOW = Date.UTC(2030, 0, 1);
@@ -72,9 +73,11 @@ const BAD: [what: string, config: TruststoreConfig, messages: string[]][] = [
     "warning f:1: k: there are no files like none*.pem",
     "error f:1: k: expected at least one trusted certificate",
   ]],
-  ["a file without certificate", directory("host.key"), ["error f:1: k: host.key: expected a certificate"]],
+  ["a file without certificate", directory("host.key"), [
+    "error f:1: k: host.key: expected a certificate in PEM or DER form",
+  ]],
   ["a PKCS#7 bundle", directory("pkcs7.pem"), [
-    "error f:1: k: pkcs7.pem: expected a certificate",
+    "error f:1: k: pkcs7.pem: expected a certificate in PEM or DER form",
   ]],
   ["a Java key store", keystore("trust.jks"), [
     "error f:1: k: trust.jks: expected PKCS#12, this is a Java key store; convert it: keytool -importkeystore " +
@@ -103,7 +106,7 @@ for (const [what, config, messages] of BAD) {
 Deno.test("loadTruststore() passes over useless files that a pattern finds, with a warning", async () => {
   const { subjects, messages } = await load(directory("?a.*"));
   assert.deepEqual(subjects, [CA]);
-  assert.deepEqual(messages, ["warning f:1: k: ca.key: expected a certificate"]);
+  assert.deepEqual(messages, ["warning f:1: k: ca.key: expected a certificate in PEM or DER form"]);
 });
 
 Deno.test("loadTruststore() does not trust certificates that are out of date", async () => {
@@ -129,3 +132,42 @@ Deno.test("loadTruststore() reads a folder as OpenSSL keeps it", async () => {
   assert.deepEqual(subjects, [CA, RSA]);
   assert.deepEqual(files, [join(path, "1a2b3c4d.0"), join(path, "1a2b3c4d.1"), path]);
 });
+
+const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.truststore" };
+const [one, two] = ["CN=A", "CN=B"].map((subject) => createAuthority({ subject }).certificate);
+
+const BUNDLES: readonly (readonly [string, readonly (string | undefined)[], number, RegExp | undefined])[] = [
+  ["the first that is there", [undefined, `${one}${two}`, one], 2, undefined],
+  ["one certificate", [one], 1, undefined],
+  ["no certificate", ["nothing\n"], 0, /^expected certificates in .*1$/],
+  ["half a certificate", [one?.slice(0, 200)], 0, /^expected certificates in .*1$/],
+  [
+    "a certificate that is none",
+    ["-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
+    0,
+    /1: /,
+  ],
+  ["no file", [undefined], 0, /install the package ca-certificates$/],
+];
+for (const [what, texts, count, expected] of BUNDLES) {
+  Deno.test(`loadPublicRoots() of ${what} finds ${count}`, async () => {
+    const folder = await Deno.makeTempDir({ prefix: "authserver-roots-" });
+    try {
+      const paths = texts.map((_, i) => `${folder}/${i + 1}`);
+      for (const [i, text] of texts.entries()) {
+        if (text !== undefined) await Deno.writeTextFile(`${folder}/${i + 1}`, text);
+      }
+      const { roots, diagnostics, files } = await loadPublicRoots(ORIGIN, paths);
+      assert.equal(roots.length, count);
+      assert.equal(diagnostics.length, expected === undefined ? 0 : 1);
+      for (const diagnostic of diagnostics) {
+        assert.match(diagnostic.expected, expected ?? /never/);
+        assert.deepEqual([diagnostic.severity, diagnostic.line, diagnostic.key], ["error", 3, ORIGIN.key]);
+      }
+      const read = paths.filter((_, i) => texts[i] !== undefined).slice(0, 1);
+      assert.deepEqual(files, read);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}

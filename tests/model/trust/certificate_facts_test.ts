@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { certificateFacts, permits } from "../../../src/model/trust/certificate_facts.ts";
+import {
+  certificateFacts,
+  describeValidity,
+  isValidAt,
+  permits,
+  usableKeyOf,
+  validityOf,
+} from "../../../src/model/trust/certificate_facts.ts";
 import { createAuthority } from "../../pki/authority.ts";
+import { trustedIssuerOf } from "../../../src/authentication/issued_token/issuer.ts";
+import { mayUse } from "../../../src/authentication/unity/signed_element.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const factsOf = (pem: string) => certificateFacts(new X509Certificate(pem));
@@ -43,4 +52,58 @@ Deno.test("certificateFacts() tells how far an authority's word goes", () => {
   assert.deepEqual([facts.authority, facts.pathLength, facts.signsCertificates], [true, 2, true]);
   const mute = factsOf(authority.subordinate({ subject: "CN=Mute", signsCertificates: false }).certificate);
   assert.deepEqual([mute.pathLength, mute.signsCertificates], [undefined, false]);
+});
+
+const DAY = 86_400_000;
+const FROM = Date.parse("2026-01-01T00:00:00Z");
+const TO = Date.parse("2026-12-31T00:00:00Z");
+const DATES = { from: FROM, to: TO };
+
+Deno.test("validityOf() tells the dates of a certificate", () => {
+  const { certificate } = createAuthority({ subject: "CN=x" })
+    .issue({ subject: "CN=y", notBefore: new Date(FROM), notAfter: new Date(TO) });
+  assert.deepEqual(validityOf(new X509Certificate(certificate)), DATES);
+});
+
+for (
+  const [at, kind, text] of [
+    [FROM - 1, "invalid", "is not valid before 2026-01-01"],
+    [FROM, "valid", "is valid until 2026-12-31"],
+    [TO - 7 * DAY, "valid", "is valid until 2026-12-31"],
+    [TO - 7 * DAY + 1, "ending", "expires on 2026-12-31"],
+    [TO, "ending", "expires on 2026-12-31"],
+    [TO + 1, "invalid", "has expired on 2026-12-31"],
+  ] as const
+) {
+  Deno.test(`a certificate ${text} (${kind}), seen at ${new Date(at).toISOString()}`, () => {
+    assert.deepEqual(describeValidity(DATES, at), { kind, text });
+    assert.equal(isValidAt(DATES, at), kind !== "invalid");
+  });
+}
+
+Deno.test("dates that cannot be read are never valid", () => {
+  for (const dates of [{ from: NaN, to: TO }, { from: FROM, to: NaN }]) {
+    assert.equal(isValidAt(dates, FROM), false);
+    assert.throws(() => describeValidity(dates, FROM), RangeError);
+  }
+});
+
+const FIXTURES = new URL("../fixtures/", import.meta.url);
+const text = (bits: number) => Deno.readTextFileSync(new URL(`rsa_${bits}_ca.pem`, FIXTURES));
+
+Deno.test("usableKeyOf() finds keys with which signatures can be verified here", () => {
+  for (const keyType of ["rsa-2048", "ec-p256"] as const) {
+    const { certificate } = createAuthority({ subject: "CN=A", keyType });
+    assert(usableKeyOf(new X509Certificate(certificate)) !== undefined);
+  }
+  for (const bits of [5120, 8192]) assert.equal(usableKeyOf(new X509Certificate(text(bits))), undefined);
+});
+
+Deno.test("an issuer of tokens, or a signer of assertions, with an RSA key above 4096 bits is refused clearly", () => {
+  assert.throws(
+    () => trustedIssuerOf(text(5120)),
+    /the key of CN=.* signs no tokens: .* RSA with 2048 to 4096 bits/,
+  );
+  const signer = new X509Certificate(text(8192));
+  assert.equal(mayUse(signer, { keyType: "rsa", hash: "sha256" }), false);
 });

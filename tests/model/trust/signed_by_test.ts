@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import { Buffer } from "node:buffer";
-import { X509Certificate } from "node:crypto";
+import { createHash, generateKeyPairSync, sign, verify, X509Certificate } from "node:crypto";
 import { findPath } from "../../../src/model/trust/certificate_path.ts";
-import { isSignedBy } from "../../../src/model/trust/signed_by.ts";
+import {
+  isRsaSignature,
+  isSignedBy,
+  type RsaHash,
+  rsaPublicKey,
+} from "../../../src/model/trust/signed_by.ts";
 import { createAuthority } from "../../pki/authority.ts";
 
 const FIXTURES = new URL("../fixtures/", import.meta.url);
@@ -46,4 +52,120 @@ Deno.test("isSignedBy() takes no signature for another's, or for changed content
     assert.equal(isSignedBy(stranger, authority), false);
     assert.equal(isSignedBy(leaf, stranger), false);
   }
+});
+
+const CONTENT = Buffer.from("what is signed");
+const HASHES: readonly RsaHash[] = ["sha256", "sha384", "sha512"];
+
+/** A pair with its numbers. */
+function pair(bits: number, publicExponent = 65_537) {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: bits, publicExponent });
+  const { n = "", d = "", e = "" } = privateKey.export({ format: "jwk" });
+  const [modulus, secret, exponent] = [n, d, e].map((text) => Buffer.from(text, "base64url"));
+  const key = rsaPublicKey(modulus ?? Buffer.of(), exponent ?? Buffer.of());
+  assert(key !== undefined);
+  /** Seals what a signer would never sign. */
+  const seal = (block: Buffer) =>
+    bytesOf(power(numberOf(block), numberOf(secret ?? Buffer.of()), key.modulus), bits / 8);
+  return { privateKey, publicKey, key, seal, modulus: modulus ?? Buffer.of() };
+}
+
+const numberOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+const bytesOf = (value: bigint, length: number) =>
+  Buffer.from(value.toString(16).padStart(length * 2, "0"), "hex");
+function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let result = 1n;
+  for (const bit of exponent.toString(2)) {
+    result = result * result % modulus;
+    if (bit === "1") result = result * base % modulus;
+  }
+  return result;
+}
+
+const RSA = pair(2048);
+const INFO = Buffer.concat([
+  Buffer.from("3031300d060960864801650304020105000420", "hex"),
+  createHash("sha256").update(CONTENT).digest(),
+]);
+/** A block of 256 bytes that begins with these, is filled up, and ends so. */
+const block = (head: readonly number[], end: Buffer, fill = 0xff) =>
+  Buffer.concat([Buffer.of(...head), Buffer.alloc(256 - head.length - end.length, fill), end]);
+const GOOD = block([0, 1], Buffer.concat([Buffer.of(0), INFO]));
+const taken = (signature: Uint8Array, content = CONTENT) =>
+  isRsaSignature("sha256", content, { signature, key: RSA.key });
+
+Deno.test("isRsaSignature() takes what the platform signs, by keys of each length and exponent", () => {
+  for (const [bits, exponent] of [[2048, 3], [3072, 65_537]] as const) {
+    const { privateKey, key } = pair(bits, exponent);
+    for (const hash of HASHES) {
+      const signature = sign(hash, CONTENT, privateKey);
+      assert.equal(isRsaSignature(hash, CONTENT, { signature, key }), true, `${bits} ${exponent} ${hash}`);
+      for (const other of HASHES) {
+        assert.equal(isRsaSignature(other, CONTENT, { signature, key }), other === hash);
+      }
+    }
+  }
+  assert.equal(taken(RSA.seal(GOOD)), true);
+});
+
+const sealed = RSA.seal(GOOD);
+const REFUSED: Readonly<Record<string, Buffer>> = {
+  "one byte less": sealed.subarray(1),
+  "a zero before it": Buffer.concat([Buffer.of(0), sealed]),
+  "a zero behind it": Buffer.concat([sealed, Buffer.of(0)]),
+  "nothing": Buffer.of(),
+  "zero": Buffer.alloc(256),
+  "one": bytesOf(1n, 256),
+  "the modulus": RSA.modulus,
+  "the modulus added (RFC 8017, 5.2.2)": bytesOf(numberOf(sealed) + RSA.key.modulus, 257).subarray(-256),
+  "a block of type 2": RSA.seal(block([0, 2], Buffer.concat([Buffer.of(0), INFO]))),
+  "a block of type 0": RSA.seal(block([0, 0], Buffer.concat([Buffer.of(0), INFO]), 0)),
+  "padding that ends too early (Bleichenbacher 2006)": RSA.seal(
+    Buffer.concat([Buffer.of(0, 1), Buffer.alloc(8, 0xff), Buffer.of(0), INFO, Buffer.alloc(194)]),
+  ),
+  "padding that is not all ones": RSA.seal(
+    Buffer.concat([GOOD.subarray(0, 100), Buffer.of(0xfe), GOOD.subarray(101)]),
+  ),
+  "the hash without its name": RSA.seal(block([0, 1], Buffer.concat([Buffer.of(0), INFO.subarray(19)]))),
+  "no parameters of the hash": RSA.seal(
+    block(
+      [0, 1],
+      Buffer.concat([
+        Buffer.of(0),
+        Buffer.from("302f300b0609608648016503040201" + "0420", "hex"),
+        INFO.subarray(19),
+      ]),
+    ),
+  ),
+  "something behind the hash": RSA.seal(block([0, 1], Buffer.concat([Buffer.of(0), INFO, Buffer.of(0)]))),
+};
+for (const [what, signature] of Object.entries(REFUSED)) {
+  Deno.test(`isRsaSignature() refuses ${what}`, () => {
+    assert.equal(taken(signature), false);
+  });
+}
+
+Deno.test("isRsaSignature() judges as the platform does, whatever is changed", () => {
+  const change = fc.record({ at: fc.nat(255), by: fc.nat(255), content: fc.boolean() });
+  fc.assert(
+    fc.property(change, ({ at, by, content }) => {
+      const signature = Buffer.from(sealed);
+      signature[at] = (signature[at] ?? 0) ^ by;
+      const said = content ? Buffer.from("something else") : CONTENT;
+      assert.equal(taken(signature, said), verify("sha256", said, RSA.publicKey, signature));
+      assert.equal(taken(signature, said), by === 0 && !content);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+Deno.test("rsaPublicKey() gives no key by which everybody could sign, or that costs too much", () => {
+  const { modulus } = RSA;
+  for (const exponent of [[], [0], [1], [2], [1, 0, 0], [1, 0, 0, 0, 1]]) {
+    assert.equal(rsaPublicKey(modulus, Buffer.from(exponent)), undefined, String(exponent));
+  }
+  assert.equal(rsaPublicKey(Buffer.of(), Buffer.of(3)), undefined);
+  assert.equal(rsaPublicKey(Buffer.alloc(3), Buffer.of(3)), undefined);
+  assert.equal(rsaPublicKey(Buffer.alloc(1025, 1), Buffer.of(3)), undefined);
+  assert.equal(rsaPublicKey(Buffer.concat([Buffer.of(0), modulus]), Buffer.of(3))?.length, 256);
 });

@@ -6,7 +6,7 @@ import {
   shareRequest,
 } from "../../../src/pages/own_shares/share_form.ts";
 import { parseForm } from "../../../src/resource/form.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 import { wordsOf } from "../words.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 

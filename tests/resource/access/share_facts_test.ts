@@ -7,8 +7,7 @@ import {
   uploadTarget,
   uploadView,
 } from "../../../src/resource/access/share_facts.ts";
-import type { Share } from "../../../src/sharing/share.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY, type Share } from "../../../src/sharing/share.ts";
 import { DRAFT, MADE } from "../../sharing/store/conformance.ts";
 import { call } from "../sample_call.ts";
 

@@ -7,7 +7,7 @@ import {
   type Validators,
   validatorsOf,
 } from "../../../src/resource/access/validators.ts";
-import { HeaderList } from "../../../src/model/header_list.ts";
+import { HeaderList } from "../../../src/model/http_message.ts";
 
 const MODIFIED = Date.UTC(2026, 2, 4, 5, 6, 7);
 const FILE = validatorsOf({ size: 36, modifiedAt: MODIFIED }, MODIFIED + 2000);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../../../src/model/identity.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
 
 const ALICE = "cn=alice,o=example";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { dumpEntry, readShareDump } from "../../../src/sharing/import/share_dump.ts";
-import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { EVERYBODY } from "../../../src/sharing/share.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 
@@ -102,3 +102,13 @@ for (const record of ["no JSON", "[]", "null", '"text"']) {
     );
   });
 }
+
+Deno.test("readShareDump() refuses a record that is no JSON, and reads the others", () => {
+  const record = JSON.stringify({ path: "/d", ownerID: "CN=Ann", uid: "ann", targetID: "CN=Ben" });
+  const text = `id,data\na1,no JSON\nb2,"${record.replaceAll('"', '""')}"\n`;
+  const { shares, refused, diagnostics } = readShareDump(text, OPTIONS);
+  assert.deepEqual([shares.map(({ id }) => id), refused], [["b2"], 1]);
+  assert.deepEqual(diagnostics.map(({ line, expected }) => [line, expected]), [
+    [2, "expected a JSON object in the column data"],
+  ]);
+});

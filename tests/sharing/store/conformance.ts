@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
 import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
 import type { Page, ShareStore } from "../../../src/sharing/store/share_store.ts";
-import type { Upload, UploadStore } from "../../../src/sharing/store/upload_store.ts";
+import type { Upload } from "../../../src/sharing/store/upload_store.ts";
 import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { allShares } from "./all_shares.ts";
 
@@ -46,10 +46,8 @@ function uploadOf(share: string, key: string, { bytes = 0 }: { readonly bytes?: 
   };
 }
 
-type TestedStore = ShareStore & { readonly uploads: UploadStore };
-
 interface Opened {
-  readonly store: TestedStore;
+  readonly store: ShareStore;
   close(): Promise<void> | void;
 }
 
@@ -57,7 +55,7 @@ interface Opened {
 export function testShareStore(name: string, create: (clock: Clock) => Promise<Opened> | Opened): void {
   const fact = (
     title: string,
-    check: (store: TestedStore, time: { now: number }) => Promise<void>,
+    check: (store: ShareStore, time: { now: number }) => Promise<void>,
   ) => {
     Deno.test(`${name} ${title}`, async () => {
       const time = { now: 1_700_000_000_000 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { LONG, note } from "../../long/results.ts";
 
 /** Rounds in a normal run; `AUTHSERVER_LONG_TESTS=1` makes it 200. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { forPostgres } from "../../../src/store/postgres/postgres_sql.ts";
-import { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
+import { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { testShareStore } from "./conformance.ts";
@@ -12,7 +12,7 @@ if (POSTGRES !== undefined) {
   testShareStore("shares in PostgreSQL", async (clock) => {
     await server.empty(name);
     const database = new PostgresDatabase({ ...server.options(name), clock });
-    const store = new DatabaseShareStore(database);
+    const store = new ShareStore(database);
     return { store, close: () => store.close() };
   });
   Deno.test("whoever looks for some shares in PostgreSQL need not read them all", async () => {

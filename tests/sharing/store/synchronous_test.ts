@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 
 Deno.test("openShareStore() has each change on the disk before it is acknowledged, for the power may be cut", async () => {
   const folder = await Deno.makeTempDir();

@@ -1,5 +1,5 @@
 /** Puts shares into a store as fast as it can and says so after each; killed by `killed_writer_test.ts`. */
-import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { openShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, USE } from "./conformance.ts";
 
 const [file = "", prefix = ""] = Deno.args;

@@ -57,6 +57,11 @@ test(
   },
 );
 
+test("the tables admit services one version back, and none that are older", async (server, name) => {
+  const [tables] = await server.sql(name, "SELECT version, works_with FROM schema_version");
+  assert.equal(Number(tables?.["works_with"]), Number(tables?.["version"]) - 1);
+});
+
 test(
   "PostgresDatabase refuses tables that are older than it, and leaves no connection open",
   async (server, name) => {

@@ -1,6 +1,6 @@
-import { trimCharacters } from "../../../model/trim.ts";
+import { trimCharacters } from "../../../model/text.ts";
 import { eachLine } from "../../../model/time_slicing.ts";
-import { parseDuration } from "../../../model/duration.ts";
+import { parseDuration } from "../../../model/clock.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "../public_key.ts";
 import { splitOptions, splitWord } from "../line_words.ts";

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { hash } from "node:crypto";
-import { trimCharacters } from "../../../model/trim.ts";
+import { trimCharacters } from "../../../model/text.ts";
 import {
   decodeBase64,
   decodeKeyBlob,

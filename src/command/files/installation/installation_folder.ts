@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { MAIN_FILE } from "../../configuration_places.ts";
 import { type Given, WrongUsage } from "../../arguments.ts";
 import { open } from "node:fs/promises";
-import { unlessAbsent } from "../../../model/unless_absent.ts";
+import { unlessAbsent } from "../../../model/regular_file.ts";
 import { CommandFailed } from "../../command.ts";
 import type { SampleFile } from "./sample_file.ts";
 

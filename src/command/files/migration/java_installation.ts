@@ -1,4 +1,4 @@
-import { compare } from "../../../model/compare.ts";
+import { compare } from "../../../model/text.ts";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { readText } from "../../../model/edit_file.ts";
-import { unlessAbsent } from "../../../model/unless_absent.ts";
+import { unlessAbsent } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";

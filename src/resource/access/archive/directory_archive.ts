@@ -1,5 +1,4 @@
-import { HeaderList } from "../../../model/header_list.ts";
-import type { HttpResponse } from "../../../model/http_message.ts";
+import { HeaderList, type HttpResponse } from "../../../model/http_message.ts";
 import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";

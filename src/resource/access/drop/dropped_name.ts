@@ -1,5 +1,5 @@
 import { hasForbiddenCharacter, hasInvisibleCharacter } from "../../../model/absolute_path.ts";
-import { invalidRequest } from "../../invalid_request.ts";
+import { invalidRequest } from "../../../model/http_error.ts";
 
 /** Bytes; leaves room for suffixes within the 255 of file systems. */
 const MOST_BYTES = 200;

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Body } from "../../../model/http_message.ts";
-import { invalidRequest } from "../../invalid_request.ts";
+import { invalidRequest } from "../../../model/http_error.ts";
 
 /** Includes empty fields. */
 const MOST_PARTS = 1000;

@@ -1,5 +1,4 @@
-import { type Stopwatch, stopwatch } from "../../../model/clock.ts";
-import { realTime, type Schedule } from "../../../model/schedule.ts";
+import { realTime, type Schedule, type Stopwatch, stopwatch } from "../../../model/clock.ts";
 import { httpError } from "../../../model/http_error.ts";
 import { UPLOAD_LEASE_MS } from "../../../sharing/store/share_sql.ts";
 import type { Upload, UploadId, UploadStore } from "../../../sharing/store/upload_store.ts";

@@ -1,5 +1,5 @@
-import type { HeaderList } from "../../../model/header_list.ts";
-import { invalidRequest } from "../../invalid_request.ts";
+import type { HeaderList } from "../../../model/http_message.ts";
+import { invalidRequest } from "../../../model/http_error.ts";
 
 /** Part of a file that a request carries. */
 export type UploadRange =

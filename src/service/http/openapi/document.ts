@@ -1,20 +1,22 @@
-import { DAV_METHODS, type Route, type RouteService } from "../router.ts";
+import { DAV_METHODS, isHealth, type Route, type RouteService } from "../router.ts";
 import { VERSION } from "../../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
-import { errorsOf, STATUS_MEANINGS } from "./error_answers.ts";
+import { ERRORS } from "../../../model/errors.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
+
+const OTHERS = "x-oai-additionalOperations";
 
 /** Returns the OpenAPI 3.1 description of the routes. @param base Without trailing slash. */
 export function openApiDocument(routes: readonly Route[], base: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     if (route.doc === undefined) continue;
-    const path = templateOf(route.path);
+    const path = route.path.replace(/[:*](\w+)/g, "{$1}");
     const described = operation(route, route.doc);
     // OpenAPI 3.1 has no place for the methods of WebDAV; 3.2 has one, and this name for it in earlier versions.
-    paths[path] = isDav(route)
+    paths[path] = DAV_METHODS.some((each) => each === route.method)
       ? { ...paths[path], [OTHERS]: { ...paths[path]?.[OTHERS], [route.method]: described } }
       : { ...paths[path], [route.method.toLowerCase()]: described };
   }
@@ -49,17 +51,6 @@ const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly desc
   admin: { name: "admin", description: "Actions of administrators, who have the role admin" },
   open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
-
-const OTHERS = "x-oai-additionalOperations";
-
-function isDav({ method }: Route): boolean {
-  return DAV_METHODS.some((each) => each === method);
-}
-
-/** Converts `/rest/auth/:server` to `/rest/auth/{server}`. */
-function templateOf(path: string): string {
-  return path.replace(/[:*](\w+)/g, "{$1}");
-}
 
 function operation(route: Route, doc: Operation): Json {
   const placeholders = [...route.path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
@@ -113,8 +104,9 @@ function answer({ description, content, headers }: AnswerContent): Json {
 function refusal(status: number, { answers }: Operation): Json {
   const error = contentOf("Error").schema;
   const own = answers[status]?.content?.["application/json"];
+  const codes = Object.entries(ERRORS).flatMap(([code, row]) => row.status === status ? code : []);
   return {
-    description: STATUS_MEANINGS[status] ?? "Error",
+    description: codes.join(", "),
     content: {
       "application/json": { schema: own === undefined ? error : { anyOf: [contentOf(own).schema, error] } },
     },
@@ -124,4 +116,24 @@ function refusal(status: number, { answers }: Operation): Json {
 function contentOf(what: keyof typeof SCHEMAS | "text" | "bytes"): Json {
   if (what === "bytes") return { schema: { type: "string", format: "binary" } };
   return { schema: what === "text" ? { type: "string" } : { $ref: `#/components/schemas/${what}` } };
+}
+
+/** Errors of the edge, for any request. */
+const OF_THE_EDGE = [400, 408, 413, 431, 500, 503];
+/** Errors of authentication, attributes and access rules. */
+const OF_KNOWN_CALLERS = [401, 403];
+/** Bans of addresses; health checks are exempt. */
+const OF_BANS = [429];
+
+/** Returns the error statuses of an operation. */
+export function errorsOf({ path, service, consumes, produces, doc }: Route): number[] {
+  const all = [
+    ...OF_THE_EDGE,
+    ...(service === "open" ? [] : OF_KNOWN_CALLERS),
+    ...(isHealth(path) ? [] : OF_BANS),
+    ...(consumes === undefined ? [] : [415]),
+    ...(produces === undefined ? [] : [406]),
+    ...doc?.refusals ?? [],
+  ];
+  return [...new Set(all)].sort();
 }

@@ -9,7 +9,7 @@ export interface Operation {
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: SchemaName | "bytes"; // absent without a body
   readonly answers: Readonly<Record<number, AnswerContent>>; // by status, without errors
-  readonly refusals?: readonly number[]; // errors beyond those in `error_answers.ts`
+  readonly refusals?: readonly number[]; // errors beyond those of `errorsOf()`
 }
 
 /** Answer of an operation. */
@@ -24,3 +24,6 @@ export interface AnswerContent {
 export function jsonAnswer(description: string, schema: SchemaName): AnswerContent {
   return { description, content: { "application/json": schema } };
 }
+
+/** Errors of session requests to a daemon. */
+export const OF_SESSIONS: readonly number[] = [404, 501, 502, 504];

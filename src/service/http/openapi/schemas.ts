@@ -99,13 +99,12 @@ const SESSION_MEMBERS = {
   "send?": LENIENT_FLAG,
 } as const;
 
-const SERVER_COUNT = object({
-  total: integer("Configured"),
-  usable: integer("Those on which a session can be created"),
-});
-
-/** Absent for a single instance. */
-const CLUSTER = {
+const READINESS = {
+  servers: object({
+    total: integer("Configured"),
+    usable: integer("Those on which a session can be created"),
+  }),
+  generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   "instances?": object({
     total: integer("Instances that are known"),
     serving: integer("Those that serve as far as is known"),
@@ -127,9 +126,7 @@ export const SCHEMAS = {
   Live: object({ live: { const: true } }),
   Ready: object({
     ready: { const: true },
-    servers: SERVER_COUNT,
-    generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
-    ...CLUSTER,
+    ...READINESS,
   }),
   NotReady: object({
     status: { const: 503 },
@@ -137,9 +134,7 @@ export const SCHEMAS = {
     code: { type: "string", enum: ["ERR_NOT_READY", "ERR_DRAINING"] },
     requestId: TEXT,
     ready: { const: false },
-    servers: SERVER_COUNT,
-    generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
-    ...CLUSTER,
+    ...READINESS,
   }),
   ProtectedResource: object({
     resource: HREF,

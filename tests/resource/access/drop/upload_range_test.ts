@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { HeaderList } from "../../../../src/model/header_list.ts";
+import { HeaderList } from "../../../../src/model/http_message.ts";
 import { parseUploadRange } from "../../../../src/resource/access/drop/upload_range.ts";
 
 const read = (range: string | undefined, length?: string) =>

@@ -1,0 +1,68 @@
+import { X509Certificate } from "node:crypto";
+import { decodeProperties, parseProperties } from "../../../config/properties.ts";
+import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
+import { pemBlocks, UnusableStore } from "../../../config/tls/certificates.ts";
+import { certificateName } from "../../../model/certificate_subject.ts";
+import { readElement } from "../../../model/der_element.ts";
+import type { ConfigurationFile } from "./java_installation.ts";
+
+/** Returns file and name of X.509 version 1 certificates: a handshake with them proves nothing. `check` finds the rest. */
+export function oldCertificates(files: readonly ConfigurationFile[], mainFile: string): readonly string[] {
+  const main = files.find(({ path }) => path === mainFile);
+  const passwords = passwordsIn(decodeProperties(main?.content ?? new Uint8Array()));
+  return files.flatMap(({ path, content }) =>
+    certificatesIn(content, passwords).filter(isVersion1).map((certificate) =>
+      `${path}: ${certificateName(certificate)}`
+    )
+  );
+}
+
+/** Reads PEM, DER, and PKCS#12 that one of the passwords opens. */
+function certificatesIn(content: Uint8Array, passwords: readonly string[]): X509Certificate[] {
+  const text = new TextDecoder().decode(content);
+  if (text.includes("-----BEGIN ")) {
+    return [...pemBlocks(text)].filter(({ label }) => label === "CERTIFICATE")
+      .flatMap(({ text }) => certificateOf(text));
+  }
+  if (content[0] !== SEQUENCE) return [];
+  const alone = certificateOf(content);
+  return alone.length > 0 ? alone : certificatesOfStore(content, passwords);
+}
+
+/** First byte of DER files. */
+const SEQUENCE = 0x30;
+
+/** `check` reports unreadable certificates that the configuration names. */
+function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
+  try {
+    return [new X509Certificate(encoded)];
+  } catch {
+    return [];
+  }
+}
+
+function certificatesOfStore(content: Uint8Array, passwords: readonly string[]): X509Certificate[] {
+  for (const password of passwords) {
+    try {
+      return [...readPkcs12(content, password).certificates];
+    } catch (error) {
+      if (!(error instanceof UnusableStore)) throw error;
+    }
+  }
+  return [];
+}
+
+/** Passwords to try: of the service's key store and its truststores. */
+const MOST_PASSWORDS = 8;
+
+function passwordsIn(text: string): string[] {
+  const values = parseProperties(text, "").entries.filter(({ key }) => /password$/i.test(key)).map((
+    { value },
+  ) => value.trim());
+  return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
+}
+
+/** Version 1 omits the version field (RFC 5280, 4.1). */
+function isVersion1({ raw }: X509Certificate): boolean {
+  return readElement(raw).child(0).child(0).tag !== 0xa0;
+}

@@ -1,4 +1,0 @@
-/** Formats `host:port` of a command socket. */
-export function commandAddress(host: string, port: number): string {
-  return `${host.toLowerCase()}:${port}`;
-}

@@ -1,0 +1,158 @@
+import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
+import type { HeaderList, HttpRequest } from "../../model/http_message.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
+import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
+import { PREFERENCES_HEADER } from "../identify.ts";
+import type { Schema } from "./openapi/schema.ts";
+import type { GatewayConfig } from "../../config/service_config.ts";
+import { addressInRange, canonicalAddress } from "../../model/address.ts";
+import { trimEndCharacters } from "../../model/text.ts";
+
+/** Characters of each header that the service reads. */
+export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
+  ["Accept", 1024],
+  ["Access-Control-Request-Method", 32],
+  ["Authorization", MAX_AUTHORIZATION],
+  ["Content-Encoding", 64],
+  ["Content-Length", 32],
+  ["Content-Range", 256],
+  ["Content-Type", 256],
+  ["Cookie", 32 * 1024],
+  ["Depth", 16],
+  ["Destination", 8192],
+  ["Host", 512],
+  ["If", 4096],
+  ["If-Match", 2048],
+  ["If-Modified-Since", 64],
+  ["If-None-Match", 2048],
+  ["If-Range", 256],
+  ["If-Unmodified-Since", 64],
+  ["Lock-Token", 512],
+  ["OC-Checksum", 256],
+  ["Origin", 512],
+  ["Overwrite", 16],
+  ["Range", 256],
+  ["Repr-Digest", 512],
+  ["Sec-Fetch-Site", 64],
+  ["Timeout", 256],
+  ["Want-Repr-Digest", 256],
+  [FORM_TOKEN_HEADER, 64],
+  [LEGACY_SSH_HEADER, 2048],
+  [PREFERENCES_HEADER, 4096],
+  ["X-UNICORE-Consignor", 8192],
+  ["X-UNICORE-Consignor-IP", 64],
+  ["X-UNICORE-Gateway", 2048],
+]);
+
+/** Checks the lengths before any header is parsed. @throws {ERR_HEADER_TOO_LONG} */
+export function checkHeaderLengths(headers: HeaderList): void {
+  for (const [name, limit] of HEADER_LIMITS) {
+    if ((headers.get(name)?.length ?? 0) > limit) throw httpError("ERR_HEADER_TOO_LONG", { name, limit });
+  }
+}
+
+/**
+ * Checks the query against the operation's declaration: a misspelt `limited` must not yield an unlimited token. Operations
+ * without declaration ignore the query.
+ * @throws {ERR_INVALID_REQUEST} For unknown, repeated and mistyped parameters.
+ */
+export function checkQuery(
+  query: URLSearchParams,
+  declared: Readonly<Record<string, Schema>> | undefined,
+): void {
+  if (declared === undefined || query.size === 0) return;
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(declared, name)) {
+      const known = Object.keys(declared).join(", ");
+      throw invalidRequest(`There is an unknown query parameter, expected ${known}`);
+    }
+  }
+  for (const [name, schema] of Object.entries(declared)) {
+    if (schema.type === "array") continue; // each is checked where the meaning of all is known
+    const [value, ...more] = query.getAll(name);
+    if (more.length > 0) throw invalidRequest(`${name}: expected once in the query`);
+    if (value !== undefined) checkValue(name, value, schema);
+  }
+}
+
+function checkValue(
+  name: string,
+  value: string,
+  { type, minimum = -Infinity, maximum = Infinity }: Schema,
+): void {
+  if (type === "boolean" && !/^(?:true|false)$/i.test(value)) {
+    throw invalidRequest(`${name}: expected true or false`);
+  }
+  if (type !== "integer") return;
+  const number = /^-?\d{1,15}$/.test(value) ? Number(value) : NaN;
+  if (number >= minimum && number <= maximum) return;
+  const from = minimum === -Infinity ? "" : ` from ${minimum}`;
+  const to = maximum === Infinity ? "" : ` to ${maximum}`;
+  throw invalidRequest(`${name}: expected a whole number${from}${to}`);
+}
+
+/**
+ * Checks that a browser's request comes from a page of this service, by `Sec-Fetch-Site` (Fetch Metadata), else by `Origin`
+ * (RFC 6454, 7; Fetch standard, 3.1); requests with neither are not from browsers.
+ * @param base Base of links for the caller, if known; `Host` has the name that the caller used. @throws {ERR_FOREIGN_PAGE}
+ */
+export function checkOwnOrigin(headers: HeaderList, base: string): void {
+  const site = headers.get("Sec-Fetch-Site");
+  if (site === "same-origin") return;
+  if (site !== null) throw httpError("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is not same-origin");
+  const origin = headers.get("Origin");
+  const { origin: own, protocol } = new URL(base);
+  if (origin !== null && (origin === own || origin === `${protocol}//${headers.get("Host")}`)) return;
+  throw httpError(
+    "ERR_FOREIGN_PAGE",
+    origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin",
+  );
+}
+
+/** Client address and the service's address as the client knows it. */
+interface Origin {
+  readonly clientAddress: string; // canonical
+  readonly base: string; // without trailing slash
+  readonly consignor?: string; // signed name of the client from the gateway
+}
+
+/**
+ * Reads the gateway's three headers if they come from a configured gateway. Ignores others', and `X-Forwarded-For` and
+ * similar headers (rest-api.md 1.6, authentication.md 1.9).
+ * @param externalUrl The service's own base address. @throws {ERR_BAD_FORWARDING}
+ */
+export function originOf(
+  { headers, client }: Pick<HttpRequest, "headers" | "client">,
+  gateway: GatewayConfig,
+  externalUrl: string,
+): Origin {
+  const direct: Origin = { clientAddress: client.address, base: externalUrl };
+  if (
+    !gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))
+  ) return direct;
+  const forwardedAddress = headers.get("X-UNICORE-Consignor-IP");
+  const forwardedBase = headers.get("X-UNICORE-Gateway");
+  const consignor = headers.get("X-UNICORE-Consignor");
+  return {
+    clientAddress: forwardedAddress === null ? direct.clientAddress : oneAddress(forwardedAddress),
+    base: forwardedBase === null ? direct.base : baseUrl(forwardedBase),
+    consignor: consignor ?? undefined,
+  };
+}
+
+function oneAddress(text: string): string {
+  const address = canonicalAddress(text.trim());
+  if (address === undefined) {
+    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
+  }
+  return address;
+}
+
+/** Strict: the gateway builds it from its client's Host header. */
+function baseUrl(text: string): string {
+  const base = trimEndCharacters(text.trim(), "/");
+  if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
+    throw httpError("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
+  }
+  return base;
+}

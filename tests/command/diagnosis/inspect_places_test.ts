@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { inspectPlaces } from "../../../src/command/diagnosis/inspect_places.ts";
+import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
+import { createSite } from "../../system/running_service.ts";
+
+const ACCOUNT = { name: "authserver", uid: 54_321, gids: [54_321] };
+
+/** Places below a folder that another account owns: setting, and severity if the service cannot write there. */
+const PLACES: readonly (readonly [key: string, path: string, severity: "error" | "warning"])[] = [
+  ["persistence.directory", "other/data", "error"],
+  ["container.control.socket", "other/control.sock", "error"],
+  ["container.logging.file", "other/authserver.log", "warning"],
+  ["container.audit.file", "other/audit.log", "warning"],
+];
+
+for (const [key, path, severity] of PLACES) {
+  Deno.test(`inspectPlaces() tries ${key} under the account of the service, and names who has to own what`, async () => {
+    const own = {
+      "container.logging.file": "-",
+      "container.audit.file": "-",
+      "container.control.socket": "-",
+    };
+    await using site = await createSite({ properties: { ...own, [key]: `{folder}/${path}` } });
+    const folder = `${site.folder}/other`;
+    await Deno.mkdir(folder, { mode: 0o755 });
+    await Deno.chmod(site.folder, 0o755);
+    const { snapshot, effective } = await loadSnapshot(site.main, { environment: () => undefined });
+    assert.ok(snapshot);
+    const found = await inspectPlaces({ snapshot, effective }, { account: ACCOUNT });
+    assert.deepEqual(found.map((finding) => [finding.severity, finding.key]), [[severity, key]]);
+    const [{ expected = "", fix = "", line = 0 } = {}] = found;
+    assert.match(expected, /authserver may not write to \S+\/other$/);
+    assert.ok(line > 0);
+    assert.equal(
+      fix,
+      key === "persistence.directory"
+        ? `install -d -o authserver -m 700 ${site.folder}/${path}`
+        : `chown authserver ${folder}`,
+    );
+    if (Deno.uid() !== 0) return;
+    await Deno.chown(folder, ACCOUNT.uid, ACCOUNT.uid);
+    assert.deepEqual(await inspectPlaces({ snapshot, effective }, { account: ACCOUNT }), []);
+  });
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { Discards, uploadStream } from "../../src/edge/request_body.ts";
+
+/** A request without a connection, whose events a test makes, and what the stream of its body asks of the gate. */
+function setting() {
+  const asked: string[] = [];
+  const request = new IncomingMessage(new Socket());
+  const gate = { wantBody: () => void asked.push("want"), pauseBody: () => void asked.push("pause") };
+  const stream = uploadStream(request, gate, () => void asked.push("begin"));
+  return { asked, request, stream };
+}
+const part = (text: string) => new TextEncoder().encode(text);
+const turn = () => new Promise((resolve) => setTimeout(resolve));
+
+Deno.test("uploadStream() asks for nothing before it is read, and begins once", async () => {
+  const { asked, request, stream } = setting();
+  await turn();
+  assert.deepEqual(asked, []);
+  const reader = stream.getReader();
+  const first = reader.read();
+  await turn();
+  assert.deepEqual(asked, ["want", "begin"]);
+  request.emit("data", part("a"));
+  assert.deepEqual((await first).value, part("a"));
+  const second = reader.read();
+  await turn();
+  request.emit("data", part("b"));
+  assert.deepEqual((await second).value, part("b"));
+  assert.equal(asked.filter((what) => what === "begin").length, 1);
+});
+
+Deno.test("uploadStream() pauses the body with each part that nobody waits for, and wants it with each read", async () => {
+  const { asked, request, stream } = setting();
+  const reader = stream.getReader();
+  const first = reader.read();
+  await turn();
+  asked.length = 0;
+  request.emit("data", part("a"));
+  request.emit("data", part("b"));
+  await first;
+  assert.equal(asked.at(-1), "pause", "b waits");
+  assert.deepEqual((await reader.read()).value, part("b"));
+  const third = reader.read();
+  await turn();
+  assert.equal(asked.at(-1), "want");
+  request.emit("data", part("c"));
+  await third;
+});
+
+Deno.test("uploadStream() ends well with the request, whatever comes after that", async () => {
+  const { request, stream } = setting();
+  const reader = stream.getReader();
+  const first = reader.read();
+  await turn();
+  request.emit("data", part("a"));
+  await first;
+  const last = reader.read();
+  request.emit("end");
+  request.emit("data", part("late"));
+  request.emit("error", new Error("late"));
+  request.emit("close");
+  assert.equal((await last).done, true);
+  await reader.closed;
+});
+
+for (const event of ["error", "close"]) {
+  Deno.test(`uploadStream() fails if ${event} comes before the end, whatever comes after that`, async () => {
+    const { request, stream } = setting();
+    const reader = stream.getReader();
+    const first = reader.read();
+    await turn();
+    request.emit(event, new Error("reset"));
+    request.emit("data", part("late"));
+    request.emit("end");
+    await assert.rejects(first, { code: "ERR_CLIENT_GONE" });
+    await assert.rejects(reader.closed, { code: "ERR_CLIENT_GONE" });
+  });
+}
+
+Deno.test("uploadStream() pauses the body once when it is given up, and takes no more", async () => {
+  const { asked, request, stream } = setting();
+  const reader = stream.getReader();
+  const first = reader.read();
+  await turn();
+  request.emit("data", part("a"));
+  await first;
+  asked.length = 0;
+  await reader.cancel();
+  assert.deepEqual(asked, ["pause"]);
+  request.emit("data", part("late"));
+  request.emit("end");
+  request.emit("close");
+  assert.deepEqual(asked, ["pause"]);
+});
+
+const PART = new Uint8Array(64 * 1024);
+const MIB = 1024 ** 2;
+
+/** A client that sends without end whenever it is read. */
+class Client implements Disposable {
+  readonly #request = new IncomingMessage(new Socket());
+  wanted = false;
+  bytes = 0;
+
+  constructor(discards: Discards) {
+    void discards.drainBody(this.#request, {
+      wantBody: () => this.wanted = true,
+      pauseBody: () => this.wanted = false,
+    });
+  }
+
+  /** What arrives is all read as long as it is wanted. @returns Whether it was. */
+  send(): boolean {
+    if (!this.wanted) return false;
+    this.bytes += PART.length;
+    this.#request.emit("data", PART);
+    return true;
+  }
+
+  end(): void {
+    this.#request.emit("end");
+  }
+
+  [Symbol.dispose](): void {
+    this.#request.emit("close");
+  }
+}
+
+Deno.test("Discards reads 16 MiB for nobody and 2 MiB a second, however many are still sending", () => {
+  let now = 0;
+  const discards = new Discards(() => now);
+  using all = new DisposableStack();
+  const clients = Array.from({ length: 500 }, () => all.use(new Client(discards)));
+  const total = () => clients.reduce((sum, { bytes }) => sum + bytes, 0);
+  while (clients.filter((client) => client.send()).length > 0);
+  assert.equal(total(), 16 * MIB);
+  now += 1_000;
+  const late = all.use(new Client(discards));
+  while (late.send());
+  assert.equal(late.bytes, 2 * MIB);
+});
+
+Deno.test("Discards gives back what a request that ended did not use", () => {
+  const discards = new Discards(() => 0);
+  for (let i = 0; i < 1000; i++) {
+    using client = new Client(discards);
+    assert.equal(client.wanted, true, `client ${i}`);
+    client.end();
+  }
+});

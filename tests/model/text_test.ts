@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  compare,
+  counted,
+  printable,
+  printableLines,
+  trimCharacters,
+  trimEndCharacters,
+} from "../../src/model/text.ts";
+import { CHARACTER } from "../fixtures/character.ts";
+
+/** Controls but the tab, format characters, private and unassigned ones, half surrogates, separators of lines. */
+const STEERING = /[^\P{C}\t]|[\p{Zl}\p{Zp}]/u;
+
+const table: [text: string, shown: string][] = [
+  ["Ann  Ex\u00e4mple\t\u{1f511}", "Ann  Ex\u00e4mple\t\u{1f511}"],
+  ["\x1b[2J\x07\x7f", "\\u001b[2J\\u0007\\u007f"],
+  ["\u009b2J\u0085", "\\u009b2J\\u0085"],
+  ["\u202egpj.exe\u2066\u200f\u061c", "\\u202egpj.exe\\u2066\\u200f\\u061c"],
+  ["a\u200bb\u00adc\ufeffd\u115fe\ufe0f", "a\\u200bb\\u00adc\\ufeffd\\u115fe\\ufe0f"],
+  ["\u2028\u2029\r\n", "\\u2028\\u2029\\u000d\\u000a"],
+  ["\u{e0041}\ud800\ue000\uffff", "\\udb40\\udc41\\ud800\\ue000\\uffff"],
+];
+for (const [text, shown] of table) {
+  Deno.test(`printable() of ${JSON.stringify(shown)}`, () => assert.equal(printable(text), shown));
+}
+
+Deno.test("printable() leaves no character of all Unicode that steers a terminal, and what is left stays", () => {
+  for (let code = 0; code <= 0x10ffff; code++) {
+    const shown = printable(String.fromCodePoint(code));
+    if (STEERING.test(shown)) assert.fail(code.toString(16));
+    if (printable(shown) !== shown) assert.fail(code.toString(16));
+  }
+});
+
+Deno.test("printable() keeps the meaning of JSON", () => {
+  fc.assert(fc.property(fc.string({ unit: CHARACTER }), (text) => {
+    assert.equal(JSON.parse(printable(JSON.stringify(text))), text);
+  }));
+});
+
+Deno.test("printableLines() keeps the ends of lines, and only those", () => {
+  assert.equal(printableLines("a\n\x1bb\r\n"), "a\n\\u001bb\\u000d\n");
+});
+
+Deno.test("trimCharacters() takes away what regular expressions would, at both ends", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(" ", "\t", "a", "\u00e9") }), (text) => {
+      assert.equal(trimCharacters(text, " \t"), text.replace(/^[ \t]+/, "").replace(/[ \t]+$/, ""));
+      assert.equal(trimEndCharacters(text, " "), text.replace(/ +$/, ""));
+    }),
+  );
+});
+
+Deno.test("counted() speaks of one, and of several or none", () => {
+  assert.deepEqual([0, 1, 2].map((count) => counted(count, "token", "tokens")), [
+    "0 tokens",
+    "1 token",
+    "2 tokens",
+  ]);
+});
+
+Deno.test("compare() puts values in order", () => {
+  assert.deepEqual(["b", "a", "B", "", "a"].sort(compare), ["", "B", "a", "a", "b"]);
+  assert.deepEqual([3, -1, 10, 3].sort(compare), [-1, 3, 3, 10]);
+  assert.deepEqual([true, false, true].sort(compare), [false, true, true]);
+  assert.equal(compare("a", "a"), 0);
+});

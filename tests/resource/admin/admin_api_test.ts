@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
+import type { Authenticator } from "../../../src/authentication/authenticator.ts";
+import type { AccountStatus } from "../../../src/authentication/account_status.ts";
+import { httpError } from "../../../src/model/http_error.ts";
+import { knownNames } from "../../../src/resource/admin/admin_api.ts";
+
+/** A method by which Ann signs in, and which knows whom it is told to know. */
+function authenticator(known: (dn: string) => AccountStatus): Authenticator {
+  return {
+    name: "PASSWORD",
+    challenges: ["Basic"],
+    authenticate: () => assert.fail("nobody signs in"),
+    namesOf: (login) => login === "ann" ? ["CN=Ann, O=Example"] : [],
+    accountStatusOf: ({ dn }) => Promise.resolve(known(dn)),
+    close: () => {},
+  };
+}
+
+/** What the operator's word for a user stands for, where users are known by these names. */
+function of(user: string, known: readonly string[] = [], attributes?: AttributeSource["attributesOf"]) {
+  return knownNames(user, {
+    authenticators: [authenticator((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],
+    attributes: {
+      name: "FILE",
+      attributesOf: attributes ?? (() => Promise.resolve({ standard: new Map(), extra: new Map() })),
+      close: () => {},
+    },
+  });
+}
+
+const NAMES: readonly (readonly [user: string, names: readonly string[]])[] = [
+  ["ann", ["cn=ann,o=example"]],
+  ["nobody", []],
+  ["", []],
+  ["CN=Ben, O=Example", ["cn=ben,o=example"]],
+];
+for (const [user, names] of NAMES) {
+  Deno.test(`knownNames() of ${JSON.stringify(user)} are ${JSON.stringify(names)}`, async () => {
+    assert.deepEqual((await of(user)).names, names);
+  });
+}
+
+const GIVEN = "CN=Ben, O=Example";
+const REVERSED = "O=Example,CN=Ben";
+
+Deno.test("knownNames() tells of a name in the other order, if that is known and the one that was given is not", async () => {
+  assert.equal((await of(GIVEN)).reversed, undefined);
+  const { reversed = "" } = await of(GIVEN, [
+    (await of(REVERSED, [])).names[0] ?? "",
+    REVERSED,
+    "o=example,cn=ben",
+  ]);
+  assert.match(reversed, /^o=example, ?cn=ben$/i);
+  assert.equal((await of(GIVEN, [GIVEN, reversed])).reversed, undefined, "both are known");
+  assert.equal((await of("CN=Ben", ["cn=ben", "CN=Ben"])).reversed, undefined, "it has one part");
+});
+
+Deno.test("knownNames() takes who has attributes for known, and needs no source that is out of order", async () => {
+  const withAttributes = (dn: string) => ({
+    standard: new Map(),
+    extra: new Map(/^o/i.test(dn) ? [["uftpd.HPC.rateLimit", ["1k"]]] : []),
+  });
+  const { reversed } = await of(GIVEN, [], ({ dn }) => Promise.resolve(withAttributes(dn)));
+  assert.match(reversed ?? "", /^o=example, ?cn=ben$/i);
+  const away = () => Promise.reject(httpError("ERR_INTERNAL"));
+  assert.deepEqual(await of(GIVEN, [], away), { names: ["cn=ben,o=example"], reversed: undefined });
+  await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
+});
