@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
   ["files"],
-  ["daemon"],
+  ["daemon", "notify"],
   ["watch", "outgoing", "store"],
   ["config"],
   ["logging", "metrics"],
@@ -339,4 +339,12 @@ Deno.test("exportedNames() and importedNames() read declarations and imports of 
     "/src/z.ts: *",
     "/src/x.ts: F",
   ]);
+});
+
+Deno.test("data sessions are opened by files/ alone", async () => {
+  const opened: string[] = [];
+  for await (const path of sources()) {
+    if (/\b(?:sessions|client)\.open\(/.test(await Deno.readTextFile(path))) opened.push(relative(SRC, path));
+  }
+  assert.deepEqual(opened, ["files/files.ts"]);
 });

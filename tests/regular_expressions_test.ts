@@ -12,7 +12,7 @@ const SRC = new URL("../src/", import.meta.url).pathname;
 /** Expressions that are put together when the service runs, by file, with what bounds the work of each. */
 const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
   [
-    "attributes/file/pattern_syntax.ts",
+    "attributes/file/linear_pattern.ts",
     "one class or escape, of a pattern of the operator, tried on one character",
   ],
   [

@@ -1,11 +1,35 @@
+import {
+  type AttributeSet,
+  type AttributeValues,
+  attributeValues,
+  NO_ATTRIBUTES,
+  type StandardAttribute,
+} from "../model/attributes.ts";
+import { decidedRole, type Identity } from "../model/identity.ts";
+import type { AttributeSource } from "./attribute_source.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
-import type { Logger } from "../logging/logger.ts";
-import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model/attributes.ts";
-import type { Identity } from "../model/identity.ts";
 import { HttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
-import type { AttributeSource } from "./attribute_source.ts";
-import { AutomaticSource } from "./automatic.ts";
+import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
+import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
+import { type KindList, kindOf } from "../config/kind.ts";
+
+/** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
+export class AutomaticSource implements AttributeSource {
+  constructor(readonly name = "AUTO") {}
+
+  attributesOf(identity: Identity): Promise<AttributeSet> {
+    const { uid, groups } = identity;
+    const standard = new Map<StandardAttribute, ReturnType<typeof attributeValues>>();
+    const role = decidedRole(identity);
+    if (role !== undefined) standard.set("role", attributeValues("role", [role]));
+    if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
+    if (groups !== undefined && groups.length > 0) standard.set("group", attributeValues("group", groups));
+    return Promise.resolve({ standard, extra: new Map() });
+  }
+
+  close(): void {}
+}
 
 /** Source in the chain. */
 export interface ChainLink {
@@ -13,33 +37,23 @@ export interface ChainLink {
   readonly optional: boolean; // whether requests continue without it during an outage
 }
 
-/** Options of a chain. */
-export interface ChainOptions {
+interface ChainOptions extends Pick<SourceParts, "log" | "onAnswer"> {
   readonly name: string;
   readonly links: readonly ChainLink[];
   readonly policy: CombiningPolicy;
-  readonly log: Logger;
-  /** Called with each result before it is combined. */
-  readonly onAnswer?: (
-    source: AttributeSource,
-    identity: Identity,
-    answer: AttributeSet | HttpError,
-  ) => void;
 }
 
 /** Asks sources in order and combines the results; itself a source, so that chains can be nested. */
 export class AttributeChain implements AttributeSource {
   readonly name: string;
-  readonly #options: ChainOptions;
 
-  constructor(options: ChainOptions) {
+  constructor(readonly options: ChainOptions) {
     this.name = options.name;
-    this.#options = options;
   }
 
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
-    const { links, policy, onAnswer } = this.#options;
-    let combined = NOTHING_YET;
+    const { links, policy, onAnswer } = this.options;
+    let combined = NO_ATTRIBUTES;
     let failure: HttpError | undefined;
     let answers = 0;
     for (const link of links) {
@@ -49,19 +63,19 @@ export class AttributeChain implements AttributeSource {
         onAnswer?.(source, identity, answer);
         answers++;
         combined = combine(policy, combined, answer);
+        if (decides(policy, answer)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
         failure = this.#excused(error, link, signal);
       }
-      if (combined.decided) break;
     }
     // With FIRST_ACCESSIBLE a source may fail, but not all of them.
     if (policy === "FIRST_ACCESSIBLE" && answers === 0 && failure !== undefined) throw failure;
-    return combined.attributes;
+    return combined;
   }
 
   status(address: string): RemoteStatus | undefined {
-    for (const { source } of this.#options.links) {
+    for (const { source } of this.options.links) {
       const status = source.status?.(address);
       if (status !== undefined) return status;
     }
@@ -69,14 +83,14 @@ export class AttributeChain implements AttributeSource {
   }
 
   close(): void {
-    for (const { source } of this.#options.links) source.close();
+    for (const { source } of this.options.links) source.close();
   }
 
   /** Returns the failure of an optional source; throws otherwise. */
   #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): HttpError {
-    const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
+    const dispensable = optional || this.options.policy === "FIRST_ACCESSIBLE";
     if (!dispensable || signal.aborted || !(error instanceof HttpError)) throw error;
-    this.#options.log.warn("attribute source skipped", { source: source.name, error });
+    this.options.log.warn("attribute source skipped", { source: source.name, error });
     return error;
   }
 }
@@ -91,38 +105,22 @@ export function withAutomaticSource(
   return policy === "MERGE_LAST_OVERRIDES" ? [automatic, ...links] : [...links, automatic];
 }
 
-interface Combined {
-  readonly attributes: AttributeSet;
-  readonly decided: boolean; // whether no further source is needed
+function decides(policy: CombiningPolicy, { standard, extra }: AttributeSet): boolean {
+  return policy === "FIRST_ACCESSIBLE" ||
+    (policy === "FIRST_APPLICABLE" && (standard.size > 0 || extra.size > 0));
 }
 
-/** Result before the first source. */
-const NOTHING_YET: Combined = { attributes: NO_ATTRIBUTES, decided: false };
-
-/** Adds the next source's result. */
-function combine(policy: CombiningPolicy, { attributes }: Combined, next: AttributeSet): Combined {
-  switch (policy) {
-    case "MERGE_LAST_OVERRIDES":
-      return {
-        attributes: merge(attributes, next, (_, later) => later, (_, later) => later),
-        decided: false,
-      };
-    case "MERGE":
-      return { attributes: merge(attributes, next, joinValues, union), decided: false };
-    case "FIRST_APPLICABLE":
-      return { attributes: next, decided: next.standard.size > 0 || next.extra.size > 0 };
-    case "FIRST_ACCESSIBLE":
-      return { attributes: next, decided: true };
-  }
+function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSet): AttributeSet {
+  if (policy !== "MERGE_LAST_OVERRIDES" && policy !== "MERGE") return next;
+  const joins = policy === "MERGE";
+  return {
+    standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : last),
+    extra: mergeMaps(sofar.extra, next.extra, joins ? union : last),
+  };
 }
 
-function merge(
-  a: AttributeSet,
-  b: AttributeSet,
-  standard: (earlier: AttributeValues, later: AttributeValues) => AttributeValues,
-  extra: (earlier: readonly string[], later: readonly string[]) => readonly string[],
-): AttributeSet {
-  return { standard: mergeMaps(a.standard, b.standard, standard), extra: mergeMaps(a.extra, b.extra, extra) };
+function last<T>(_earlier: T, later: T): T {
+  return later;
 }
 
 function mergeMaps<K, V>(
@@ -148,4 +146,87 @@ function joinValues(earlier: AttributeValues, later: AttributeValues): Attribute
 
 function union(a: readonly string[], b: readonly string[]): readonly string[] {
   return [...new Set([...a, ...b])];
+}
+
+/** Attributes of dynamic sources: accounts, never roles. */
+const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
+
+/**
+ * Creates the configured sources and their chain. If one cannot start, throws and closes the others.
+ * Accounts and groups of the dynamic sources override those of others (authentication.md 7.3).
+ */
+export async function createAttributes(
+  { attributes: config, dynamicAttributes: dynamic }: Record<
+    "attributes" | "dynamicAttributes",
+    AttributesConfig
+  >,
+  list: KindList<AttributeSourceKind>,
+  parts: SourceParts,
+): Promise<AttributeSource> {
+  const { log } = parts;
+  const links = withAutomaticSource(await createLinks(config.sources, list, parts), config.policy);
+  const chain = combined("attributes", links, config.policy, parts);
+  if (dynamic.sources.length === 0) return chain;
+  const dynamicLinks = await createLinks(dynamic.sources, list, parts).catch((error: unknown) => {
+    chain.close();
+    throw error;
+  });
+  const last = combined("dynamicAttributes", dynamicLinks, dynamic.policy, parts);
+  return new AttributeChain({
+    name: "all attributes",
+    links: [{ source: chain, optional: false }, { source: accountsOnly(last), optional: false }],
+    policy: "MERGE_LAST_OVERRIDES",
+    log,
+  });
+}
+
+function accountsOnly(source: AttributeSource): AttributeSource {
+  return {
+    name: source.name,
+    async attributesOf(identity, signal) {
+      const { standard } = await source.attributesOf(identity, signal);
+      return {
+        standard: new Map([...standard].filter(([name]) => DECIDED.includes(name))),
+        extra: new Map(),
+      };
+    },
+    status: (address) => source.status?.(address),
+    close: () => source.close(),
+  };
+}
+
+function combined(
+  name: string,
+  links: readonly ChainLink[],
+  policy: CombiningPolicy,
+  { log, onAnswer }: SourceParts,
+): AttributeChain {
+  return new AttributeChain({ name, links, policy, log, onAnswer });
+}
+
+async function createLinks(
+  configs: readonly KindConfig[],
+  list: KindList<AttributeSourceKind>,
+  parts: SourceParts,
+): Promise<ChainLink[]> {
+  const made = await Promise.allSettled(configs.map((config) => createLink(config, list, parts)));
+  const links = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  const failure = made.find((result) => result.status === "rejected");
+  if (failure === undefined) return links;
+  links.forEach(({ source }) => source.close());
+  throw failure.reason;
+}
+
+async function createLink(
+  config: KindConfig,
+  list: KindList<AttributeSourceKind>,
+  parts: SourceParts,
+): Promise<ChainLink> {
+  const kind = await kindOf(config, list);
+  const source = await kind.create(
+    config,
+    parts,
+    async (name, sources, policy) => combined(name, await createLinks(sources, list, parts), policy, parts),
+  );
+  return { source, optional: kind.isOptional?.(config) ?? false };
 }

@@ -3,10 +3,12 @@ import type { AssignmentsConfig } from "../config/read_assignments.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import type { KindConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { AttributeSet } from "../model/attributes.ts";
 import type { Clock } from "../model/clock.ts";
+import type { HttpError } from "../model/http_error.ts";
+import type { Identity } from "../model/identity.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
-import type { ChainOptions } from "./attribute_chain.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 
 type Variable = string | readonly Variable[] | Variables;
@@ -30,7 +32,7 @@ export interface SourceParts {
   /** Compiles expressions of authentication.md 6. @throws {InvalidFile} With all diagnostics. */
   readonly compile: (config: AssignmentsConfig, log: Logger) => Promise<Expressions>;
   /** Called with each source's result; for a nested chain after its sources. */
-  readonly onAnswer?: ChainOptions["onAnswer"];
+  readonly onAnswer?: (source: AttributeSource, identity: Identity, answer: AttributeSet | HttpError) => void;
 }
 
 type CreateChain = (

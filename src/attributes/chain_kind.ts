@@ -1,5 +1,13 @@
-import { CHAIN, OPTIONAL } from "../config/keys/attribute_keys.ts";
 import { attributeSourceKind } from "./attribute_source_kind.ts";
+import { CHAIN, OPTIONAL } from "../config/keys/attribute_keys.ts";
+
+/** Attributes from authentication (authentication.md 7.1), without settings. */
+export const automatic = attributeSourceKind({
+  title: "AuthAttributesCollector, PAMAttributeSource: account and role found by authentication",
+  keys: {},
+  read: (values) => values,
+  create: async ({ name }) => new (await import("./attribute_chain.ts")).AutomaticSource(name),
+});
 
 /** Nested chain. */
 export const chainOfSources = attributeSourceKind({

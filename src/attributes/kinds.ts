@@ -31,7 +31,7 @@ export const ATTRIBUTE_SOURCES: KindList<AttributeSourceKind> = {
         AuthAttributesCollector: {},
         PAMAttributeSource: { names: ["PAM"], as: "AuthAttributesCollector" },
       },
-      load: async () => (await import("./automatic_kind.ts")).automatic,
+      load: async () => (await import("./chain_kind.ts")).automatic,
     },
     {
       classes: { AttributeSourcesChain: {} },

@@ -6,16 +6,16 @@ import { textsOf } from "./claims.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { httpError } from "../model/http_error.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
-import { InvalidExpression } from "./expression/invalid_expression.ts";
+import { InvalidExpression } from "./expression/tokenizer.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
 
-/** User attributes from an identity provider's response. */
 interface AssignedAttributes {
   readonly uid?: string;
   readonly role?: string;
   readonly groups?: readonly string[];
   readonly displayName?: string | undefined; // for people; proves nothing
+  readonly mail?: string | undefined; // only if the provider verified it
 }
 
 const LONGEST_NAME = 100; // characters of a display name
@@ -87,7 +87,6 @@ export class Assignments {
     }
   }
 
-  /** Evaluates account, role and groups; omits unusable ones. */
   attributes(variables: Variables): AssignedAttributes {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
@@ -109,15 +108,15 @@ export class Assignments {
           foreign: group.foreign.length > 0,
         }))),
     ) ?? [];
-    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables) };
+    const mail = verifiedMail(variables);
+    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables), mail };
   }
 
   /** Evaluates `displayNameAssign`; omits names that are too long or cannot be printed. */
   #nameOf(variables: Variables): string | undefined {
     const text = (name: string) => textsOf(variables.get(name))[0];
     const name = this.#displayName === undefined
-      ? text("name") ?? text("preferred_username") ??
-        (text("email_verified") === "true" ? text("email") : undefined)
+      ? text("name") ?? text("preferred_username") ?? verifiedMail(variables)
       : this.#attempt("displayNameAssign", () => this.#displayName?.text(variables));
     return name !== undefined && name !== "" && name.length <= LONGEST_NAME && printable(name) === name
       ? name
@@ -163,6 +162,11 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
   });
 }
 
+function verifiedMail(variables: Variables): string | undefined {
+  const text = (name: string) => textsOf(variables.get(name))[0];
+  return text("email_verified") === "true" ? text("email") : undefined;
+}
+
 class UnusableResult extends Error {}
 
 /** Group that an identity provider or an operator's expression gives a user. */
@@ -179,7 +183,6 @@ export class UnixGroups {
   /** @param message Log text; the first time a warning. */
   constructor(readonly message: string, readonly log: Logger) {}
 
-  /** Returns the usable groups without duplicates. */
   among(given: readonly GivenGroup[]): readonly string[] {
     const isUsable = ({ name, foreign }: GivenGroup) =>
       (foreign ? [name] : groupNames(name)).every(isUserAccount);

@@ -2,7 +2,7 @@ import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
 import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { Identity } from "../model/identity.ts";
-import type { UploadOutcome } from "./ssh_key/certificate/certificate_registry.ts";
+import type { UploadOutcome } from "./ssh_key/certificate/user_certificate.ts";
 import type { AskAccountStatus } from "./account_status.ts";
 
 /** Issuer of tokens for an authenticator. */

@@ -8,7 +8,7 @@ import type { Outgoing } from "../outgoing/outgoing.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
-import type { KeySource } from "./ssh_key/server_keys.ts";
+import type { KeySource } from "./ssh_key/key_directory.ts";
 import { type KindList, kindOf } from "../config/kind.ts";
 
 /** Dependencies of authenticators. */

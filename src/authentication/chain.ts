@@ -18,7 +18,6 @@ export interface AuthenticationChain {
 
 type CredentialResult =
   | { readonly kind: "accepted"; readonly identity: Identity; readonly by: Authenticator }
-  /** The reason is for the log. */
   | Extract<AuthenticationResult, { readonly kind: "refused" }>
   /** No authenticator takes this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
@@ -136,22 +135,18 @@ function retryAfter(cause: unknown): number {
   return said > 0 ? said : 5;
 }
 
-/** @param authenticators Those that are down. */
 function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
   const reason = `Out of order: ${authenticators.join(", ")}`;
   return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
-/** Returns `WWW-Authenticate` with all schemes. @param diagnostic About the presented token. */
-export function challengeOf(
-  { authenticators, issuedTokens, realm, metadata }: AuthenticationChain,
-  diagnostic?: TokenDiagnostic,
-): string {
+/** Returns `WWW-Authenticate` with all schemes, or `Bearer`. @param diagnostic About the presented token. */
+export function challengeOf(chain: AuthenticationChain, diagnostic?: TokenDiagnostic): string {
+  const { authenticators, issuedTokens } = chain;
   const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
-  return challengeHeader(
-    { realm, metadata, diagnostic },
-    all.flatMap((authenticator) => authenticator.challenges),
-  );
+  const challenges = new Set(all.flatMap((authenticator) => authenticator.challenges));
+  if (challenges.size === 0) challenges.add("Bearer");
+  return [...challenges].map((challenge) => format(challenge, chain, diagnostic)).join(", ");
 }
 
 /** Returns the 401 with all challenges. */
@@ -202,8 +197,6 @@ function completed(identity: Identity, { authorization }: Credentials): Identity
   return { ...identity, login: identity.login ?? typed, authTime: isOfBefore ? identity.authTime : "now" };
 }
 
-type Challenge = Authenticator["challenges"][number];
-
 /** Statement about the presented token (RFC 6750, 3; RFC 9449, 7.1; RFC 9470, 3). */
 interface TokenDiagnostic {
   readonly scheme: "Bearer" | "DPoP";
@@ -211,20 +204,12 @@ interface TokenDiagnostic {
   readonly advice?: string | undefined; // what the client can repair
 }
 
-interface ChallengeFacts {
-  readonly realm: string;
-  readonly metadata?: string; // protected resource metadata (RFC 9728, 5.1)
-  readonly diagnostic?: TokenDiagnostic;
-}
-
-/** Formats `WWW-Authenticate`, with `Bearer` as the fallback. */
-function challengeHeader(facts: ChallengeFacts, challenges: readonly Challenge[]): string {
-  const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
-  return offered.map((challenge) => format(challenge, facts)).join(", ");
-}
-
 /** RFC 7617 (with `charset`), RFC 6750, or RFC 9449, 7.1. */
-function format(challenge: Challenge, { realm, metadata, diagnostic }: ChallengeFacts): string {
+function format(
+  challenge: Authenticator["challenges"][number],
+  { realm, metadata }: AuthenticationChain,
+  diagnostic: TokenDiagnostic | undefined,
+): string {
   if (challenge === "Basic") return `Basic realm=${quoted(realm)}, charset="UTF-8"`;
   const parameters = {
     realm,

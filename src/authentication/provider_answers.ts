@@ -1,4 +1,4 @@
-import type { OutgoingResponse } from "../outgoing/outgoing_http.ts";
+import type { OutgoingResponse } from "../outgoing/outgoing.ts";
 import { printable } from "../model/text.ts";
 
 interface Refusals {

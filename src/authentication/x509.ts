@@ -79,7 +79,6 @@ function judge(
 
 const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials
 
-/** Returns what to store about a certificate to recheck it later. */
 function credentialOf(pem: string): string {
   const known = CREDENTIALS.get(pem);
   if (known !== undefined) return known;

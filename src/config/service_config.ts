@@ -43,6 +43,7 @@ export interface ServiceConfig {
   readonly browsers: BrowsersConfig;
   readonly throttling: ThrottlingConfig;
   readonly sharing: SharingConfig;
+  readonly notifications: readonly KindConfig[]; // destinations of notifications
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;

@@ -65,10 +65,15 @@ const MAX_REMEMBERED_LENGTH = 512;
 
 /** Reports whether two texts name the same entity; false if either is no name. */
 export function sameName(a: string, b: string): boolean {
+  return ifName(() => canonicalDn(a) === canonicalDn(b)) ?? false;
+}
+
+/** Returns what a reader of a name returns; `undefined` if the text is no name. */
+export function ifName<T>(read: () => T): T | undefined {
   try {
-    return canonicalDn(a) === canonicalDn(b);
+    return read();
   } catch (error) {
-    if (error instanceof InvalidName) return false;
+    if (error instanceof InvalidName) return undefined;
     throw error;
   }
 }

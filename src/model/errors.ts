@@ -342,6 +342,12 @@ export const ERRORS = {
     meaning: "No server can open a session.",
     remedy: "Check the daemons: not a single daemon answers.",
   },
+  ERR_NO_ACCOUNT: {
+    status: 401,
+    text: "You have no account on this server",
+    meaning: "The service knows the user, but the user has no Unix account on this server.",
+    remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this server.",
+  },
   ERR_NO_DIRECTORY: {
     status: 409,
     text: "The directory that should contain this does not exist",
@@ -353,12 +359,6 @@ export const ERRORS = {
     text: "There is no such lock here",
     meaning: "`Lock-Token` names no lock on this file or directory: it has ended, or is another's.",
     remedy: "No action needed, unless the token was misspelt.",
-  },
-  ERR_NO_ACCOUNT: {
-    status: 401,
-    text: "You have no account on this server",
-    meaning: "The service knows the user, but the user has no Unix account on this server.",
-    remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this server.",
   },
   ERR_OTHER_SERVER: {
     status: 502,

@@ -1,5 +1,4 @@
-import { type Stopwatch, stopwatch, unlessAborted } from "./clock.ts";
-import { BoundedMap } from "./bounded_map.ts";
+import { unlessAborted } from "./clock.ts";
 
 interface Flight<T> {
   readonly answer: Promise<T>;
@@ -43,34 +42,5 @@ export class SingleFlight<T> {
     };
     flight.answer.then(end, end);
     return flight;
-  }
-}
-
-/** Short-lived cache that merges concurrent lookups; failures are not cached. */
-export class AnswerCache<T> {
-  readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
-  readonly #asked = new SingleFlight<T>();
-
-  /** @param options.lifetimeMs 0: no caching. @param options.size Entries; evicts the least recently used. */
-  constructor(
-    readonly options: {
-      readonly lifetimeMs: number;
-      readonly size: number;
-      readonly elapsed?: Stopwatch;
-    },
-  ) {
-    this.#answers = new BoundedMap(options.size);
-  }
-
-  /** @param ask Its signal aborts when all callers gave up. @throws What `ask` throws; the signal's reason. */
-  async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const { lifetimeMs, elapsed = stopwatch } = this.options;
-    const kept = this.#answers.get(question);
-    if (kept !== undefined && elapsed() < kept.until) return kept.answer;
-    return await this.#asked.join(question, async (signal) => {
-      const answer = await ask(signal);
-      if (lifetimeMs > 0) this.#answers.set(question, { answer, until: elapsed() + lifetimeMs });
-      return answer;
-    }, signal);
   }
 }

@@ -1,21 +1,22 @@
 import { Buffer } from "node:buffer";
-import {
-  Agent as HttpAgent,
-  type AgentOptions,
-  type IncomingMessage,
-  request as startPlainRequest,
-} from "node:http";
+import { Agent as HttpAgent, type IncomingMessage, request as startPlainRequest } from "node:http";
 import { Agent as HttpsAgent, request as startRequest } from "node:https";
 import { gunzipSync } from "node:zlib";
+import type { Duplex } from "node:stream";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { printable } from "../model/text.ts";
-import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
+import {
+  connectionOver,
+  type HttpsTrust,
+  openTls,
+  type TlsConnection,
+  type TlsTarget,
+  trustsNobody,
+} from "./open_tls.ts";
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
-import type { Duplex } from "node:stream";
-import { connectionOver, openTls, type TlsRules } from "./open_tls.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Received bytes, encoded: bounds chunk extensions, which would otherwise keep the core busy unseen. */
@@ -26,8 +27,8 @@ const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
  * configured (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
-  #agent: VerifiedAgent;
-  #plainAgent: PlainAgent | undefined;
+  #agent: HttpsAgent;
+  #plainAgent: HttpAgent | undefined; // for systems without TLS, see `requireHttps()`
   #trustsNobody = true;
 
   constructor(readonly config: OutgoingConfig, trust: HttpsTrust, readonly log: Logger) {
@@ -48,12 +49,19 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent = this.#createAgent(trust);
   }
 
-  #createAgent(trust: HttpsTrust): VerifiedAgent {
+  #createAgent(trust: HttpsTrust): HttpsAgent {
     this.#trustsNobody = trustsNobody(trust);
     const { hostnameChecking, connectTimeoutMs, proxy } = this.config;
-    return new VerifiedAgent(
-      this.#connections(),
-      { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs },
+    const rules = { hostnameChecking, trust, log: this.log, proxy, connectTimeoutMs };
+    const agent = new HttpsAgent(this.#connections());
+    return connecting(agent, connectTimeoutMs, (target) => openTls(target, rules));
+  }
+
+  #createPlainAgent(): HttpAgent {
+    return connecting(
+      new HttpAgent(this.#connections()),
+      this.config.connectTimeoutMs,
+      async ({ host: hostname, port }) => connectionOver(await Deno.connect({ hostname, port })),
     );
   }
 
@@ -111,9 +119,7 @@ export class HttpsClient implements OutgoingHttp {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const secure = url.protocol === "https:";
-      const agent = secure
-        ? this.#agent
-        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.config.connectTimeoutMs);
+      const agent = secure ? this.#agent : this.#plainAgent ??= this.#createPlainAgent();
       const call = (secure ? startRequest : startPlainRequest)(url, {
         method: request.method,
         agent,
@@ -232,30 +238,15 @@ interface Wanted {
   readonly port?: string | number | null;
 }
 
-/** Agent for systems without TLS, see `requireHttps()`. */
-class PlainAgent extends HttpAgent {
-  constructor(options: AgentOptions, readonly connectTimeoutMs: number) {
-    super(options);
-  }
-
-  override createConnection({ host, port }: Wanted): Duplex {
-    const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };
-    return new TlsStream(async () => connectionOver(await Deno.connect(target)), this.connectTimeoutMs);
-  }
-}
-
-/** Agent whose connections {@link openTls} opens and verifies. */
-class VerifiedAgent extends HttpsAgent {
-  constructor(options: AgentOptions, readonly rules: TlsRules) {
-    super(options);
-  }
-
-  override createConnection({ host, port }: Wanted): Duplex {
-    const target = { host: withoutBrackets(host), port: Number(port ?? 443) };
-    return new TlsStream(() => openTls(target, this.rules), this.rules.connectTimeoutMs);
-  }
-}
-
-function withoutBrackets(host: string | null = ""): string {
-  return (host ?? "").replace(/^\[|\]$/g, "");
+/** Returns the agent, whose connections `open` opens from now on. */
+function connecting<A extends HttpAgent>(
+  agent: A,
+  limitMs: number,
+  open: (target: TlsTarget) => Promise<TlsConnection>,
+): A {
+  agent.createConnection = ({ host, port }: Wanted): Duplex => {
+    const target = { host: (host ?? "").replace(/^\[|\]$/g, ""), port: Number(port) };
+    return new TlsStream(() => open(target), limitMs);
+  };
+  return agent;
 }

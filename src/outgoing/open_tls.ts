@@ -1,15 +1,31 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
+import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
 import type { Remote } from "../config/kind.ts";
 import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
 import { writeAll } from "../model/regular_file.ts";
 import { describeValidity, validityOf } from "../model/trust/certificate_facts.ts";
 import type { Logger } from "../logging/logger.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
-import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
-import { authoritiesOf, type HttpsTrust } from "./https_trust.ts";
 import { goesThroughProxy, openTunnel } from "./proxy.ts";
+
+/** Trust anchors and client certificate for other systems. */
+export interface HttpsTrust {
+  readonly anchors: readonly string[]; // PEM; the only ones besides `publicRoots`
+  readonly publicRoots?: readonly string[];
+  /** PEM chain and key, for servers that request it. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+}
+
+/** Reports whether no server is trusted. */
+export function trustsNobody({ anchors, publicRoots = [] }: HttpsTrust): boolean {
+  return anchors.length === 0 && publicRoots.length === 0;
+}
+
+function authoritiesOf({ anchors, publicRoots = [] }: HttpsTrust): string[] {
+  return [...sortTrust(anchors).issuers.map(({ pem }) => pem), ...publicRoots];
+}
 
 /** Verified TLS connection. */
 export interface TlsConnection {
@@ -26,7 +42,7 @@ export interface TlsTarget {
 }
 
 /** Trust and limits. */
-export interface TlsRules {
+interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;
   readonly log: Logger;
@@ -176,7 +192,6 @@ export function connectionOver(connection: Deno.Conn): TlsConnection {
   };
 }
 
-/** Connects to a server whose certificate is pinned. */
 async function openPinned(
   target: TlsTarget,
   { hostnameChecking, trust, log }: TlsRules,
@@ -273,7 +288,6 @@ const FAILURES: readonly (readonly [RegExp, TlsFailure["kind"], string])[] = [
   [/invalid peer certificate/, "other", "the certificate of the server is not trusted"],
 ];
 
-/** Explains an error of opening a connection. */
 function describeTlsFailure(error: unknown): TlsFailure {
   const cause = error instanceof Error ? error : new Error(String(error));
   const row = FAILURES.find(([pattern]) => pattern.test(cause.message));

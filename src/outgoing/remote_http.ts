@@ -1,7 +1,6 @@
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing.ts";
 import { type Asker, RemoteSystem, type RemoteSystemOptions } from "./remote_system.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { retryAfterSeconds } from "./retry_after.ts";
 
 /** Health of a system that speaks HTTP; `Retry-After` of a 429 applies to all callers. */
 export class RemoteHttp extends RemoteSystem {
@@ -43,4 +42,20 @@ export class RemoteHttp extends RemoteSystem {
       { retryAfterSeconds: seconds, connected: true, throttled: status === 429 },
     );
   }
+}
+
+const LONGEST = 600; // seconds
+
+/** Parses `Retry-After` (RFC 9110, 10.2.3) to 1 to 600 seconds; `undefined` if absent or malformed. */
+export function retryAfterSeconds(
+  { headers }: Pick<OutgoingResponse, "headers">,
+  now: number,
+): number | undefined {
+  const text = headers["retry-after"]?.trim() ?? "";
+  const seconds = /^\d{1,15}$/.test(text)
+    ? Number(text)
+    : /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text)
+    ? (Date.parse(text) - now) / 1000
+    : NaN;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST);
 }

@@ -27,7 +27,6 @@ export interface Asker extends SemaphoreWaiter {
   readonly address: string; // caller's address group
 }
 
-/** Default concurrent requests. */
 const AT_ONCE = 6;
 /** Waiting requests of strangers and of known users. */
 const WAITING = 512;

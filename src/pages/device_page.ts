@@ -8,7 +8,7 @@ import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type DeviceParts, deviceTokenQuery, scriptText } from "../resource/device_login.ts";
 import { FORM_TOKEN, ownBrowser, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
-import { throttleLogin } from "../throttling/throttle_login.ts";
+import { throttleLogin } from "../throttling/login_throttle.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, moment } from "./quantities.ts";

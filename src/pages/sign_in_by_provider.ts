@@ -9,7 +9,7 @@ import type { Asker } from "../outgoing/remote_system.ts";
 import { InvalidToken, readForeignToken } from "../authentication/signed_token.ts";
 import { readForm } from "../resource/form.ts";
 import type { Call } from "../resource/call.ts";
-import { throttleLogin } from "../throttling/throttle_login.ts";
+import { throttleLogin } from "../throttling/login_throttle.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";

@@ -1,11 +1,10 @@
 import type { CertificateDesk } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
-import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
+import { UnusableKey } from "../authentication/ssh_key/public_key.ts";
 import { addressGroup } from "../model/address.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
-import { throttleLogin } from "../throttling/throttle_login.ts";
-import type { LoginThrottle } from "../throttling/login_throttle.ts";
+import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";

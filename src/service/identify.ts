@@ -1,6 +1,10 @@
-import { ANONYMOUS_ROLE, type UserAttributes, userAttributes } from "../attributes/user_attributes.ts";
+import {
+  ANONYMOUS_ROLE,
+  parsePreferences,
+  type UserAttributes,
+  userAttributes,
+} from "../attributes/user_attributes.ts";
 import { mayAccess } from "../attributes/access_rules.ts";
-import { parsePreferences } from "../attributes/preferences.ts";
 import { accountsOf } from "../attributes/server_attributes.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import {
@@ -21,8 +25,7 @@ import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.t
 import { HttpError, httpError } from "../model/http_error.ts";
 import { unlessAborted } from "../model/clock.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
-import { throttleLogin } from "../throttling/throttle_login.ts";
-import type { LoginThrottle } from "../throttling/login_throttle.ts";
+import { type LoginThrottle, throttleLogin } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header that selects account, group and role (rest-api.md 1.5). */

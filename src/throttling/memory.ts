@@ -1,11 +1,31 @@
+import { type Ban, type BanSubject, type Failure, userKey } from "./ban.ts";
+import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import type { ThrottlingConfig } from "../config/service_config.ts";
 import { addressGroup } from "../model/address.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
-import type { Ban, BanSubject, Failure } from "./ban.ts";
-import { FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
-import type { ThrottlingNews, ThrottlingState } from "./throttling_state.ts";
-import { userKey } from "./user_key.ts";
+
+type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
+
+/** Plain state of a login throttle for a successor, so that a reload ends no wait. */
+interface ThrottlingState {
+  readonly asOf: number; // reference time of its moments, by the throttle's clock
+  readonly pairs: Records;
+  readonly addresses: Records;
+  readonly users: Records;
+  readonly tokens: Records;
+  /** Users at addresses, with their last right password. */
+  readonly known: readonly (readonly [key: string, at: number])[];
+  readonly operator: readonly Ban[];
+}
+
+/** Incremental update of the state, to be adopted in order. */
+export interface ThrottlingNews extends Partial<Omit<ThrottlingState, "asOf">> {
+  readonly asOf: number;
+  readonly allBans?: readonly Ban[]; // replaces all bans; only those of `operator` stay
+  readonly lifted?: readonly BanSubject[]; // subjects whose failures an operator cleared
+  readonly cleared?: readonly string[]; // `pairs` cleared by a right password
+}
 
 const CAPACITY = 50_000; // records per table; about 20 MB with the longest names
 /** Records per table for a successor: some 10 MB, and 50 ms to copy. */

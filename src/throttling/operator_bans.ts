@@ -1,6 +1,6 @@
 import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
-import { tooManyFailures } from "./too_many_failures.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 
 /** Known facts about who makes an attempt. */
 export interface Attempted {
@@ -88,4 +88,13 @@ export class OperatorBans {
     }
     return this.#bans;
   }
+}
+
+/** Returns the 429 error with the wait. @param scope Subject for the log. */
+export function tooManyFailures(waitMs: number, scope: string): HttpError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return httpError("ERR_TOO_MANY_FAILURES", {
+    seconds,
+    reason: `Too many failed attempts (${scope}), ${waitMs} ms to wait`,
+  });
 }

@@ -138,7 +138,8 @@ export class WorkerReports {
   }
 
   async close(): Promise<void> {
-    await this.#audit.close();
+    const { length } = await this.#audit.close();
+    if (length > 0) this.log.error("audit lines lost at the end", { lines: length });
     this.#logFile.close();
   }
 

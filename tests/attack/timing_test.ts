@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { PasswordCheck } from "../../src/authentication/password/password_check.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
-import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
+import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { LONG, note } from "../long/results.ts";
 import { ALICE, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { AttributeChain, type ChainLink, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
+import {
+  AttributeChain,
+  AutomaticSource,
+  type ChainLink,
+  withAutomaticSource,
+} from "../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
-import { AutomaticSource } from "../../src/attributes/automatic.ts";
 import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";

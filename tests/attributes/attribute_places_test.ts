@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
 import { fileAttributeSource } from "../../src/attributes/file/file_attribute_source.ts";
-import { parsePreferences } from "../../src/attributes/preferences.ts";
+import { parsePreferences, userAttributes } from "../../src/attributes/user_attributes.ts";
 import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
-import { userAttributes } from "../../src/attributes/user_attributes.ts";
 import { XuudbSource } from "../../src/attributes/xuudb/xuudb_source.ts";
 import { Assignments } from "../../src/authentication/assignments.ts";
 import { type GroupRules, Groups } from "../../src/authentication/oauth/groups.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parsePreferences } from "../../src/attributes/preferences.ts";
+import { parsePreferences } from "../../src/attributes/user_attributes.ts";
 import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 
 Deno.test("parsePreferences() reads keys in any case, trims, and lets the last value hold", () => {

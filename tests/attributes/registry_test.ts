@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { onlyHttp } from "../outgoing/only_http.ts";
-import { createAttributes } from "../../src/attributes/registry.ts";
+import { createAttributes } from "../../src/attributes/attribute_chain.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { KINDS } from "../../src/service/kinds.ts";

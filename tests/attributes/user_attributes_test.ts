@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
-import type { Preferences } from "../../src/attributes/preferences.ts";
+import { type Preferences, selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
 import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
-import { selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { AttributeSet } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { NoIdentity } from "../../src/authentication/check_identity.ts";
-import { claimAt, fillIdentityTemplate } from "../../src/authentication/claims.ts";
+import { claimAt, fillIdentityTemplate, parseReply } from "../../src/authentication/claims.ts";
 import { templateDiagnostic } from "../../src/model/name_template.ts";
-import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { canonicalDn, parseName } from "../../src/model/distinguished_name.ts";
 
 const TEMPLATE = "CN=%sub%,OU=%a.b%,O=%iss%";

@@ -2,8 +2,7 @@
  * Loads a map file of 100,000 users, then reloads it while a timer watches how long the event loop is held.
  * Run: `deno run -A tests/bench/map_file_bench.ts`. Goal: load below 1 s, no wait above 50 ms.
  */
-import { fileAttributeSource } from "../../src/attributes/file/file_attribute_source.ts";
-import type { Matching } from "../../src/attributes/file/map_index.ts";
+import { fileAttributeSource, type Matching } from "../../src/attributes/file/file_attribute_source.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 
 const USERS = 100_000;

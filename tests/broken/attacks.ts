@@ -132,7 +132,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known users wait for the passwords of strangers",
-    file: "src/authentication/password/scrypt_semaphore.ts",
+    file: "src/authentication/password/stored_hash.ts",
     change: instead("forKnown: FOR_KNOWN, knownTurns: KNOWN_TURNS,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
@@ -414,7 +414,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["An issuer with thousands of keys"],
     broken: "each key that may be meant is tried",
-    file: "src/authentication/oauth/key_document.ts",
+    file: "src/authentication/oauth/provider.ts",
     change: instead("listed.length > MOST_KEYS", "false"),
     tests: ["tests/authentication/oauth/key_set_test.ts"],
   },
@@ -525,7 +525,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "who is known at an address waits for the others there all the same",
-    file: "src/throttling/limiter.ts",
+    file: "src/throttling/login_throttle.ts",
     change: instead("known ? [own] : [own, ...others]", "[own, ...others]"),
     tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
@@ -563,7 +563,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Keys that sshd would refuse"],
     broken: "keys that may run one command only, or sign certificates, sign in",
-    file: "src/authentication/ssh_key/key_options.ts",
+    file: "src/authentication/ssh_key/authorized_keys.ts",
     change: instead(
       "if (forbidden !== undefined) throw new UnusableKey(`option ${name}: ${forbidden}`);",
       "if (forbidden !== undefined) continue;",
@@ -728,14 +728,14 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A discovery document that points elsewhere"],
     broken: "an endpoint on another host is used",
-    file: "src/authentication/oauth/discovery.ts",
+    file: "src/authentication/oauth/provider.ts",
     change: instead("if (new URL(endpoint).origin !== new URL(issuer).origin)", "if (false)"),
     tests: ["tests/authentication/oauth/key_set_test.ts", "tests/authentication/oauth"],
   },
   {
     rows: ["A stolen sender-constrained token"],
     broken: "a proof is good for any token",
-    file: "src/authentication/oauth/dpop_proof.ts",
+    file: "src/authentication/oauth/confirmation.ts",
     change: instead(
       'if (claims.get("ath") !== hash("sha256", token, "base64url")) throw refused("is for another token");',
       "",
@@ -766,7 +766,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A revoked, expired or untrusted SSH certificate"],
     broken: "a certificate that was revoked counts",
-    file: "src/authentication/ssh_key/certificate/judge_certificate.ts",
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
     change: instead('if (revoked?.revokes(certificate)) return "it was revoked";', ""),
     tests: [
       "tests/authentication/ssh_key/certificate/judge_certificate_test.ts",
@@ -776,8 +776,8 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Storing SSH certificates without end"],
     broken: "all that are shown are kept",
-    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
-    change: instead("await this.#makeWorker(certificate, owners, kind);", ""),
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
+    change: instead("await this.#makeRoom(certificate, owners, kind);", ""),
     tests: ["tests/authentication/ssh_key/certificate/certificate_registry_test.ts"],
   },
   {
@@ -832,7 +832,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Device code phishing (RFC 8628, 5.4), guessing codes, stealing the token"],
     broken: "a user code is decided twice",
     file: "src/authentication/sign_in/device_logins.ts",
-    change: instead("key === undefined || !await records.remove(USER_CODE, found.key)", "key === undefined"),
+    change: instead(
+      "open === undefined || !await records.remove(USER_CODE, open.userKey)",
+      "open === undefined",
+    ),
     tests: ["tests/system/device_login_test.ts", "tests/authentication/sign_in/device_logins_test.ts"],
   },
   {
@@ -1140,7 +1143,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A claim's value that looks like more RDNs to a pattern of the map file"],
     broken: "a pattern with = in a value matches nobody, so bans nobody",
-    file: "src/attributes/file/pattern_syntax.ts",
+    file: "src/attributes/file/linear_pattern.ts",
     change: instead('literal === "=" && inValue', "false"),
     tests: ["tests/attributes/file/file_attribute_source_test.ts"],
   },
@@ -1298,5 +1301,47 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/resource/access/archive/shared_tree.ts",
     change: instead("this.#nameBytesLeft -= Buffer.byteLength(before) + Buffer.byteLength(name);", ""),
     tests: ["tests/resource/access/archive/directory_archive_test.ts"],
+  },
+  {
+    rows: ["A forged webhook"],
+    broken: "the body of a webhook is not signed",
+    file: "src/notify/webhook/webhook.ts",
+    change: instead("`${message}.${timestamp}.${body}`", "`${message}.${timestamp}`"),
+    tests: ["tests/notify/webhook/webhook_test.ts"],
+    only: "Webhook signs as",
+  },
+  {
+    rows: ["A receiver or relay that learns links"],
+    broken: "receivers of notifications get the ids of shares",
+    file: "src/sharing/store/share_events.ts",
+    change: instead(
+      'createHash("sha256").update(`${server}/${id}`).digest("hex").slice(0, 32)',
+      'id || createHash("sha256").digest("hex")',
+    ),
+    tests: ["tests/notify/notifications_test.ts"],
+    only: "never its id or password",
+  },
+  {
+    rows: ["A receiver that fails, hangs or is slow"],
+    broken: "any number of notifications of one share waits",
+    file: "src/notify/recorder.ts",
+    change: instead("othersOfStream: 999", "othersOfStream: 1_000_000"),
+    tests: ["tests/notify/dispatcher_test.ts"],
+    only: "keeps at most a thousand of a stream",
+  },
+  {
+    rows: ["File names that inject mail headers"],
+    broken: "names stand in mails as they are",
+    file: "src/notify/mail/mail.ts",
+    change: instead("${printable(String(name))} (", "${String(name)} ("),
+    tests: ["tests/notify/mail/mail_test.ts"],
+    only: "Mail takes nothing from names",
+  },
+  {
+    rows: ["A user who makes the service call an address, or mail a stranger"],
+    broken: "any text counts as a mail address",
+    file: "src/resource/share/vouched_mail.ts",
+    change: instead("mail !== undefined && isMailAddress(mail)", "mail !== undefined"),
+    tests: ["tests/resource/share/vouched_mail_test.ts"],
   },
 ];

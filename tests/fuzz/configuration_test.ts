@@ -1,7 +1,7 @@
 /** Texts that operators write or bring: configuration, users, keys, maps, reservations, stores, dumps of shares. */
 import assert from "node:assert/strict";
 import { readMapEntry, readMapFile } from "../../src/attributes/file/map_file.ts";
-import { InvalidPattern, parsePattern } from "../../src/attributes/file/pattern_syntax.ts";
+import { InvalidPattern, parsePattern } from "../../src/attributes/file/linear_pattern.ts";
 import { withRemedy } from "../../src/command/diagnosis/fix.ts";
 import { inspectStart } from "../../src/command/diagnosis/inspect.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";

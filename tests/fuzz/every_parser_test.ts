@@ -11,24 +11,20 @@ const FUZZ = new URL("./", import.meta.url).pathname;
 
 /** Parsers that are not fuzzed by themselves, by file and name, with the reason. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ["authentication/expression/parser.ts: parse", "compileExpression()"],
-  ["authentication/password/password_line.ts: parsePasswordLine", "parsePasswordFile()"],
-  ["authentication/password/scrypt_hash.ts: parseScrypt", "parsePasswordFile()"],
-  ["authentication/ssh_key/key_options.ts: parseKeyOptions", "parseKeyLine()"],
-  ["authentication/ssh_key/source_addresses.ts: parseSourceAddresses", "parseKeyLine()"],
-  ["authentication/ssh_key/line_words.ts: splitWord", "parseKeyLine()"],
-  ["authentication/ssh_key/line_words.ts: splitOptions", "parseKeyLine()"],
+  ["authentication/password/password_table.ts: parsePasswordLine", "parsePasswordFile()"],
+  ["authentication/password/stored_hash.ts: parseScrypt", "parsePasswordFile()"],
+  ["authentication/ssh_key/authorized_keys.ts: parseSourceAddresses", "parseKeyLine()"],
   ["authentication/ssh_key/public_key.ts: decodeKeyBlob", "decodePublicKey()"],
   ["authentication/ssh_key/public_key.ts: decodeBase64", "decodePublicKey()"],
-  ["authentication/ssh_key/token.ts: readSshToken", "parseSignedToken()"],
+  ["authentication/ssh_key/key_trial.ts: readSshToken", "parseSignedToken()"],
   ["authentication/unity/xml_element.ts: parseXml", "readSamlResponse()"],
   [
     "command/diagnosis/ssh/private_key.ts: readPrivateKey",
     "the caller's own key, in the caller's own process",
   ],
-  ["model/duration.ts: parseDuration", "a word of the operator's command line"],
+  ["model/clock.ts: parseDuration", "a word of the operator's command line"],
   ["config/properties.ts: decodeProperties", "bytes to text, before parseProperties()"],
-  ["model/name_value_encoding.ts: decodeText", "parseName()"],
+  ["model/name_attribute_types.ts: decodeText", "parseName()"],
   ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
   ["resource/share/share_fields.ts: parseLifetime", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseSources", "parseShareFields()"],
@@ -41,7 +37,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ],
   ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
   ["command/diagnosis/inspect.ts: inspect", "inspectStart()"],
-  ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
+  ["sharing/share.ts: parseAccessLevel", "parseShareFields()"],
   ["sharing/import/csv_rows.ts: csvRows", "readShareDump()"],
   ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
   ["model/regular_file.ts: readRegularFile", "reads a file, and leaves the bytes as they are"],
@@ -50,8 +46,11 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
   ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
   ["outgoing/ldap/ldap_directory.ts: inspectFilter", "fillFilter(), told to the operator"],
-  ["model/inspect_file.ts: inspectFile", "reads a file for others"],
-  ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
+  ["model/regular_file.ts: inspectFile", "reads a file for others"],
+  [
+    "authentication/password/password_table.ts: inspectPasswordFile",
+    "parsePasswordFile(), told to the operator",
+  ],
 ]);
 
 /** An exported function that is called like a parser and gets text or bytes first. */

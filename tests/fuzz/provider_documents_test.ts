@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer";
 import { InvalidToken, readForeignToken } from "../../src/authentication/signed_token.ts";
 import { readRestrictions } from "../../src/authentication/issued_token/restrictions.ts";
 import { readConfirmation } from "../../src/authentication/oauth/confirmation.ts";
-import { InvalidMetadata, readMetadata } from "../../src/authentication/oauth/discovery.ts";
-import { InvalidKeys, readKeys } from "../../src/authentication/oauth/key_document.ts";
+import { InvalidReply } from "../../src/authentication/claims.ts";
+import { readKeys, readMetadata } from "../../src/authentication/oauth/provider.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
 import { asItIs, FILE, JSON_FORMS, KIB } from "./shapes.ts";
@@ -29,7 +29,7 @@ fuzz({
     JSON.stringify({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys`, userinfo_endpoint: ISSUER }),
   ),
   parse: (text) => readMetadata(text, ISSUER),
-  throws: [InvalidMetadata],
+  throws: [InvalidReply],
   growth: {
     longest: FILE,
     forms: [...JSON_FORMS, `{"issuer":"${ISSUER}","jwks_uri":"https://…"}`],
@@ -40,7 +40,7 @@ fuzz({
   name: "readKeys()",
   input: hostileText(JSON.stringify({ keys: [KEY, { kty: "RSA", n: "A".repeat(342), e: "AQAB" }] })),
   parse: readKeys,
-  throws: [InvalidKeys],
+  throws: [InvalidReply],
   growth: {
     longest: FILE,
     forms: [...JSON_FORMS, '{"keys":[…]}', '{"keys":[{"kty":"RSA","n":"…"}]}'],

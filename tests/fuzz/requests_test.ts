@@ -1,8 +1,8 @@
 /** The rest of a request: addresses, headers, paths and bodies. */
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { Buffer } from "node:buffer";
-import { parsePreferences } from "../../src/attributes/preferences.ts";
+import fc from "fast-check";
+import { parsePreferences } from "../../src/attributes/user_attributes.ts";
 import { readProxyHeader } from "../../src/edge/proxy_header.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { HeaderList } from "../../src/model/http_message.ts";

@@ -1,12 +1,9 @@
 /** OpenSSH certificates, who may sign them, and what of them is revoked. */
 import { Buffer } from "node:buffer";
-import {
-  authorityInLine,
-  parseAuthorities,
-} from "../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { authorityInLine, parseAuthorities } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readRevokedKeys } from "../../src/authentication/ssh_key/certificate/revoked_keys.ts";
 import { readUserCertificate } from "../../src/authentication/ssh_key/certificate/user_certificate.ts";
-import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
+import { UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
 import { certificateLine, revokedList } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";

@@ -12,6 +12,20 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/edge/https_edge.ts",
+    at: "if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;",
+    change: "known !== undefined && known.tls === this.#tls && now <= known.until → false",
+    equivalent: true,
+    why: "a cache: the certificate is judged again",
+  },
+  {
+    file: "src/edge/request_gate.ts",
+    at: "if (this.#bodyWanted) return;",
+    change: "this.#bodyWanted → false",
+    equivalent: true,
+    why: "what came is passed on once; the second time nothing is left",
+  },
+  {
     file: "src/attributes/ldap/ldap_source.ts",
     at: "if (found.has(group.dn)) continue;",
     change: "found.has(group.dn) → false",
@@ -361,13 +375,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no process can open just one file",
   },
   {
-    file: "src/outgoing/https_client.ts",
-    at: "const target = { hostname: withoutBrackets(host), port: Number(port ?? 80) };",
-    change: "80 → 160",
-    equivalent: true,
-    why: "`node:http` names the port, also where it is the usual one",
-  },
-  {
     file: "src/outgoing/remote_system.ts",
     at: "const AT_ONCE = 6;",
     change: "6 → 7",
@@ -530,7 +537,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "without it a pattern such as (a*)* never ends: a hang, which no assertion reports",
   },
   {
-    file: "src/attributes/registry.ts",
+    file: "src/attributes/attribute_chain.ts",
     at: "if (dynamic.sources.length === 0) return chain;",
     change: "dynamic.sources.length === 0 → false",
     equivalent: true,
@@ -628,7 +635,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no other text is found; the guard spares the database",
   },
   {
-    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
+    file: "src/authentication/ssh_key/certificate/certified_users.ts",
     at: "if (!(error instanceof UnusableKey)) throw error;",
     change: "!(error instanceof UnusableKey) → false",
     equivalent: false,
@@ -663,7 +670,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "such an answer holds no tokens and is unusable all the same",
   },
   {
-    file: "src/authentication/oauth/key_document.ts",
+    file: "src/authentication/oauth/provider.ts",
     at: "if (modulus.length > MOST_BITS) return false;",
     change: "modulus.length > MOST_BITS → false",
     equivalent: true,
@@ -712,7 +719,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a cache: the connection to the provider is made anew",
   },
   {
-    file: "src/authentication/oauth/reply_variables.ts",
+    file: "src/authentication/claims.ts",
     at: "if (error instanceof InvalidReply) throw error;",
     change: "error instanceof InvalidReply → false",
     equivalent: true,

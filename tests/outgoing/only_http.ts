@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Outgoing } from "../../src/outgoing/outgoing.ts";
-import type { OutgoingHttp } from "../../src/outgoing/outgoing_http.ts";
+import type { Outgoing, OutgoingHttp } from "../../src/outgoing/outgoing.ts";
 
 /** Connections to other systems of which a test expects HTTP alone; without a client none at all. */
 export function onlyHttp(http?: OutgoingHttp): Outgoing {

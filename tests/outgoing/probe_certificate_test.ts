@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { OutgoingConfig } from "../../src/config/service_config.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { probeCertificate } from "../../src/outgoing/probe_certificate.ts";
+import { probeCertificate } from "../../src/outgoing/connect_tls.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { startHttpsServer } from "../identity_provider/https_server.ts";
 import { createAuthority } from "../pki/authority.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { OutgoingConfig, ProxyConfig } from "../../src/config/service_config.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";
-import type { HttpsTrust } from "../../src/outgoing/https_trust.ts";
+import type { HttpsTrust } from "../../src/outgoing/open_tls.ts";
 import { goesThroughProxy, openTunnel } from "../../src/outgoing/proxy.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { startHttpsServer } from "../identity_provider/https_server.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { OutgoingResponse } from "../../src/outgoing/outgoing_http.ts";
+import type { OutgoingResponse } from "../../src/outgoing/outgoing.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { BROKEN, OK, subject } from "./scripted_remote.ts";
 

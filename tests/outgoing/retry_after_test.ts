@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { retryAfterSeconds } from "../../src/outgoing/retry_after.ts";
+import { retryAfterSeconds } from "../../src/outgoing/remote_http.ts";
 
 const NOW = Date.UTC(2027, 0, 15, 8);
 

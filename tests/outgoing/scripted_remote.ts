@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
-import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing_http.ts";
+import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing.ts";
 import { RemoteHttp } from "../../src/outgoing/remote_http.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
-import { judgeCertificate } from "../../src/authentication/ssh_key/certificate/judge_certificate.ts";
-import { parseAuthorities } from "../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { judgeCertificate } from "../../src/authentication/ssh_key/certificate/certified_users.ts";
+import { parseAuthorities } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import {
   readUserCertificate,
   type UserCertificate,
 } from "../../src/authentication/ssh_key/certificate/user_certificate.ts";
 import { readRevokedKeys } from "../../src/authentication/ssh_key/certificate/revoked_keys.ts";
-import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
+import { UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
 import { testAuthority } from "../authentication/ssh_key/certificate/signed_certificate.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
 

@@ -1,4 +1,4 @@
-import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
+import { ScryptSemaphore } from "../../src/authentication/password/stored_hash.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { Sink } from "../../src/logging/sink.ts";
@@ -90,6 +90,7 @@ export class SharingSite implements AsyncDisposable {
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       uses: new Sink("share-uses", SILENT),
+      mails: false,
       unauthenticated: (reason) =>
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CertificateDesk } from "../../src/authentication/authenticator.ts";
 import type { UserCertificate } from "../../src/authentication/ssh_key/certificate/user_certificate.ts";
-import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
+import { UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { forgetCertificate, uploadCertificate } from "../../src/resource/ssh_certificate.ts";
 import { certificate } from "../authentication/ssh_key/certificate/certificates.ts";

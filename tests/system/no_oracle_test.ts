@@ -1,6 +1,6 @@
 /** Whoever is refused learns nothing about who exists: all refusals look the same, and cost the same. */
 import assert from "node:assert/strict";
-import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
+import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import type { Question, Reply } from "./ask.ts";
 import { userToken } from "./every_method.ts";

@@ -1,7 +1,7 @@
 /** Guessing is slowed down, and nobody is kept out by the guesses of others. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
-import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
+import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/stored_hash.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "./every_method.ts";
 import { ALICE, ALICE_DN, passwordLine, PASSWORDS, runService, STRANGER } from "./running_service.ts";

@@ -1,11 +1,10 @@
-import type { Identity } from "../../src/model/identity.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { Identity } from "../../src/model/identity.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
-import { throttleLogin } from "../../src/throttling/throttle_login.ts";
-import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
+import { type Attempt, LoginThrottle, throttleLogin } from "../../src/throttling/login_throttle.ts";
 import {
   basic,
   bearer,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { KnownClients, ThrottlingMemory } from "../../src/throttling/memory.ts";
-import { tooManyFailures } from "../../src/throttling/too_many_failures.ts";
+import { tooManyFailures } from "../../src/throttling/operator_bans.ts";
 
 const CONFIG = {
   enabled: true,

@@ -2,12 +2,14 @@ import assert from "node:assert/strict";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { WorkerReports } from "../../src/workers/worker_reports.ts";
 
+const LOGGING = { level: "info", file: undefined, format: "text", maxSize: 0, maxFiles: 1 } as const;
+
 Deno.test("WorkerReports writes at its end what the audit file did not take before", async () => {
   const folder = await Deno.makeTempDir();
   const path = `${folder}/audit/audit.log`;
   await Deno.writeTextFile(`${folder}/audit`, "in the way of the folder");
   const reports = new WorkerReports(new LogFile(undefined, () => {}), {
-    logging: { level: "info", file: undefined, format: "text", maxSize: 0, maxFiles: 1 },
+    logging: LOGGING,
     audit: { to: "file", path, required: false },
   }, { logServer: () => assert.fail("no log server") });
   reports.writeAudit(['{"one":1}']);
@@ -15,4 +17,22 @@ Deno.test("WorkerReports writes at its end what the audit file did not take befo
   await reports.close();
   assert.equal((await Deno.readTextFile(path)).trim(), '{"one":1}'); // whole, behind what may be cut off
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("WorkerReports says at its end how many audit lines a log server did not take", async () => {
+  const log: string[] = [];
+  const reports = new WorkerReports(new LogFile(undefined, (text) => void log.push(text)), {
+    logging: LOGGING,
+    audit: { to: "syslog", address: "tls://logs.example", required: false },
+  }, {
+    logServer: (name) => ({
+      name,
+      open: () => Promise.reject(new Error("not there")),
+      frame: () => new Uint8Array(),
+    }),
+  });
+  reports.writeAudit(["1", "2"]);
+  await reports.close();
+  assert.match(log.join(""), /error audit lines not written to=tls:\/\/logs\.example error=.*not there/);
+  assert.match(log.join(""), /error audit lines lost at the end lines=2/);
 });

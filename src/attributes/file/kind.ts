@@ -22,7 +22,7 @@ export const mapFile = attributeSourceKind({
   },
   files: ({ file }) => [file],
   isOptional: ({ optional }) => optional,
-  inspect: async (config, around) => (await import("./inspect.ts")).inspectMap(config, around),
+  inspect: async (config, around) => (await import("./map_inspection.ts")).inspectMap(config, around),
   async create({ name, file, matching, format }, { log }) {
     const { fileAttributeSource } = await import("./file_attribute_source.ts");
     return await fileAttributeSource({ name, file, matching, format, log });

@@ -9,24 +9,18 @@ import {
   ATTRIBUTE_NAMES,
   type MapAttribute,
   type MapEntry,
+  type MapFormat,
+  readMapFile,
   type Report,
   standardAttribute,
-} from "./map_entry.ts";
-import { type MapFormat, readMapFile } from "./map_file.ts";
-import { createMapIndex, type Matching } from "./map_index.ts";
+} from "./map_file.ts";
+import { createMapIndex, type Matching } from "./file_attribute_source.ts";
+import type { KindInspection } from "../../config/kind.ts";
+import { inspectFile } from "../../model/regular_file.ts";
 
-interface ServerMention {
-  readonly server: string;
-  readonly file: string;
-  readonly line: number; // first mention
-  readonly mentions: number;
-}
-
-/** Findings about a map file. */
-export interface MapInspection {
+interface MapInspection {
   readonly diagnostics: readonly Diagnostic[]; // errors, including those that only refuse sessions
-  readonly servers: readonly ServerMention[];
-  readonly entries: number;
+  readonly servers: ReadonlyMap<string, number>; // lines of the first mention
   /** Literal names; empty for pattern files. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
   /** Reports whether an entry matches a canonical DN; absent for an invalid file. */
@@ -44,25 +38,16 @@ export async function inspectMapFile(
   },
 ): Promise<MapInspection> {
   const index = createMapIndex(matching);
-  const servers = new Map<string, ServerMention>();
-  let entries = 0;
+  const servers = new Map<string, number>();
   const names: { key: string; line: number }[] = [];
   const take = (entry: MapEntry, report: Report) => {
-    entries++;
     index.add(entry, report);
     if (matching === "strict") names.push({ key: entry.key, line: entry.line });
     for (const attribute of entry.attributes) inspect(entry, attribute, report);
     if (alone) inspectWhole(entry, report);
     for (const { name, line } of entry.attributes) {
       const server = serverAttribute(name)?.server;
-      if (server === undefined) continue;
-      const earlier = servers.get(server);
-      servers.set(server, {
-        server,
-        file,
-        line: earlier?.line ?? line,
-        mentions: (earlier?.mentions ?? 0) + 1,
-      });
+      if (server !== undefined && !servers.has(server)) servers.set(server, line);
     }
   };
   let diagnostics: readonly Diagnostic[];
@@ -76,8 +61,7 @@ export async function inspectMapFile(
   }
   return {
     diagnostics,
-    servers: [...servers.values()],
-    entries,
+    servers,
     names,
     matches: isUsable ? (name) => index.find(name) !== undefined : undefined,
   };
@@ -127,7 +111,6 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   }
 }
 
-/** Returns the expected name for an unknown one. */
 function expectedName(name: string): string {
   const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
   if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
@@ -136,7 +119,6 @@ function expectedName(name: string): string {
   }`;
 }
 
-/** Returns the expectation for a value that refuses sessions. */
 function expectedInstead(meaning: string | undefined, value: string): string | undefined {
   switch (meaning) {
     case "rateLimit": {
@@ -174,4 +156,31 @@ function serverAttribute(name: string): { readonly server: string; readonly suff
   const end = name.lastIndexOf(".");
   if (prefix === undefined || end <= prefix.length) return undefined;
   return { server: name.slice(prefix.length + 1, end), suffix: name.slice(end + 1) };
+}
+
+/** Checks a map file and its server names for the operator. */
+export async function inspectMap(
+  { file, matching, format }: {
+    readonly file: string;
+    readonly matching: Matching;
+    readonly format: MapFormat | undefined;
+  },
+  { servers, alone }: { readonly servers: readonly string[] | undefined; readonly alone: boolean },
+): Promise<KindInspection> {
+  let map: MapInspection | undefined;
+  const diagnostics = await inspectFile(file, async (text) => {
+    map = await inspectMapFile(text, { file, matching, format, alone });
+    const unknown = [...map.servers].filter(([server]) => servers?.includes(server) === false);
+    return [
+      ...map.diagnostics,
+      ...unknown.map(([server, line]): Diagnostic => ({
+        severity: "warning",
+        file,
+        line,
+        found: server,
+        expected: `no such server, expected one of authservice.servers: ${servers?.join(" ") ?? ""}`,
+      })),
+    ];
+  });
+  return { diagnostics, written: map?.names.map((name) => ({ ...name, file })), matches: map?.matches };
 }

@@ -1,5 +1,5 @@
 import { isUserAccount } from "../../model/account_name.ts";
-import { AnswerCache } from "../../model/single_flight.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
 import {
   type AttributeSet,
   type AttributeValues,
@@ -9,9 +9,13 @@ import {
 } from "../../model/attributes.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
-import { fillFilter, LdapDirectory } from "../../outgoing/ldap/ldap_directory.ts";
+import {
+  fillFilter,
+  LdapDirectory,
+  type LdapParts,
+  type LdapServer,
+} from "../../outgoing/ldap/ldap_directory.ts";
 import { firstValueInName, type LdapEntry, valuesOf } from "../../outgoing/ldap/ldap_entry.ts";
-import type { LdapParts, LdapServer } from "../../outgoing/ldap/ldap_server.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
@@ -19,12 +23,10 @@ import type { Expressions } from "../attribute_source_kind.ts";
 import type { LdapSourceConfig } from "./keys.ts";
 
 const LIFETIME_MS = 10_000;
-const CACHE_SIZE = 1000;
 /** Groups of a user, nested ones included. */
 const MOST_GROUPS = 500;
 const GROUP_ATTRIBUTES = ["cn", "gidNumber"];
 
-/** Request and server on which all searches for one user run. */
 interface Asked {
   readonly server: LdapServer;
   readonly asker: Asker;
@@ -48,7 +50,7 @@ export class LdapSource implements AttributeSource {
     this.#config = config;
     this.#expressions = expressions;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
-    this.#cache = new AnswerCache({ lifetimeMs: LIFETIME_MS, size: CACHE_SIZE, elapsed: parts.elapsed });
+    this.#cache = new AnswerCache(parts);
     this.#groupsMap = new Map(config.groupsMap.map(({ name, value }) => [name.toLowerCase(), value]));
   }
 
@@ -56,7 +58,9 @@ export class LdapSource implements AttributeSource {
     const user = this.#config.lookUpBy === "name" ? dn : uid;
     if (user === undefined) return NO_ATTRIBUTES;
     // Shared: one caller's abort must not cancel the others.
-    return await this.#cache.get(user, (signal) => this.#ask(user, signal), signal);
+    return await this.#cache.get([user], async (signal) => {
+      return { value: await this.#ask(user, signal), good: true, lifetimeMs: LIFETIME_MS };
+    }, signal);
   }
 
   status(address: string): RemoteStatus | undefined {
@@ -64,6 +68,7 @@ export class LdapSource implements AttributeSource {
   }
 
   close(): void {
+    this.#cache.close();
     this.#directory.close();
   }
 
@@ -96,7 +101,9 @@ export class LdapSource implements AttributeSource {
     if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
     if (role !== undefined) standard.set("role", attributeValues("role", [role]));
     if (groups.length > 0) standard.set("group", attributeValues("group", groups));
-    return { standard, extra: this.#expressions.others(variables) };
+    const [mail] = valuesOf(entry, "mail");
+    const others = this.#expressions.others(variables);
+    return { standard, extra: mail === undefined ? others : new Map([["mail", [mail]], ...others]) };
   }
 
   /** Returns the Unix groups, the one of the user's gidNumber first. */

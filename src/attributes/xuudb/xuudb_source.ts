@@ -1,3 +1,5 @@
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
+import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
 import {
   type AttributeSet,
   type AttributeValues,
@@ -9,16 +11,102 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
-import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
-import { AnswerCache } from "../../model/single_flight.ts";
-import { InvalidAnswer, JSON_FORM, SOAP_FORM, type WireForm, type XuudbRecord } from "./wire_form.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
 
-/** Options of {@link XuudbSource}. */
-export interface XuudbOptions {
+/** Members of a user's record, lists joined with `:`, by standard attribute; unknown users have none. */
+const MEMBERS = new Map([["xlogin", "xlogin"], ["role", "role"], ["projects", "group"]] as const);
+type XuudbRecord = ReadonlyMap<string, string>;
+
+/** Protocol of an XUUDB (authentication.md 7.6). */
+interface WireForm {
+  /** @param address Such as `https://xuudb.example:34463`. */
+  request(address: string, gcid: string, dn: string): OutgoingRequest;
+  read(body: string): XuudbRecord;
+}
+
+/** Error for a malformed response. */
+export class InvalidAnswer extends Error {}
+
+/** REST interface: an object of texts, empty for unknown users. */
+export const JSON_FORM: WireForm = {
+  request: (address, gcid, dn) => ({
+    method: "GET",
+    url: `${address}/rest/xuudb/query/${encodeURIComponent(gcid)}?dn=${encodeURIComponent(dn)}`,
+    headers: { Accept: "application/json" },
+  }),
+  read: (body) => {
+    const members = new Map<string, unknown>(Object.entries(parseObject(body)));
+    return new Map([...MEMBERS.keys()].flatMap((name): [string, string][] => {
+      const value = members.get(name) ?? undefined;
+      if (value === undefined) return [];
+      if (typeof value !== "string") throw new InvalidAnswer(`${name} is no text`);
+      return [[name, value]];
+    }));
+  },
+};
+
+function parseObject(body: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (cause) {
+    throw new InvalidAnswer("the answer is not JSON", { cause });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidAnswer("the answer is no object");
+  }
+  return value;
+}
+
+/** SOAP 1.1, document/literal: `CheckDN`; its `CheckDNResponse` is empty for unknown users. */
+export const SOAP_FORM: WireForm = {
+  request: (address, gcid, dn) => ({
+    method: "POST",
+    url: `${address}/XUUDBQuery`,
+    headers: { "Content-Type": "text/xml; charset=UTF-8", SOAPAction: '""' },
+    body: '<?xml version="1.0" encoding="UTF-8"?>' +
+      '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>' +
+      '<x:CheckDN xmlns:x="http://www.fz-juelich.de/unicore/xuudb">' +
+      `<x:gcID>${escapeText(gcid)}</x:gcID><x:DistinguishedName>${escapeText(dn)}</x:DistinguishedName>` +
+      "</x:CheckDN></soap:Body></soap:Envelope>",
+  }),
+  read: readResponse,
+};
+
+const RESPONSE = "Envelope/Body/CheckDNResponse";
+
+function readResponse(body: string): XuudbRecord {
+  const members = new Map<string, string>();
+  const path: string[] = [];
+  let found = false;
+  try {
+    const reader = new XmlReader(body);
+    for (let event = reader.next(); event !== undefined; event = reader.next()) {
+      if (event.kind === "open") path.push(event.name);
+      found ||= path.join("/") === RESPONSE;
+      const name = path.at(-1) ?? "";
+      if (event.kind === "close") path.pop();
+      else if (path.slice(0, -1).join("/") === RESPONSE) {
+        members.set(name, (members.get(name) ?? "") + (event.kind === "text" ? event.text : ""));
+      }
+    }
+  } catch (error) {
+    if (error instanceof InvalidXml) throw new InvalidAnswer("the answer is not XML", { cause: error });
+    throw error;
+  }
+  if (!found) throw new InvalidAnswer("the answer is no CheckDNResponse");
+  return members;
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[<>&\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+interface XuudbOptions {
   readonly name: string;
   readonly form: "soap" | "json";
   readonly address: string; // `https://host:port`, without path
@@ -40,30 +128,23 @@ export class XuudbSource implements AttributeSource {
   readonly #form: WireForm;
   readonly #cache: AnswerCache<AttributeSet>;
   readonly #remote: RemoteHttp;
-  readonly #closed = new AbortController();
 
   constructor(options: XuudbOptions) {
     this.name = options.name;
     this.#options = options;
     this.#form = options.form === "soap" ? SOAP_FORM : JSON_FORM;
     const { address, http, clock, elapsed, log } = options;
-    this.#remote = new RemoteHttp({
-      address,
-      http,
-      clock,
-      elapsed,
-      log: log.child({ source: options.name }),
-    });
-    this.#cache = new AnswerCache({
-      lifetimeMs: options.cache ? LIFETIME_MS : 0,
-      size: CACHE_SIZE,
-      elapsed,
-    });
+    const own = log.child({ source: options.name });
+    this.#remote = new RemoteHttp({ address, http, clock, elapsed, log: own });
+    this.#cache = new AnswerCache({ clock, elapsed, capacity: CACHE_SIZE });
   }
 
   attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
     // Shared: one caller's abort must not cancel the others.
-    return this.#cache.get(dn, (signal) => this.#ask(dn, signal), signal);
+    const lifetimeMs = this.#options.cache ? LIFETIME_MS : 0;
+    return this.#cache.get([dn], async (signal) => {
+      return { value: await this.#ask(dn, signal), good: true, lifetimeMs };
+    }, signal);
   }
 
   status(address: string): RemoteStatus | undefined {
@@ -71,21 +152,16 @@ export class XuudbSource implements AttributeSource {
   }
 
   close(): void {
-    this.#closed.abort();
+    this.#cache.close();
   }
 
-  async #ask(dn: string, abandoned: AbortSignal): Promise<AttributeSet> {
+  async #ask(dn: string, signal: AbortSignal): Promise<AttributeSet> {
     const { address, gcid } = this.#options;
-    const signal = AbortSignal.any([abandoned, this.#closed.signal]);
     // The user is authenticated; their address does not matter.
     const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     try {
-      const record = await this.#remote.ask(
-        this.#form.request(address, gcid, dn),
-        asker,
-        (answer) => this.#read(answer),
-      );
-      return attributesOfRecord(record);
+      const request = this.#form.request(address, gcid, dn);
+      return attributesOfRecord(await this.#remote.ask(request, asker, (answer) => this.#read(answer)));
     } catch (error) {
       throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
     }
@@ -106,10 +182,10 @@ function reasonOf(error: unknown): string {
   return error instanceof RemoteUnavailable && error.connected ? error.reason : "the XUUDB cannot be reached";
 }
 
-function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
+function attributesOfRecord(record: XuudbRecord): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
-  for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
-    const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
+  for (const [member, name] of MEMBERS) {
+    const values = (record.get(member) ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Not trimmed: that could change an account or void a ban.
     const reason = values.map(confusable).find((reason) => reason !== undefined);
     if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);

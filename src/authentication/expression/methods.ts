@@ -1,7 +1,6 @@
-import { MAX_STEPS, MAX_TEXT } from "./limits.ts";
+import { MAX_STEPS, MAX_TEXT } from "./tokenizer.ts";
 import { confusable } from "../../model/confusables.ts";
-import { Text } from "./text.ts";
-import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
+import { describeKind, Iteration, List, scalarText, Text, type Value } from "./value.ts";
 
 /**
  * Calls an allowed method (authentication.md 6.2). Offsets count UTF-16 units; `split`, `replace`: literal.
@@ -9,11 +8,11 @@ import { describeKind, Iteration, List, scalarText, type Value } from "./value.t
  * @throws {MethodError}
  */
 export function callMethod(target: Value, name: string, args: readonly Value[], asName: boolean): Value {
-  const call = new Call(name, args);
-  if (target instanceof Text) return callOnText(target, call, asName);
-  if (target instanceof List) return callOnList(target, call);
-  if (target instanceof Iteration) return callOnIteration(target, call);
-  if (target instanceof Map) return callOnMap(target, call);
+  const call = new Call(name, args, asName);
+  if (target instanceof Text) return call.on(target, ON_TEXT);
+  if (target instanceof List) return call.on(target, ON_LIST);
+  if (target instanceof Iteration) return call.on(target, ON_ITERATION);
+  if (target instanceof Map) return call.on(target, ON_MAP);
   throw new MethodError(`${describeKind(target)} has no methods`);
 }
 
@@ -22,112 +21,97 @@ export class MethodError extends Error {}
 
 /** Method call; arguments are checked on access. */
 class Call {
-  constructor(readonly method: string, readonly args: readonly Value[]) {}
+  constructor(readonly method: string, readonly args: readonly Value[], readonly asName: boolean) {}
 
-  get signature(): string {
-    return `${this.method}/${this.args.length}`;
+  on<T extends Value>(target: T, methods: Methods<T>): Value {
+    const run = methods[`${this.method}/${this.args.length}`];
+    if (run !== undefined) return run(target, this);
+    const count = this.args.length;
+    throw new MethodError(`${describeKind(target)} has no method ${this.method}() with ${count} arguments`);
+  }
+
+  value(at: number): Value {
+    return this.args[at] ?? null;
   }
 
   text(at: number): Text {
-    const value = this.args[at] ?? null;
+    const value = this.value(at);
     const text = scalarText(value);
-    if (text === undefined) {
-      throw new MethodError(`${this.method}() expects a text, found ${describeKind(value)}`);
-    }
-    return text;
+    if (text !== undefined) return text;
+    throw new MethodError(`${this.method}() expects a text, found ${describeKind(value)}`);
   }
 
   integer(at: number): number {
-    const value = this.args[at] ?? null;
+    const value = this.value(at);
     if (typeof value === "number") return value;
     throw new MethodError(`${this.method}() expects a number, found ${describeKind(value)}`);
   }
-
-  unknownTo(what: string): MethodError {
-    return new MethodError(`${what} has no method ${this.method}() with ${this.args.length} arguments`);
-  }
 }
 
-function callOnText(target: Text, call: Call, asName: boolean): Value {
-  const { raw } = target;
-  switch (call.signature) {
-    case "endsWith/1":
-      return raw.endsWith(call.text(0).raw);
-    case "startsWith/1":
-      return raw.startsWith(call.text(0).raw);
-    case "contains/1":
-      return raw.includes(call.text(0).raw);
-    case "equals/1":
-      return sameScalar(target, call.args[0] ?? null);
-    case "equalsIgnoreCase/1":
-      return raw.toLowerCase() === call.text(0).raw.toLowerCase();
-    case "length/0":
-      return raw.length;
-    case "isEmpty/0":
-      return raw === "";
-  }
-  const base = target.isMixed && asName ? Text.own(target.asName) : target;
-  switch (call.signature) {
-    case "trim/0":
-      return base.derive(unconfusable(target, base, call).trim());
-    case "toLowerCase/0":
-      return base.derive(unconfusable(target, base, call).toLowerCase());
-    case "toUpperCase/0":
-      return base.derive(unconfusable(target, base, call).toUpperCase());
-    case "substring/1":
-      return substring(base, call.integer(0), base.raw.length);
-    case "substring/2":
-      return substring(base, call.integer(0), call.integer(1));
-    case "split/1":
-      return split(base, call.text(0).raw);
-    case "replace/2":
-      return replace(base, call.text(0).raw, call.text(1));
-  }
-  throw call.unknownTo("a text");
+/** Methods by name and number of arguments. */
+type Methods<T> = Readonly<Record<string, (target: T, call: Call) => Value>>;
+
+const ON_TEXT: Methods<Text> = {
+  "endsWith/1": ({ raw }, call) => raw.endsWith(call.text(0).raw),
+  "startsWith/1": ({ raw }, call) => raw.startsWith(call.text(0).raw),
+  "contains/1": ({ raw }, call) => raw.includes(call.text(0).raw),
+  "equals/1": (target, call) => sameScalar(target, call.value(0)),
+  "equalsIgnoreCase/1": ({ raw }, call) => raw.toLowerCase() === call.text(0).raw.toLowerCase(),
+  "length/0": ({ raw }) => raw.length,
+  "isEmpty/0": ({ raw }) => raw === "",
+  "trim/0": changed((text) => text.trim()),
+  "toLowerCase/0": changed((text) => text.toLowerCase()),
+  "toUpperCase/0": changed((text) => text.toUpperCase()),
+  "substring/1": (target, call) => {
+    const base = baseOf(target, call);
+    return substring(base, call.integer(0), base.raw.length);
+  },
+  "substring/2": (target, call) => substring(baseOf(target, call), call.integer(0), call.integer(1)),
+  "split/1": (target, call) => split(baseOf(target, call), call.text(0).raw),
+  "replace/2": (target, call) => replace(baseOf(target, call), call.text(0).raw, call.text(1)),
+};
+
+const ON_LIST: Methods<List> = {
+  "size/0": ({ items }) => items.length,
+  "isEmpty/0": ({ items }) => items.length === 0,
+  "contains/1": ({ items }, call) => items.some((item) => sameScalar(item, call.value(0))),
+  "get/1": ({ items }, call) => itemAt(items, call.integer(0)),
+  "add/1": ({ items }, call) => items.push(call.value(0)) > 0,
+  "iterator/0": ({ items }) => new Iteration(new List(items, false)),
+};
+
+const ON_ITERATION: Methods<Iteration> = {
+  "hasNext/0": (target) => target.hasNext(),
+  "next/0": (target) => {
+    const value = target.next();
+    if (value === undefined) throw new MethodError("next() at the end of the list");
+    return value;
+  },
+};
+
+const ON_MAP: Methods<ReadonlyMap<string, Value>> = {
+  "get/1": (target, call) => target.get(call.text(0).raw) ?? null,
+  "containsKey/1": (target, call) => target.has(call.text(0).raw),
+  "size/0": ({ size }) => size,
+};
+
+/** Returns the text whose origin a method may lose: texts of mixed origin are escaped first. */
+function baseOf(target: Text, { asName }: Call): Text {
+  return target.isMixed && asName ? Text.own(target.asName) : target;
 }
 
-function callOnList({ items }: List, call: Call): Value {
-  switch (call.signature) {
-    case "size/0":
-      return items.length;
-    case "isEmpty/0":
-      return items.length === 0;
-    case "contains/1":
-      return items.some((item) => sameScalar(item, call.args[0] ?? null));
-    case "get/1":
-      return itemAt(items, call.integer(0));
-    case "add/1":
-      items.push(call.args[0] ?? null);
-      return true;
-    case "iterator/0":
-      return new Iteration(new List(items, false));
-  }
-  throw call.unknownTo("a list");
-}
-
-function callOnIteration(target: Iteration, call: Call): Value {
-  switch (call.signature) {
-    case "hasNext/0":
-      return target.hasNext();
-    case "next/0": {
-      const value = target.next();
-      if (value === undefined) throw new MethodError("next() at the end of the list");
-      return value;
+/** Returns a method that refuses {@link confusable} external text, since trimming or case changes could merge names. */
+function changed(change: (text: string) => string): Methods<Text>[string] {
+  return (target, call) => {
+    const base = baseOf(target, call);
+    for (const text of target.foreign) {
+      const reason = text === "" ? undefined : confusable(text);
+      if (reason !== undefined) {
+        throw new MethodError(`${call.method}() does not take from outside ${reason}`);
+      }
     }
-  }
-  throw call.unknownTo("an iterator");
-}
-
-function callOnMap(target: ReadonlyMap<string, Value>, call: Call): Value {
-  switch (call.signature) {
-    case "get/1":
-      return target.get(call.text(0).raw) ?? null;
-    case "containsKey/1":
-      return target.has(call.text(0).raw);
-    case "size/0":
-      return target.size;
-  }
-  throw call.unknownTo("a map");
+    return base.derive(change(base.raw));
+  };
 }
 
 /** @throws {MethodError} If out of range. */
@@ -142,15 +126,6 @@ export function sameScalar(a: Value, b: Value): boolean {
   if (a === null || b === null) return a === b;
   const [left, right] = [scalarText(a), scalarText(b)];
   return left !== undefined && right !== undefined && left.raw === right.raw;
-}
-
-/** Refuses {@link confusable} external text, since trimming or case changes could merge names. */
-function unconfusable(target: Text, base: Text, { method }: Call): string {
-  for (const text of target.foreign) {
-    const reason = text === "" ? undefined : confusable(text);
-    if (reason !== undefined) throw new MethodError(`${method}() does not take from outside ${reason}`);
-  }
-  return base.raw;
 }
 
 function substring(text: Text, from: number, to: number): Text {

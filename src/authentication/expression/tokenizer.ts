@@ -1,12 +1,31 @@
-import { InvalidExpression } from "./invalid_expression.ts";
-import { MAX_TEXT } from "./limits.ts";
+/** Syntax or evaluation error with its place; contains no external values. */
+export class InvalidExpression extends Error {
+  readonly line: number; // from 1, as is the column
+  readonly column: number;
+
+  /** @param at UTF-16 offset in the source. */
+  constructor(source: string, at: number, readonly reason: string) {
+    const before = source.slice(0, at).split("\n");
+    const line = before.length;
+    const column = (before.at(-1) ?? "").length + 1;
+    super(`line ${line}, column ${column}: ${reason}`);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** Limits of expressions (authentication.md 6.2). */
+export const MAX_STEPS = 10_000;
+/** Longest source and longest result, in UTF-16 units. */
+export const MAX_TEXT = 64 * 1024;
+/** Nested parentheses, brackets, conditionals and blocks. */
+export const MAX_NESTING = 32;
 
 /** Token; `at` is its source offset. */
 export type Token =
   | { readonly kind: "string"; readonly at: number; readonly text: string }
   | { readonly kind: "integer"; readonly at: number; readonly value: number }
   | { readonly kind: "name"; readonly at: number; readonly text: string }
-  /** Sign or reserved word. */
   | { readonly kind: "fixed"; readonly at: number; readonly text: string }
   | { readonly kind: "end"; readonly at: number };
 

@@ -1,4 +1,89 @@
-import { Text } from "./text.ts";
+import { escapeNameValue } from "../../model/distinguished_name.ts";
+
+/** Text from the operator or from outside. */
+interface Piece {
+  readonly text: string;
+  readonly foreign: boolean;
+}
+
+/**
+ * Text that tracks its external pieces, which cannot add parts to a distinguished name: `"UID=" + email` with
+ * `x,O=Admins` gives `UID=x\,O=Admins` (authentication.md 6.3, 10.15).
+ */
+export class Text {
+  readonly #pieces: readonly Piece[];
+
+  private constructor(pieces: readonly Piece[]) {
+    this.#pieces = pieces;
+  }
+
+  static own(text: string): Text {
+    return new Text([{ text, foreign: false }]);
+  }
+
+  static foreign(text: string): Text {
+    return new Text([{ text, foreign: true }]);
+  }
+
+  static join(texts: readonly Text[]): Text {
+    const pieces: { text: string; foreign: boolean }[] = [];
+    for (const { text, foreign } of texts.flatMap((text) => text.#pieces)) {
+      const last = pieces.at(-1);
+      if (last?.foreign === foreign) last.text += text;
+      else if (text !== "") pieces.push({ text, foreign });
+    }
+    return new Text(pieces);
+  }
+
+  get raw(): string {
+    return this.#pieces.map(({ text }) => text).join("");
+  }
+
+  get length(): number {
+    return this.#pieces.reduce((sum, { text }) => sum + text.length, 0);
+  }
+
+  /** Returns a text of the same origin, such as the result of `trim`. */
+  derive(text: string): Text {
+    return new Text([{ text, foreign: this.foreign.length > 0 }]);
+  }
+
+  get foreign(): readonly string[] {
+    return this.#pieces.flatMap(({ text, foreign }) => foreign ? [text] : []);
+  }
+
+  get isMixed(): boolean {
+    return new Set(this.#pieces.map(({ foreign }) => foreign)).size > 1;
+  }
+
+  /** Text as a distinguished name: external text is escaped (RFC 4514, 2.4) except where a part begins. */
+  get asName(): string {
+    let name = "";
+    const place = new NamePlace();
+    for (const { text, foreign } of this.#pieces) {
+      const written = foreign && place.inValue ? escapeNameValue(text) : text;
+      place.pass(written);
+      name += written;
+    }
+    return name;
+  }
+}
+
+class NamePlace {
+  inValue = false;
+  #quoted = false;
+  #escaped = false;
+
+  pass(text: string): void {
+    for (const sign of text) {
+      if (this.#escaped) this.#escaped = false;
+      else if (sign === "\\") this.#escaped = true;
+      else if (sign === '"') this.#quoted = this.inValue && !this.#quoted;
+      else if (!this.#quoted && sign === "=") this.inValue = true;
+      else if (!this.#quoted && /[,;+]/.test(sign)) this.inValue = false;
+    }
+  }
+}
 
 /** User attributes from a provider. */
 export type Variables = ReadonlyMap<string, Variable>;

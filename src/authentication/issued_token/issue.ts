@@ -12,8 +12,7 @@ import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { parseSignedToken } from "../signed_token.ts";
 import { familyClaims, shownToken } from "./registered_token.ts";
 import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
-import type { Issuer } from "./issuer.ts";
-import { OwnIssuer } from "./own_issuer.ts";
+import { type Issuer, OwnIssuer } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
 /** Token request (authentication.md 4.1). */
@@ -232,7 +231,6 @@ export class TokenIssuer {
     return Math.min(this.options.limits.maxLifetime, certificate);
   }
 
-  /** Seconds. */
   #lifetime(lifetime: number | undefined, now: number, until: number): number {
     const { defaultLifetime } = this.options.limits;
     const permitted = this.longestLifetime;

@@ -8,6 +8,7 @@ import {
   validityOf,
 } from "../../model/trust/certificate_facts.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** Issuing server, from its certificate. */
 export interface Issuer {
@@ -71,5 +72,20 @@ function algorithmsOf(key: KeyObject): readonly string[] {
       return CURVES.get(namedCurve) ?? [];
     default:
       return [];
+  }
+}
+
+/** This server as an issuer, with its current certificate only. */
+export class OwnIssuer {
+  #last: { certificate: string; issuer: Issuer } | undefined;
+
+  constructor(readonly tls: () => TlsMaterial) {}
+
+  get current(): Issuer {
+    const { certificate } = this.tls();
+    if (this.#last?.certificate !== certificate) {
+      this.#last = { certificate, issuer: issuerOf(certificate) };
+    }
+    return this.#last.issuer;
   }
 }

@@ -19,8 +19,7 @@ import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/certificate_facts.ts";
 import { shownToken } from "./registered_token.ts";
 import { restrictionsFromClaim } from "./restrictions.ts";
-import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";
-import { OwnIssuer } from "./own_issuer.ts";
+import { type Issuer, issuerOf, OwnIssuer, trustedIssuerOf } from "./issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
 
 /** Trusted tokens. */

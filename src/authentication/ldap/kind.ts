@@ -1,14 +1,25 @@
-import { ldapFiles } from "../../outgoing/ldap/ldap_keys.ts";
+import { integer, optional } from "../../config/key.ts";
+import { LDAP_KEYS, ldapFiles, readLdap } from "../../outgoing/ldap/ldap_keys.ts";
 import { probedServers } from "../../outgoing/ldap/probed_servers.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
-import { KEYS, read } from "./keys.ts";
+
+const KEYS = {
+  ...LDAP_KEYS,
+  derivedLifetime: optional(integer({
+    help:
+      "Maximum lifetime of browser sessions and tokens of this service from such a login. If not set, while the entry exists and is not locked",
+    unit: "seconds",
+    max: 30 * 86_400,
+    added: true,
+  })),
+};
 
 /** User names and passwords of an LDAP server or Active Directory. */
 export const ldap = authenticatorKind({
   title: "LDAPAuthenticator: user name and password at an LDAP server (LDAP)",
   keys: KEYS,
   methods: { LDAP: "user name and password" },
-  read,
+  read: (values, place) => readLdap(values, place),
   files: ldapFiles,
   remotes: probedServers,
   inspect: async ({ userFilter, userFilterOrigin }) => ({

@@ -1,10 +1,10 @@
-import { AnswerCache } from "../../model/single_flight.ts";
+import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { BindResult } from "../../outgoing/ldap/ldap_connection.ts";
-import { LdapDirectory } from "../../outgoing/ldap/ldap_directory.ts";
+import { LdapDirectory, type LdapParts } from "../../outgoing/ldap/ldap_directory.ts";
 import {
   type LdapEntry,
   lockOf,
@@ -12,21 +12,24 @@ import {
   passwordChange,
   STATUS_ATTRIBUTES,
 } from "../../outgoing/ldap/ldap_entry.ts";
-import type { LdapParts } from "../../outgoing/ldap/ldap_server.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { namesIn } from "../../model/name_template.ts";
 import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { askerOf } from "../asker_of.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
-import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { LdapAuthenticatorConfig } from "./keys.ts";
+import type { KindConfig } from "../../config/service_config.ts";
+import type { LdapConfig } from "../../outgoing/ldap/ldap_keys.ts";
+
+/** Checked configuration of the authenticator. */
+export type LdapAuthenticatorConfig = LdapConfig & KindConfig & {
+  readonly derivedLifetime: number | undefined;
+};
 
 const GOOD_MS = 60_000; // cache time of good results
 const BAD_MS = 5_000; // of bad ones
 const STATUS_MS = 10_000;
-const STATUSES = 1000;
 
 /** Facts of a user for {@link AccountStatus}. */
 interface UserFacts {
@@ -44,12 +47,11 @@ export class LdapAuthenticator implements Authenticator {
   readonly #clock: Clock;
   readonly #directory: LdapDirectory;
   readonly #attributes: readonly string[];
-  readonly #cache: CredentialCache<AuthenticationResult>;
+  readonly #cache: AnswerCache<AuthenticationResult>;
   readonly #statuses: AnswerCache<UserFacts | undefined>;
   /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
   readonly #nobody: string;
 
-  /** @throws {InvalidFile} For an invalid filter. */
   constructor(config: LdapAuthenticatorConfig, parts: LdapParts) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
@@ -57,8 +59,8 @@ export class LdapAuthenticator implements Authenticator {
     this.#clock = parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
     this.#attributes = [...namesIn(config.dnTemplate ?? ""), ...STATUS_ATTRIBUTES];
-    this.#cache = new CredentialCache(parts);
-    this.#statuses = new AnswerCache({ lifetimeMs: STATUS_MS, size: STATUSES, elapsed: parts.elapsed });
+    this.#cache = new AnswerCache(parts);
+    this.#statuses = new AnswerCache(parts);
     this.#nobody = `cn=${crypto.randomUUID()},${config.userBase}`;
   }
 
@@ -80,8 +82,8 @@ export class LdapAuthenticator implements Authenticator {
 
   async accountStatusOf(user: NamedUser, signal: AbortSignal): Promise<AccountStatus> {
     const facts = await this.#statuses.get(
-      JSON.stringify([user.login, user.login === undefined ? user.dn : undefined]),
-      (signal) => this.#factsOf(user, signal),
+      user.login === undefined ? ["name", user.dn] : ["login", user.login],
+      async (signal) => ({ value: await this.#factsOf(user, signal), good: true, lifetimeMs: STATUS_MS }),
       signal,
     );
     const counts = facts?.dn !== undefined && !facts.locked && sameName(facts.dn, user.dn) &&
@@ -95,6 +97,7 @@ export class LdapAuthenticator implements Authenticator {
 
   close(): void {
     this.#cache.close();
+    this.#statuses.close();
     this.#directory.close();
   }
 

@@ -1,4 +1,5 @@
 import type { KeyObject } from "node:crypto";
+import type { KeySet } from "./key_set.ts";
 import { errors } from "jose";
 import { CLOCK_TOLERANCE, type ForeignToken, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import type { EndedLogins } from "../authenticator.ts";
@@ -8,13 +9,7 @@ import { type Said, textsOf } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
 
 /** Public keys of an issuer. */
-export interface IssuerKeys {
-  /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
-  matching(
-    header: { readonly alg: string; readonly kid: string | undefined },
-    signal: AbortSignal,
-  ): Promise<readonly KeyObject[]>;
-}
+export type IssuerKeys = Pick<KeySet, "matching">;
 
 /** In lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
 const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
@@ -206,7 +201,6 @@ async function checkSignature(text: string, algorithm: string, keys: readonly Ke
   throw new InvalidToken("not signed by a key of the issuer");
 }
 
-/** Returns an optional text. @throws {InvalidToken} */
 function textOr(members: ReadonlyMap<string, unknown>, name: string): string | undefined {
   const value = members.get(name);
   if (value === undefined) return undefined;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
-import type { OutgoingRequest } from "../../outgoing/outgoing_http.ts";
+import type { OutgoingRequest } from "../../outgoing/outgoing.ts";
 
 /** Client authentication at the provider (OIDC Core 1.0, 9). */
 export type ClientLogin =
@@ -18,7 +18,6 @@ export type ClientLogin =
 
 const ASSERTION_S = 60; // lifetime of an assertion in seconds
 
-/** RFC 7518, 3.4. */
 const BY_CURVE: Readonly<Record<string, string>> = {
   prime256v1: "ES256",
   secp384r1: "ES384",

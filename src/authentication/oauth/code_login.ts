@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
 import { errorText, refusalIn } from "../provider_answers.ts";
-import type { OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import type { OutgoingResponse } from "../../outgoing/outgoing.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type {
   BrowserLogin,

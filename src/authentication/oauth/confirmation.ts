@@ -1,11 +1,104 @@
 import { hash, X509Certificate } from "node:crypto";
+import { calculateJwkThumbprint, compactVerify, errors, importJWK, type JWK } from "jose";
+import { CLOCK_TOLERANCE, InvalidToken, readForeignToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
+import { isJsonObject } from "../json_object.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameSecret } from "../../model/secret.ts";
 import type { ReplayRecord } from "../../model/replay_cache.ts";
-import { isJsonObject } from "../json_object.ts";
-import { InvalidToken } from "../signed_token.ts";
-import { verifyProof } from "./dpop_proof.ts";
+
+const MAX_LENGTH = 4096; // characters
+const MAX_ID = 512; // characters
+const MAX_AGE = 120; // seconds (RFC 9449, 11.1)
+
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // members of private keys
+
+interface ProvenRequest {
+  readonly token: string;
+  readonly method: string;
+  /** Absolute, as clients see it. */
+  readonly url: string;
+  readonly now: number;
+}
+
+interface Proof {
+  readonly thumbprint: string; // as in `jkt` (RFC 7638)
+  readonly id: string;
+  readonly endsAt: number; // end of possible replay, in milliseconds since the epoch
+}
+
+/** Verifies a DPoP proof (RFC 9449, 4.3), except for replay and the token's binding. @throws {InvalidToken} */
+export async function verifyProof(proof: string, request: ProvenRequest): Promise<Proof> {
+  if (proof.length > MAX_LENGTH) throw refused("is too long");
+  const parsed = readForeignToken(proof);
+  if (parsed === undefined) throw refused("is no signed JWT");
+  const { header, claims } = parsed;
+  const type = header.get("typ");
+  if (typeof type !== "string" || type.toLowerCase() !== "dpop+jwt") throw refused("is of another type");
+  const alg = header.get("alg");
+  if (typeof alg !== "string" || !SIGNATURE_ALGORITHMS.includes(alg)) {
+    throw refused("is signed by an algorithm that is not allowed");
+  }
+  if (["crit", "b64", "zip", "enc"].some((member) => header.has(member))) {
+    throw refused("has a head with more in it than it may");
+  }
+  const key = publicKey(header.get("jwk"));
+  const { id, issued } = checkClaims(claims, request);
+  return {
+    thumbprint: await checkSignature(proof, alg, key),
+    id,
+    endsAt: (issued + MAX_AGE) * 1000,
+  };
+}
+
+function checkClaims(
+  claims: ReadonlyMap<string, unknown>,
+  { token, method, url, now }: ProvenRequest,
+): { readonly id: string; readonly issued: number } {
+  const [id, issued] = [claims.get("jti"), claims.get("iat")];
+  if (typeof id !== "string" || id === "" || id.length > MAX_ID) throw refused("has no jti that can be used");
+  if (claims.get("htm") !== method) throw refused("is for another method");
+  const target = claims.get("htu");
+  if (typeof target !== "string" || withoutQuery(target) !== withoutQuery(url)) {
+    throw refused("is for another address");
+  }
+  if (typeof issued !== "number" || !Number.isFinite(issued)) throw refused("has no time");
+  const age = now / 1000 - issued;
+  if (age > MAX_AGE) throw refused("is too old");
+  if (age < -CLOCK_TOLERANCE) throw refused("is from the future");
+  if (claims.get("ath") !== hash("sha256", token, "base64url")) throw refused("is for another token");
+  return { id, issued };
+}
+
+/** RFC 9449, 4.3, item 9: strips query and fragment and normalises (RFC 3986, 6.2.2 and 6.2.3). */
+function withoutQuery(address: string): string | undefined {
+  const url = URL.parse(address);
+  return url === null ? undefined : url.origin + url.pathname;
+}
+
+function publicKey(jwk: unknown): JWK {
+  if (!isJsonObject(jwk) || typeof jwk.kty !== "string") throw refused("holds no key");
+  if (SECRET_MEMBERS.some((member) => Object.hasOwn(jwk, member))) throw refused("holds a secret key");
+  return { ...jwk, kty: jwk.kty };
+}
+
+async function checkSignature(proof: string, alg: string, jwk: JWK): Promise<string> {
+  try {
+    const { kty, n, e, crv, x, y } = jwk;
+    const key = await importJWK({ kty, n, e, crv, x, y }, alg);
+    await compactVerify(proof, key, { algorithms: [alg] });
+    return await calculateJwkThumbprint(jwk, "sha256");
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {
+      throw refused("is not signed by the key in it");
+    }
+    throw error;
+  }
+}
+
+function refused(why: string): InvalidToken {
+  return new InvalidToken(`the proof of possession ${why}`);
+}
 
 /** Binding of a token (RFC 7800, 3.1); empty for a bearer token. */
 export interface Confirmation {

@@ -32,14 +32,12 @@ export class Groups {
     return this.#rules.groupsClaim.length > 0;
   }
 
-  /** Reports whether the user is in a required group, if any. */
   admit(said: Said): boolean {
     const { requiredGroups } = this.#rules;
     return requiredGroups.length === 0 ||
       this.#groups(said).some((names) => names.some((name) => requiredGroups.includes(name)));
   }
 
-  /** Returns unique Unix groups in the order of the claims. */
   unixGroups(said: Said): readonly string[] {
     const groups = this.#groups(said);
     if (this.#map.size > 0) return [...new Set(groups.flatMap((names) => mapped(names, this.#map)))];

@@ -7,7 +7,6 @@ import { SingleFlight } from "../../model/single_flight.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { IssuerKeys } from "./access_token.ts";
 import type { Provider } from "./provider.ts";
 
 const KEPT_MS = 24 * 60 * 60_000; // validity of keys during an outage, in milliseconds
@@ -31,7 +30,7 @@ interface Held {
  * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
  * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
-export class KeySet implements IssuerKeys {
+export class KeySet {
   readonly #provider: Provider;
   readonly #elapsed: Stopwatch;
   readonly #schedule: Schedule;
@@ -61,7 +60,6 @@ export class KeySet implements IssuerKeys {
     this.#log = log;
   }
 
-  /** Fetches keys with a timeout; never fails. */
   async warmUp(): Promise<void> {
     try {
       await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
@@ -70,6 +68,7 @@ export class KeySet implements IssuerKeys {
     }
   }
 
+  /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
   async matching(
     header: { readonly alg: string; readonly kid: string | undefined },
     signal: AbortSignal,
@@ -169,7 +168,6 @@ export class KeySet implements IssuerKeys {
     this.#log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
 
-  /** Without credentials or queue. */
   #asker(): Asker {
     return {
       queueKey: "keys",

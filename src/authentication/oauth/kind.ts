@@ -1,7 +1,6 @@
 import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
-import { KEYS } from "./keys.ts";
-import { type OAuthConfig, read } from "./oauth_config.ts";
+import { KEYS, type OAuthConfig, read } from "./oauth_config.ts";
 
 /** OAuth bearer tokens (specification 5). */
 export const oauth = authenticatorKind({

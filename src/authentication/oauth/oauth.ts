@@ -4,7 +4,7 @@ import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { PROOFS, ReplayCache, type ReplayRecord } from "../../model/replay_cache.ts";
-import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
+import type { OutgoingHttp } from "../../outgoing/outgoing.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
@@ -17,27 +17,29 @@ import type {
   TokenIssuer,
 } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
-import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 import { type ForeignToken, InvalidToken, NO_JWT, readForeignToken } from "../signed_token.ts";
 import { tokenForProvider } from "../parse_credentials.ts";
 import { isMarkedAccess, speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
-import { readCapabilities } from "./capabilities.ts";
-import { claimAt, fillIdentityTemplate, type Said, textsOf } from "../claims.ts";
+import {
+  readCapabilities,
+  requirementChecks,
+  secondsOf,
+  type Unmet,
+  unmetRequirement,
+} from "./token_requirements.ts";
+import { claimAt, fillIdentityTemplate, InvalidReply, parseReply, type Said, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
 import { KeySet } from "./key_set.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
-import { fillNameTemplate } from "./name_template.ts";
 import { Provider } from "./provider.ts";
-import { askAbout } from "./provider_question.ts";
-import { InvalidReply, parseReply } from "./reply_variables.ts";
-import { requirementChecks, secondsOf, type Unmet, unmetRequirement } from "./token_requirements.ts";
+import { escapeNameValue } from "../../model/distinguished_name.ts";
 
 const BAD_MS = 5_000; // cache time of refused tokens
 
-/** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
 
 interface Found {
@@ -52,7 +54,6 @@ interface Known {
   readonly confirmation: Confirmation;
 }
 
-/** Refusal of a token; the message is for the log. */
 class Refused extends InvalidToken {
   readonly stepUp: StepUp | undefined;
 
@@ -79,7 +80,7 @@ export class OAuth implements Authenticator {
   readonly #provider: Provider;
   readonly #keys: KeySet;
   readonly #possession: PossessionCheck;
-  readonly #cache: CredentialCache<Found>;
+  readonly #cache: AnswerCache<Found>;
 
   constructor(
     config: OAuthConfig,
@@ -111,10 +112,9 @@ export class OAuth implements Authenticator {
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);
-    this.#cache = new CredentialCache({ clock, elapsed });
+    this.#cache = new AnswerCache({ clock, elapsed });
   }
 
-  /** Fetches the issuer's keys in advance. */
   async warmUp(): Promise<void> {
     if (this.issuer !== undefined) await this.#keys.warmUp();
   }
@@ -221,31 +221,23 @@ export class OAuth implements Authenticator {
   }
 
   async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
-    const reply = await askAbout(text, {
-      provider: this.#provider,
-      config: this.#config,
-      now: this.#clock(),
-      asker,
-    });
-    if (reply.kind === "refused") throw new InvalidToken(reply.reason);
+    const reply = await this.#provider.askAbout(text, asker);
     const claims = token && claimsOf(token);
-    for (const said of [reply.claims, claims]) {
+    for (const said of [reply, claims]) {
       const other = said && speaksOfOtherToken((name) => said.get(name));
       if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
     const { introspection, requiredAudience } = this.#config;
     if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
-      const isMarked = [reply.claims, claims].some((said) =>
-        said !== undefined && isMarkedAccess(said, token)
-      );
+      const isMarked = [reply, claims].some((said) => said !== undefined && isMarkedAccess(said, token));
       if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
     }
-    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
-    if (this.issuer === undefined) return knownOf({ claims: reply.claims, token: claims, cnf });
+    const cnf = [reply.get("cnf"), token?.claims.get("cnf")];
+    if (this.issuer === undefined) return knownOf({ claims: reply, token: claims, cnf });
     const decided = decidedBy(this.issuer.url, claims);
-    checkReply(reply.claims, decided);
-    return knownOf({ claims: new Map([...claims ?? [], ...reply.claims, ...decided]), token: claims, cnf });
+    checkReply(reply, decided);
+    return knownOf({ claims: new Map([...claims ?? [], ...reply, ...decided]), token: claims, cnf });
   }
 
   #judge({ claims, said }: Known): AuthenticationResult {
@@ -285,7 +277,6 @@ export class OAuth implements Authenticator {
   }
 }
 
-/** Returns `acr` and `auth_time` if well-formed. */
 function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
   const [acr, other] = textsOf(said("acr"));
   return {
@@ -356,4 +347,27 @@ function joined(one: Confirmation, other: Confirmation): Confirmation {
 /** Returns `exp` in milliseconds: infinite if absent, 0 if malformed. */
 function endOf(exp: unknown): number {
   return exp === undefined ? Infinity : secondsOf(exp) * 1000;
+}
+
+/** Fills the deprecated `dnTemplate`: `%name` is an escaped member; `undefined` if there is none. */
+function fillNameTemplate(template: string, variables: Variables): string | undefined {
+  const texts = [...variables].flatMap(([name, variable]) => {
+    const text = firstText(variable);
+    return text === undefined || name === "" ? [] : [{ name, text }];
+  }).sort((a, b) => b.name.length - a.name.length);
+  let replaced = false;
+  const [start = "", ...others] = template.split("%");
+  const filled = others.map((part) => {
+    const found = texts.find(({ name }) => part.startsWith(name));
+    if (found === undefined) return `%${part}`;
+    replaced = true;
+    return escapeNameValue(found.text) + part.slice(found.name.length);
+  });
+  return replaced ? start + filled.join("") : undefined;
+}
+
+function firstText(variable: Variable): string | undefined {
+  if (typeof variable === "string") return variable;
+  const [first]: Iterable<unknown> = variable;
+  return typeof first === "string" ? first : undefined;
 }

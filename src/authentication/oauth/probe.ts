@@ -13,10 +13,9 @@ import { errorText, refusalIn } from "../provider_answers.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import { type ClientLogin, clientLogin, formRequest } from "./client_login.ts";
-import { metadataAddresses } from "./discovery.ts";
+import { metadataAddresses, Provider } from "./provider.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import { OAuth } from "./oauth.ts";
-import { Provider } from "./provider.ts";
 
 type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 

@@ -1,24 +1,150 @@
+import { Buffer } from "node:buffer";
+import type { JSONWebKeySet, JWK } from "jose";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import { printable } from "../../model/text.ts";
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
-import {
-  endpointOf,
-  InvalidMetadata,
-  metadataAddresses,
-  type ProviderMetadata,
-  readMetadata,
-} from "./discovery.ts";
-import { InvalidKeys, type KeyDocument, readKeys } from "./key_document.ts";
+import { InvalidReply, parseReply } from "../claims.ts";
+import type { Variables } from "../expression/value.ts";
+import { isJsonObject } from "../json_object.ts";
+import { errorText, refusalIn } from "../provider_answers.ts";
+import { InvalidToken } from "../signed_token.ts";
+import { clientLogin, formRequest } from "./client_login.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 
-interface ProviderAddresses {
-  readonly issuer: string | undefined; // absent: only `address` is contacted
-  readonly jwksUri: string | undefined;
-  readonly address: string | undefined;
-  readonly prefix: string; // configuration prefix with final dot, for messages
+/** Members of provider metadata with URLs (OIDC Discovery 1.0, 3; RFC 8414, 2; OIDC RP-Initiated Logout 1.0, 2.1). */
+const ENDPOINTS = [
+  ...["jwks_uri", "introspection_endpoint", "userinfo_endpoint"] as const,
+  ...["authorization_endpoint", "token_endpoint", "end_session_endpoint"] as const,
+];
+type EndpointName = typeof ENDPOINTS[number];
+
+interface ProviderMetadata {
+  readonly endpoints: ReadonlyMap<EndpointName, string>;
+  readonly challengeMethods?: readonly unknown[]; // PKCE methods (RFC 7636); absent: not stated
+  readonly namesItself: boolean; // whether responses contain `iss` (RFC 9207, 3)
 }
+
+/** Returns the URLs of an issuer's metadata by OIDC Discovery 1.0, 4 and RFC 8414, 3.1. */
+export function metadataAddresses(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/** Parses metadata. It must name the same issuer (OIDC Discovery 1.0, 4.3; RFC 8414, 3.3). @throws {InvalidReply} */
+export function readMetadata(body: string, issuer: string): ProviderMetadata {
+  const document = parse(body, "discovery document");
+  if (!isJsonObject(document)) throw new InvalidReply("the discovery document is no JSON object");
+  if (document.issuer !== issuer) {
+    const found = typeof document.issuer === "string" ? document.issuer.slice(0, 200) : "no issuer";
+    throw new InvalidReply(`the discovery document is of ${printable(found)}, expected ${issuer}`);
+  }
+  const methods = document.code_challenge_methods_supported;
+  return {
+    endpoints: new Map(ENDPOINTS.flatMap((name) => {
+      const url = webAddress(document[name], name);
+      return url === undefined ? [] : [[name, url]];
+    })),
+    challengeMethods: Array.isArray(methods) ? methods : undefined,
+    namesItself: document.authorization_response_iss_parameter_supported === true,
+  };
+}
+
+function parse(body: string, what: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new InvalidReply(`the ${what} is no JSON`, { cause });
+  }
+}
+
+const MAX_ADDRESS = 2000; // characters
+
+function webAddress(value: unknown, member: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const url = typeof value === "string" && value.length <= MAX_ADDRESS ? URL.parse(value) : null;
+  if (typeof value !== "string" || url === null || !["https:", "http:"].includes(url.protocol)) {
+    throw new InvalidReply(`${member} of the discovery document is no web address`);
+  }
+  if (url.username === "" && url.password === "" && url.hash === "") return value;
+  throw new InvalidReply(
+    `${member} of the discovery document has a user name, a password or a fragment`,
+  );
+}
+
+interface KeyDocument {
+  readonly body: string; // original text
+  readonly keys: JSONWebKeySet; // public signature keys
+  readonly leftOut: readonly string[]; // distinct reasons for ignored keys, for the log
+}
+
+const MOST_KEYS = 100;
+const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the platform reads no longer ones)
+/** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
+const MOST_OF_EXPONENT = 11;
+
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // RFC 7518, 6.2.2, 6.3.2, 6.4.1
+
+/**
+ * Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign
+ * (RFC 8725, 3.5). @throws {InvalidReply}
+ */
+export function readKeys(body: string): KeyDocument {
+  const document = parse(body, "key set");
+  const listed: unknown = isJsonObject(document) ? document.keys : undefined;
+  if (!Array.isArray(listed)) {
+    throw new InvalidReply("the key set is no JSON object with a list of keys");
+  }
+  if (listed.length > MOST_KEYS) throw new InvalidReply(`more than ${MOST_KEYS} keys`);
+  const leftOut = new Set<string>();
+  const keys = listed.filter((key): key is JWK => {
+    const diagnostic = diagnosticOf(key);
+    if (diagnostic !== undefined) leftOut.add(diagnostic);
+    return diagnostic === undefined;
+  });
+  if (keys.length === 0) {
+    const why = [...leftOut].join(", ");
+    throw new InvalidReply(why === "" ? "no key at all" : `no key that could be used: ${why}`);
+  }
+  return { body, keys: { keys }, leftOut: [...leftOut] };
+}
+
+function diagnosticOf(key: unknown): string | undefined {
+  if (!isJsonObject(key)) return "no JSON object";
+  if (SECRET_MEMBERS.some((member) => Object.hasOwn(key, member))) return "a secret key";
+  if (key.kid !== undefined && typeof key.kid !== "string") return "a kid that is no text";
+  if (key.use !== undefined && key.use !== "sig") return "not for signatures";
+  switch (key.kty) {
+    case "RSA":
+      if (typeof key.e !== "string" || key.e.length > MOST_OF_EXPONENT) return "RSA with a long exponent";
+      return typeof key.n === "string" && hasUsableLength(key.n)
+        ? undefined
+        : `RSA of other than ${FEWEST_BITS} to ${MOST_BITS} bits`;
+    case "EC":
+      return ["P-256", "P-384", "P-521"].includes(String(key.crv)) ? undefined : "another curve";
+    case "OKP":
+      return key.crv === "Ed25519" ? undefined : "another curve";
+    default:
+      return "another sort of key";
+  }
+}
+
+function hasUsableLength(modulus: string): boolean {
+  if (modulus.length > MOST_BITS) return false;
+  const hex = Buffer.from(modulus, "base64url").toString("hex").replace(/^0+/, "");
+  const bits = hex === "" ? 0 : hex.length * 4 - (Math.clz32(parseInt(hex.charAt(0), 16)) - 28);
+  return bits >= FEWEST_BITS && bits <= MOST_BITS;
+}
+
+/** Without an issuer, only `address` is contacted. */
+type ProviderConfig = Pick<OAuthConfig, "issuer" | "jwksUri" | "address" | "prefix" | "introspection">;
 
 interface ProviderParts {
   readonly http: OutgoingHttp;
@@ -31,22 +157,21 @@ const METADATA_MS = 60 * 60_000; // cache time of metadata, in milliseconds
 
 /** Identity provider: metadata, endpoints and their status. */
 export class Provider {
-  readonly #addresses: ProviderAddresses;
+  readonly #config: ProviderConfig;
   readonly #parts: ProviderParts;
   readonly #elapsed: Stopwatch;
   readonly #systems = new Map<string, RemoteHttp>();
   #metadata: { readonly value: ProviderMetadata; readonly since: number } | undefined;
 
-  constructor(addresses: ProviderAddresses, parts: ProviderParts) {
-    this.#addresses = addresses;
+  constructor(config: ProviderConfig, parts: ProviderParts) {
+    this.#config = config;
     this.#parts = parts;
     this.#elapsed = parts.elapsed ?? stopwatch;
-    for (const address of [addresses.issuer, addresses.jwksUri, addresses.address]) {
+    for (const address of [config.issuer, config.jwksUri, config.address]) {
       if (address !== undefined) this.#system(address);
     }
   }
 
-  /** Worst status of its systems. */
   status(): RemoteStatus {
     const all = [...this.#systems.values()].map((system) => system.status());
     const [first] = [
@@ -66,87 +191,113 @@ export class Provider {
     return this.#system(request.url).ask(request, asker, read);
   }
 
-  /** Reports an unusable response as an outage. */
   unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
     return this.#system(url).unusable(reason, cause);
   }
 
-  /** Fetches the keys. @throws {RemoteUnavailable} */
   async keys(asker: Asker): Promise<KeyDocument> {
-    const url = this.#addresses.jwksUri ??
-      await this.#endpoint((metadata) => metadata.jwksUri, asker, "jwks_uri", "jwksUri");
-    return await this.ask(documentRequest(url), asker, ({ status, body }) => {
+    const url = this.#config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", asker);
+    return await this.ask(getRequest(url), asker, ({ status, body }) => {
       if (status !== 200) throw this.unusable(url, `status ${status} for the keys ${url}`);
-      try {
-        return readKeys(body);
-      } catch (error) {
-        if (!(error instanceof InvalidKeys)) throw error;
-        throw this.unusable(url, `the keys ${url} cannot be used: ${error.message}`, error);
-      }
+      return this.#read(url, () => readKeys(body), `the keys ${url} cannot be used: `);
     });
   }
 
+  /**
+   * Returns what the provider says about a token: at userinfo (OIDC Core 1.0, 5.3) with the token, or at introspection
+   * (RFC 7662) as a client. Only a status about the token refuses it; one about client or provider is an outage.
+   * @throws {InvalidToken | RemoteUnavailable}
+   */
+  async askAbout(token: string, asker: Asker): Promise<Variables> {
+    const { introspection, issuer } = this.#config;
+    const sort = introspection === undefined ? "userinfo" : "introspection";
+    const url = await this.tokenEndpoint(sort, asker);
+    const request = introspection === undefined
+      ? getRequest(url, { Authorization: `Bearer ${token}` })
+      : formRequest(
+        url,
+        await clientLogin(introspection, { audience: issuer ?? url, now: this.#parts.clock() }),
+        [["token", token]],
+      );
+    const secret = introspection === undefined || "key" in introspection ? "" : introspection.clientSecret;
+    const reply = await this.ask(request, asker, (response) => {
+      const text = errorText(response, [token, secret]);
+      const said = text && `, ${text}`;
+      const refusal = refusalIn(sort, response);
+      if (refusal !== undefined) return new InvalidToken(`${refusal}${said}`);
+      const diagnostic = responseDiagnostic(response, said);
+      if (diagnostic !== undefined) throw this.unusable(url, diagnostic);
+      const claims = this.#read(url, () => parseReply(response.body));
+      const active = claims.get("active");
+      return active === "true" || (active === undefined && sort === "userinfo")
+        ? claims
+        : new InvalidToken("the token is not active");
+    });
+    if (reply instanceof InvalidToken) throw reply;
+    return reply;
+  }
+
   async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
-    const { address } = this.#addresses;
-    const member = ({ introspectionEndpoint, userinfoEndpoint }: ProviderMetadata) =>
-      sort === "introspection" ? introspectionEndpoint : userinfoEndpoint;
-    return address ?? await this.#endpoint(member, asker, `${sort}_endpoint`, "address");
+    return this.#config.address ?? await this.#endpoint(`${sort}_endpoint`, "address", asker);
   }
 
   codeEndpoint(asker: Asker): Promise<string> {
-    return this.#endpoint(({ tokenEndpoint }) => tokenEndpoint, asker, "token_endpoint", "issuer");
+    return this.#endpoint("token_endpoint", "issuer", asker);
   }
 
   /** Returns the URL for browsers. @throws {RemoteUnavailable} Also without PKCE S256 (RFC 9700, 2.1.1). */
   async authorizationEndpoint(asker: Asker): Promise<string> {
-    const { issuer = "" } = this.#addresses;
-    const { authorizationEndpoint, challengeMethods } = await this.#document(issuer, asker);
-    if (authorizationEndpoint === undefined) {
+    const { issuer = "" } = this.#config;
+    const { endpoints, challengeMethods } = await this.#document(asker);
+    const url = endpoints.get("authorization_endpoint");
+    if (url === undefined) {
       throw this.unusable(issuer, "the discovery document names no authorization_endpoint");
     }
-    if (new URL(authorizationEndpoint).protocol !== new URL(issuer).protocol) {
+    if (new URL(url).protocol !== new URL(issuer).protocol) {
       throw this.unusable(issuer, "authorization_endpoint has another scheme than the issuer");
     }
     if (challengeMethods !== undefined && !challengeMethods.includes("S256")) {
       throw this.unusable(issuer, "code_challenge_methods_supported of the discovery document has not S256");
     }
-    return authorizationEndpoint;
+    return url;
   }
 
   /** Returns the URL where browsers log out, if the provider has one of its own scheme. @throws {RemoteUnavailable} */
   async endSessionEndpoint(asker: Asker): Promise<string | undefined> {
-    const { issuer = "" } = this.#addresses;
-    const { endSessionEndpoint: url } = await this.#document(issuer, asker);
+    const { issuer = "" } = this.#config;
+    const url = (await this.#document(asker)).endpoints.get("end_session_endpoint");
     return url !== undefined && new URL(url).protocol === new URL(issuer).protocol ? url : undefined;
   }
 
   /** Reports whether responses contain `iss`. @throws {RemoteUnavailable} */
   async namesItself(asker: Asker): Promise<boolean> {
-    return (await this.#document(this.#addresses.issuer ?? "", asker)).namesItself;
+    return (await this.#document(asker)).namesItself;
   }
 
-  async #endpoint(
-    member: (metadata: ProviderMetadata) => string | undefined,
-    asker: Asker,
-    what: string,
-    key: string,
-  ): Promise<string> {
-    const { issuer = "", prefix } = this.#addresses;
-    const metadata = await this.#document(issuer, asker);
-    try {
-      return endpointOf(member(metadata), { issuer, what, key: prefix + key });
-    } catch (error) {
-      if (error instanceof InvalidMetadata) throw this.unusable(issuer, error.message, error);
-      throw error;
+  /** Returns an endpoint of the issuer's origin: others are not contacted. @param key Alternative in the configuration. */
+  async #endpoint(name: EndpointName, key: string, asker: Asker): Promise<string> {
+    const { issuer = "", prefix } = this.#config;
+    const endpoint = (await this.#document(asker)).endpoints.get(name);
+    const expected = `expected ${prefix}${key}`;
+    if (endpoint === undefined) {
+      throw this.unusable(issuer, `the discovery document names no ${name}, ${expected}`);
     }
+    if (new URL(endpoint).origin !== new URL(issuer).origin) {
+      const found = printable(endpoint);
+      throw this.unusable(
+        issuer,
+        `${name} ${found} is on another host or port than the issuer, ${expected}=${found}`,
+      );
+    }
+    return endpoint;
   }
 
   /** Returns metadata, at most an hour old unless the provider is down. */
-  async #document(issuer: string, asker: Asker): Promise<ProviderMetadata> {
+  async #document(asker: Asker): Promise<ProviderMetadata> {
     const known = this.#metadata;
     if (known !== undefined && this.#elapsed() - known.since < METADATA_MS) return known.value;
     try {
-      const value = await this.#discover(issuer, asker);
+      const value = await this.#discover(asker);
       this.#metadata = { value, since: this.#elapsed() };
       return value;
     } catch (error) {
@@ -156,22 +307,26 @@ export class Provider {
     }
   }
 
-  async #discover(issuer: string, asker: Asker): Promise<ProviderMetadata> {
+  async #discover(asker: Asker): Promise<ProviderMetadata> {
+    const { issuer = "" } = this.#config;
     const addresses = metadataAddresses(issuer);
     for (const url of addresses) {
-      const found = await this.ask(documentRequest(url), asker, ({ status, body }) => {
+      const found = await this.ask(getRequest(url), asker, ({ status, body }) => {
         if (status === 404 && url !== addresses.at(-1)) return undefined;
         if (status !== 200) throw this.unusable(url, `status ${status} for the discovery document ${url}`);
-        try {
-          return readMetadata(body, issuer);
-        } catch (error) {
-          if (error instanceof InvalidMetadata) throw this.unusable(url, error.message, error);
-          throw error;
-        }
+        return this.#read(url, () => readMetadata(body, issuer));
       });
       if (found !== undefined) return found;
     }
     throw this.unusable(issuer, "no discovery document");
+  }
+
+  #read<T>(url: string, read: () => T, prefix = ""): T {
+    try {
+      return read();
+    } catch (error) {
+      throw error instanceof InvalidReply ? this.unusable(url, prefix + error.message, error) : error;
+    }
   }
 
   #system(url: string): RemoteHttp {
@@ -184,6 +339,13 @@ export class Provider {
   }
 }
 
-function documentRequest(url: string): OutgoingRequest {
-  return { method: "GET", url, headers: { Accept: "application/json" } };
+function getRequest(url: string, headers: Readonly<Record<string, string>> = {}): OutgoingRequest {
+  return { method: "GET", url, headers: { Accept: "application/json", ...headers } };
+}
+
+function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
+  if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
+  return headers["content-type"]?.startsWith("application/jwt")
+    ? "signed userinfo replies (application/jwt) are not supported"
+    : undefined;
 }

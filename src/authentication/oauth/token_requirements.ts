@@ -1,5 +1,8 @@
 import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
+import { absolutePath } from "../../model/absolute_path.ts";
+import type { Capability } from "../../model/identity.ts";
+import { HttpError } from "../../model/http_error.ts";
 
 interface TokenRequirements {
   readonly requiredAudience: readonly string[]; // one must be in `aud` (RFC 7519, 4.1.3)
@@ -96,7 +99,7 @@ function unsaid(key: string, claims: string): string {
 }
 
 /** Returns the values of `scope` (RFC 9068, 2.2.3) and `scp`, texts or lists. */
-export function scopesOf(said: Said): readonly string[] {
+function scopesOf(said: Said): readonly string[] {
   return ["scope", "scp"].flatMap((name) => textsOf(said(name))).flatMap((words) => words.split(" "))
     .filter((word) => word !== "");
 }
@@ -122,4 +125,52 @@ function weakLogin(
 /** Parses a time; 0 if malformed. */
 export function secondsOf(said: unknown): number {
   return typeof said === "string" && /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/.test(said) ? Number(said) : 0;
+}
+
+/** Activities by scope: WLCG Common JWT Profiles 1.2, SciTokens. */
+const ACTIVITIES: ReadonlyMap<string, "read" | "modify"> = new Map([
+  ["storage.read", "read"],
+  ["storage.stage", "read"],
+  ["storage.modify", "modify"],
+  ["read", "read"],
+  ["write", "modify"],
+]);
+
+const MOST = 100; // scopes considered
+
+/**
+ * Returns session permissions from scopes such as `storage.read:/path` below `base`. Daemons know only read
+ * and full access, so lesser rights (create only, write without read) grant nothing.
+ */
+export function readCapabilities(said: Said, base: string): readonly Capability[] {
+  const given = scopesOf(said).slice(0, MOST).flatMap((scope) => {
+    const colon = scope.indexOf(":");
+    const activity = ACTIVITIES.get(scope.slice(0, colon));
+    const path = colon < 0 ? undefined : readPath(scope.slice(colon + 1), base);
+    return activity === undefined || path === undefined ? [] : [{ activity, path }];
+  });
+  const paths = (wanted: "read" | "modify") =>
+    given.filter(({ activity }) => activity === wanted).map(({ path }) => path);
+  const [readable, modifiable] = [paths("read"), paths("modify")];
+  const within = (path: string, others: readonly string[]) => others.some((other) => path.startsWith(other));
+  const all = [
+    ...readable.map((path) => ({
+      path,
+      access: within(path, modifiable) ? "all" as const : "read" as const,
+    })),
+    ...modifiable.filter((path) => within(path, readable)).map((path) => ({ path, access: "all" as const })),
+  ];
+  return [...new Map(all.map((one) => [`${one.access} ${one.path}`, one])).values()];
+}
+
+/** Returns a scope's directory with trailing slash; `undefined` if not normalised or with pattern characters. */
+function readPath(text: string, base: string): string | undefined {
+  if (!text.startsWith("/") || /[*?[\]:%]/.test(text)) return undefined;
+  const path = text.endsWith("/") ? text : `${text}/`;
+  try {
+    return absolutePath(path) === path ? base + path : undefined;
+  } catch (error) {
+    if (error instanceof HttpError) return undefined;
+    throw error;
+  }
 }

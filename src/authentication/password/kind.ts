@@ -11,7 +11,7 @@ export const passwordFile = authenticatorKind({
   },
   methods: { PASSWORD_FILE: "user name and password" },
   files: ({ file }) => [file],
-  inspect: async ({ file }) => (await import("./inspect.ts")).inspectPasswordFile(file),
+  inspect: async ({ file }) => (await import("./password_table.ts")).inspectPasswordFile(file),
   create: async ({ name, file }, { log }) =>
     (await import("./password_file.ts")).passwordFile({ name, file, log }),
 });

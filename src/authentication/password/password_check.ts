@@ -1,11 +1,17 @@
+import { hash, timingSafeEqual } from "node:crypto";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
+import {
+  matchesMd5,
+  matchesScrypt,
+  type Md5Hash,
+  sameCost,
+  type ScryptCost,
+  type ScryptHash,
+  ScryptSemaphore,
+} from "./stored_hash.ts";
 import type { PasswordEntry, PasswordTable } from "./password_table.ts";
-import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scrypt_hash.ts";
-import { ScryptSemaphore } from "./scrypt_semaphore.ts";
-import { hash, timingSafeEqual } from "node:crypto";
 
 /** Comparisons, injected so that tests can count them. */
 export interface Matchers {

@@ -1,8 +1,52 @@
+import { InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { parseStoredHash, sameCost, type ScryptCost, type StoredHash } from "./stored_hash.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
-import { parsePasswordLine } from "./password_line.ts";
-import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
-import type { StoredHash } from "./stored_hash.ts";
+import type { KindInspection, KnownUser } from "../../config/kind.ts";
+import { inspectFile } from "../../model/regular_file.ts";
+
+type PasswordLine =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "entry"; readonly user: string; readonly hash: StoredHash; readonly dn: string }
+  /** Disabled user: on purpose by an empty hash, or by a mistake with `expected`. */
+  | { readonly kind: "disabled"; readonly user: string; readonly expected?: string }
+  | { readonly kind: "unusable"; readonly expected: string };
+
+/** Parses `username:hash:salt:DN` (specification 2.5, authentication.md 2.1); only the DN is trimmed. */
+export function parsePasswordLine(line: string): PasswordLine {
+  if (/^\s*(?:#|$)/.test(line)) return { kind: "nothing" };
+  const [user, hash, salt, ...rest] = line.split(":");
+  if (user === undefined || hash === undefined || salt === undefined || rest.length === 0) {
+    const missing = salt === undefined ? "all four fields" : "the distinguished name at the end";
+    const expected =
+      `expected username:hash:salt:DN: without ${missing} nobody can log in by this line, append what is missing ` +
+      "or let authserver passwd write the line";
+    return { kind: "unusable", expected };
+  }
+  if (user === "") return { kind: "unusable", expected: "expected a user name before the first colon" };
+  if (hash === "") return { kind: "disabled", user };
+  const stored = parseStoredHash({ hash, salt });
+  if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
+  const dn = rest.join(":").trim();
+  const diagnostic = nameDiagnostic(dn);
+  return diagnostic === undefined ? { kind: "entry", user, hash: stored, dn } : {
+    kind: "disabled",
+    user,
+    expected: `expected a distinguished name after the third colon: ${diagnostic}`,
+  };
+}
+
+/** Returns why a text is no user's DN. */
+export function nameDiagnostic(dn: string): string | undefined {
+  if (dn === "") return "it is empty";
+  try {
+    parseName(dn);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidName) return `${error.reason} (at its character ${error.position})`;
+    throw error;
+  }
+}
 
 /** Enabled user. */
 export interface PasswordEntry {
@@ -48,10 +92,32 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   return { entries, costs, diagnostics };
 }
 
-/** Adds the hash's cost unless there are too many. */
 function admitCost(costs: ScryptCost[], hash: StoredHash): boolean {
   if (hash.kind !== "scrypt" || costs.some((cost) => sameCost(cost, hash.cost))) return true;
   if (costs.length >= MAX_COSTS) return false;
   costs.push(hash.cost);
   return true;
+}
+
+/** Checks a password file and its mode for the operator. */
+export async function inspectPasswordFile(file: string): Promise<KindInspection> {
+  const users: KnownUser[] = [];
+  const diagnostics = await inspectFile(file, async (text) => {
+    const { entries, diagnostics } = await parsePasswordFile(text, file);
+    for (const [login, { dn }] of entries) users.push({ login, dn, file });
+    return diagnostics;
+  });
+  return { diagnostics: [...diagnostics, ...await inspectMode(file)], users };
+}
+
+async function inspectMode(file: string): Promise<readonly Diagnostic[]> {
+  const { mode } = await Deno.stat(file).catch(() => ({ mode: null }));
+  if (mode === null || (mode & 0o007) === 0) return [];
+  const found = `mode ${(mode & 0o777).toString(8).padStart(4, "0")}`;
+  return [{
+    severity: "warning",
+    file,
+    found,
+    expected: "holds secrets, expected no access for others (chmod o-rwx)",
+  }];
 }

@@ -34,7 +34,6 @@ interface DeviceRequest {
   readonly query: string; // token request in the form of a query
 }
 
-/** Approval by a signed-in user. */
 interface Approval {
   readonly identity: Identity;
   readonly role: string;
@@ -88,19 +87,16 @@ export class DeviceLogins {
   /** Returns the open request of a user code as typed. @throws {ERR_TOO_MANY_CODES | ERR_RECORD_STORE} */
   async find(typed: string, by: Identity): Promise<OpenRequest | undefined> {
     take(this.#guesses, canonicalDn(by.dn));
-    const code = userCodeIn(typed);
-    const found = code && await this.parts.records().get(USER_CODE, digestOf(code));
-    const key = found && keyIn(found.content);
-    return key === undefined ? undefined : await this.#read(key);
+    const open = await this.#open(typed);
+    return open && await this.#read(open.key);
   }
 
   /** Approves or denies a request; `false` if it is not open any more. @throws {ERR_RECORD_STORE} */
   async decide(typed: string, { identity, role }: Approval, isApproved: boolean): Promise<boolean> {
     const records = this.parts.records();
-    const code = userCodeIn(typed);
-    const found = code && await records.get(USER_CODE, digestOf(code));
-    const key = found && keyIn(found.content);
-    if (!found || key === undefined || !await records.remove(USER_CODE, found.key)) return false;
+    const open = await this.#open(typed);
+    if (open === undefined || !await records.remove(USER_CODE, open.userKey)) return false;
+    const { key } = open;
     const at = this.parts.clock();
     const { browser, ...kept } = identity;
     const content = isApproved ? { identity: kept, browser, role, at } : {};
@@ -136,6 +132,16 @@ export class DeviceLogins {
       : { kind: "approved", query: request.query, ...approval };
   }
 
+  /** Returns the keys of the request that a user code stands for. */
+  async #open(typed: string): Promise<{ readonly key: string; readonly userKey: string } | undefined> {
+    const code = userCodeIn(typed);
+    if (code === undefined) return undefined;
+    const userKey = digestOf(code);
+    const content = (await this.parts.records().get(USER_CODE, userKey))?.content;
+    const key = isJsonObject(content) ? content.key : undefined;
+    return typeof key === "string" ? { key, userKey } : undefined;
+  }
+
   async #read(key: string): Promise<OpenRequest | undefined> {
     const record = await this.parts.records().get(REQUEST, key);
     const { client, address, query } = isJsonObject(record?.content) ? record.content : {};
@@ -169,11 +175,6 @@ function userCodeIn(typed: string): string | undefined {
     return undefined;
   }
   return `${letters.slice(0, HALF)}-${letters.slice(HALF)}`;
-}
-
-function keyIn(content: unknown): string | undefined {
-  const key = isJsonObject(content) ? content.key : undefined;
-  return typeof key === "string" ? key : undefined;
 }
 
 function approvalIn(content: unknown): (Approval & { readonly at: number }) | undefined {

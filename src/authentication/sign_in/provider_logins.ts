@@ -173,7 +173,6 @@ export class ProviderLogins {
   }
 }
 
-/** Returns the browsers named in records. */
 function browsersIn(records: readonly KeptRecord[]): readonly EndedBrowser[] {
   return records.flatMap(({ content }) => {
     const { key, owner } = isJsonObject(content) ? content : {};

@@ -1,15 +1,194 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Stopwatch, stopwatch, unlessAborted } from "../../model/clock.ts";
-import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
-import type { AuthorizedKey } from "./authorized_keys.ts";
-import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
+import { authorityInLine, type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
+import { SingleFlight } from "../../model/single_flight.ts";
+import { FairSemaphore, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
+
+/** Logical server whose daemon reads users' `authorized_keys`. */
+export interface KeySource {
+  readonly server: string;
+  /** Returns the lines of a user's key files; empty for unknown users. @throws If the daemon is silent. */
+  keyLines(user: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** Cache times in milliseconds. */
+export interface KeyCacheTimes {
+  readonly updateMs: number; // lifetime of a user's keys
+  /** Lifetime for users without keys on any server. Default: 30 s, at most `updateMs`. */
+  readonly negativeMs?: number;
+  readonly errorMs?: number; // pause after a failure. Default: 5 s.
+  readonly deadlineMs?: number; // deadline of a lookup including its queue. Default: 10 s.
+  readonly graceMs?: number; // wait for a server if another has responded. Default: 500 ms.
+  readonly turnMs?: number; // time after which a running lookup blocks no others. Default: 1 s
+}
+
+/** Error without a current or earlier response. */
+class KeysUnknown extends Error {}
+
+interface Answer {
+  readonly keys: readonly AuthorizedKey[];
+  readonly at: number; // by the stopwatch
+}
+
+const MAX_KEYS = 100; // keys considered per user
+
+class ServerKeys {
+  /** Apart from users without keys, so that guessed names evict no real ones. */
+  readonly #known = new BoundedMap<string, Answer>(10_000);
+  readonly #empty = new BoundedMap<string, Answer>(10_000);
+  readonly #failed = new BoundedMap<string, number>(10_000); // end of the pause after a failure
+  readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
+  /** Few, since a daemon is single-threaded and exists for transfers. */
+  readonly #semaphore = new FairSemaphore({ atOnce: 2, waiting: 200, perKey: 8 });
+  readonly #times: Required<KeyCacheTimes>;
+  readonly #slow = new Set<string>(); // users with slow lookups
+  #reachable = true;
+
+  constructor(
+    readonly source: KeySource,
+    times: KeyCacheTimes,
+    readonly parts: { readonly elapsed: Stopwatch; readonly log: Logger; readonly closed: AbortSignal },
+  ) {
+    this.#times = {
+      negativeMs: 30_000,
+      errorMs: 5_000,
+      deadlineMs: 10_000,
+      graceMs: 500,
+      turnMs: 1_000,
+      ...times,
+    };
+  }
+
+  hasKeys(user: string): boolean {
+    return this.#known.get(user) !== undefined;
+  }
+
+  /** Returns fresh keys. @param elsewhere Whether another server has keys: then absence is cached as long. */
+  fresh(user: string, elsewhere: boolean): readonly AuthorizedKey[] | undefined {
+    const last = this.#known.get(user) ?? this.#empty.get(user);
+    if (last === undefined) return undefined;
+    const { updateMs, negativeMs } = this.#times;
+    const limit = elsewhere ? updateMs : Math.min(negativeMs, updateMs);
+    return this.parts.elapsed() - last.at < limit ? last.keys : undefined;
+  }
+
+  /** Looks up a user's keys; on failure the last ones stay valid for one interval. @throws {KeysUnknown} */
+  async ask(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+    const fallback = this.#fallback(user);
+    if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
+    // Per queue key, so that nobody waits in another's queue.
+    const answer = this.#lookups.join(
+      JSON.stringify([seeker.queueKey, user]),
+      (signal) => this.#lookUp(user, { ...seeker, signal }),
+      seeker.signal,
+    );
+    if (fallback === undefined) return await answer;
+    return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
+  }
+
+  /** Waits for a promise unless the user's lookup is slow. */
+  async inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
+    const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, this.#slow.has(user) ? 0 : this.#times.graceMs);
+    try {
+      return await Promise.race([promise, overdue]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #fallback(user: string): readonly AuthorizedKey[] | undefined {
+    const last = this.#known.get(user);
+    return last !== undefined && this.parts.elapsed() - last.at < 2 * this.#times.updateMs
+      ? last.keys
+      : undefined;
+  }
+
+  async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
+    const deadline = new AbortController();
+    const timer = setTimeout(
+      () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),
+      this.#times.deadlineMs,
+    );
+    const slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
+    const signal = AbortSignal.any([deadline.signal, this.parts.closed, seeker.signal]);
+    let asked = false;
+    try {
+      const { answer } = await this.#semaphore.run(() => {
+        asked = true;
+        return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
+      }, { ...seeker, signal });
+      const keys = this.#read(user, await answer);
+      this.#remember(user, keys);
+      return keys;
+    } catch (cause) {
+      seeker.signal.throwIfAborted();
+      // A lookup without a turn proves nothing about the daemon.
+      if (asked) this.#noteFailure(user, cause);
+      return this.#unknown(cause);
+    } finally {
+      clearTimeout(timer);
+      clearTimeout(slow);
+      this.#slow.delete(user);
+    }
+  }
+
+  /** Settles on the response or when it is slow, so that unreadable key files block nobody. */
+  async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#times.turnMs);
+    answer.then(() => resolve(), () => resolve());
+    await over;
+    clearTimeout(timer);
+    return { answer };
+  }
+
+  #noteFailure(user: string, cause: unknown): void {
+    this.#failed.set(user, this.parts.elapsed() + this.#times.errorMs);
+    if (this.#reachable && !this.parts.closed.aborted) {
+      this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
+    }
+    this.#reachable = false;
+  }
+
+  #remember(user: string, keys: readonly AuthorizedKey[]): void {
+    const [into, outOf] = keys.length > 0 ? [this.#known, this.#empty] : [this.#empty, this.#known];
+    into.set(user, { keys, at: this.parts.elapsed() });
+    outOf.delete(user);
+    this.#failed.delete(user);
+    if (!this.#reachable) {
+      this.parts.log.info("users' keys can be read again", { server: this.source.server });
+    }
+    this.#reachable = true;
+  }
+
+  #read(user: string, lines: readonly string[]): readonly AuthorizedKey[] {
+    const { server } = this.source;
+    const keys: AuthorizedKey[] = [];
+    for (const line of lines.slice(0, MAX_KEYS)) {
+      const parsed = parseKeyLine(line);
+      const issues = parsed.kind === "refused" ? authorityInLine(line) : undefined;
+      if (parsed.kind === "key") keys.push(parsed.key);
+      else if (issues !== undefined) keys.push({ publicKey: issues.publicKey, conditions: {}, issues });
+      else if (parsed.kind === "refused") {
+        this.parts.log.debug("key not used", { server, user, reason: parsed.reason });
+      }
+    }
+    if (lines.length > MAX_KEYS) this.parts.log.info("too many keys", { server, user, read: MAX_KEYS });
+    return keys;
+  }
+
+  #unknown(cause?: unknown): never {
+    throw new KeysUnknown(`no keys from server ${this.source.server}`, { cause });
+  }
+}
 
 interface Confirmation {
   readonly confirmed: readonly string[];
   readonly failed: readonly string[]; // servers without a response
 }
 
-/** Tests a server's keys for a match. */
 type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
 
 /** Keys from daemons by server, since accounts of the same name differ between servers. */

@@ -1,8 +1,23 @@
+import { escapeNameValue, ifName, InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
-import { InvalidName, parseName } from "../../model/distinguished_name.ts";
-import type { Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
-import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
+import { type AuthorizedKey, parseAuthorities, parseKeyLine } from "./authorized_keys.ts";
+import type { KindInspection, KnownUser } from "../../config/kind.ts";
+import type { KindConfig } from "../../config/service_config.ts";
+import { inspectFile, readRegularFile } from "../../model/regular_file.ts";
+import { readRevokedKeys } from "./certificate/revoked_keys.ts";
+import { UnusableKey } from "./public_key.ts";
+
+/** Fills a DN template: `%s` becomes the escaped user name. */
+export function nameFromTemplate(template: string, user: string): string {
+  return template.replaceAll("%s", () => escapeNameValue(user));
+}
+
+/** @throws {InvalidName} If the template makes no DN. */
+export function checkTemplate(template: string): void {
+  parseName(nameFromTemplate(template, "user"));
+}
 
 interface NamedKey extends AuthorizedKey {
   readonly dn: string;
@@ -40,7 +55,9 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
   if (first === last) return { user, expected: "expected user:key:DN" };
   const [keyLine, dn] = [line.slice(first + 1, last), line.slice(last + 1).trim()];
-  if (dn === "" || !isName(dn)) return { user, expected: "expected a DN behind the last colon" };
+  if (dn === "" || ifName(() => parseName(dn)) === undefined) {
+    return { user, expected: "expected a DN behind the last colon" };
+  }
   if (endsWithinName(keyLine)) return { user, expected: "expected a DN without colons" };
   const parsed = parseKeyLine(keyLine);
   switch (parsed.kind) {
@@ -58,12 +75,57 @@ function endsWithinName(keyLine: string): boolean {
   return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
 }
 
-function isName(text: string): boolean {
+interface InspectedKeys extends KindConfig {
+  readonly file: string | undefined;
+  readonly dnTemplate: string;
+  readonly certificateAuthorities: string | undefined;
+  readonly revokedKeys: string | undefined;
+}
+
+/** Checks keys, authorities, revocation list and template for the operator. */
+export async function inspectKeys(
+  { name, file, dnTemplate, certificateAuthorities, revokedKeys }: InspectedKeys,
+): Promise<KindInspection> {
+  const template = [
+    ...inspectTemplate(name, dnTemplate),
+    ...await inspectAuthorities(certificateAuthorities),
+    ...await inspectRevoked(revokedKeys),
+  ];
+  if (file === undefined) return { diagnostics: template };
+  const users: KnownUser[] = [];
+  const diagnostics = await inspectFile(file, async (text) => {
+    const { keys, diagnostics } = await parseKeysFile(text, file);
+    for (const named of keys.values()) users.push(...named.map(({ dn }) => ({ dn, file })));
+    return diagnostics;
+  });
+  return { diagnostics: [...template, ...diagnostics], users };
+}
+
+async function inspectAuthorities(file: string | undefined): Promise<readonly Diagnostic[]> {
+  if (file === undefined) return [];
+  return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).diagnostics);
+}
+
+/** A partly unreadable list keeps the service from starting. */
+async function inspectRevoked(file: string | undefined): Promise<readonly Diagnostic[]> {
+  if (file === undefined) return [];
   try {
-    parseName(text);
-    return true;
+    await readRevokedKeys(await readRegularFile(file));
+    return [];
   } catch (error) {
-    if (error instanceof InvalidName) return false;
-    throw error;
+    if (error instanceof InvalidFile) return error.diagnostics;
+    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
+    return []; // reported with other missing files
+  }
+}
+
+function inspectTemplate(method: string, template: string): readonly Diagnostic[] {
+  try {
+    checkTemplate(template);
+    return [];
+  } catch (error) {
+    if (!(error instanceof InvalidName)) throw error;
+    const key = `container.security.rest.authentication.${method}.dnTemplate`;
+    return [{ severity: "error", file: "configuration", key, found: template, expected: error.message }];
   }
 }

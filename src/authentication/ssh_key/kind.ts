@@ -82,33 +82,17 @@ export const sshKey = authenticatorKind({
   methods: { SSHKEY: "SSH key" },
   files: ({ file, certificateAuthorities, revokedKeys }) =>
     [file, certificateAuthorities, revokedKeys].filter((path) => path !== undefined),
-  inspect: async (config) => (await import("./inspect.ts")).inspectKeys(config),
-  async create(
-    {
-      name,
-      file,
-      dnTemplate,
-      useAuthorizedKeys,
-      updateIntervalSeconds,
-      legacyToken,
-      maxTokenLifetimeSeconds,
-      certificateAuthorities: authorities,
-      revokedKeys: revoked,
-      certificateIdentity: identity,
-      only,
-    },
-    { keySources, serverName, records, clock, log },
-  ) {
-    const made = await import("./ssh_key.ts");
-    return await made.sshKey({
-      name,
-      file,
-      dnTemplate,
-      sources: useAuthorizedKeys ? keySources : [],
-      times: { updateMs: updateIntervalSeconds * 1000 },
-      maxLifetime: maxTokenLifetimeSeconds,
-      legacyToken,
-      certificates: { authorities, revoked, identity, only: only !== undefined, records },
+  inspect: async (config) => (await import("./keys_file.ts")).inspectKeys(config),
+  async create(config, { keySources, serverName, records, clock, log }) {
+    const { sshKey } = await import("./ssh_key.ts");
+    const { certificateAuthorities: authorities, revokedKeys: revoked, certificateIdentity: identity } =
+      config;
+    return await sshKey({
+      ...config,
+      sources: config.useAuthorizedKeys ? keySources : [],
+      times: { updateMs: config.updateIntervalSeconds * 1000 },
+      maxLifetime: config.maxTokenLifetimeSeconds,
+      certificates: { authorities, revoked, identity, only: config.only !== undefined, records },
       serverName,
       clock,
       log,
@@ -116,7 +100,6 @@ export const sshKey = authenticatorKind({
   },
 });
 
-/** Requires a store for certificates, and keys for `only`. */
 function checkCertificates(
   { certificateAuthorities, certificateIdentity, only }: {
     readonly certificateAuthorities: string | undefined;

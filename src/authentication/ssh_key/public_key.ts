@@ -1,7 +1,76 @@
 import { Buffer } from "node:buffer";
-import { createHash, createPublicKey, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  verify,
+} from "node:crypto";
 import { MOST_RSA_BITS } from "../../model/trust/certificate_facts.ts";
-import { UnusableKey, WireReader } from "./wire_reader.ts";
+
+/** Reason why a key is unusable, for the operator; quotes nothing of it. */
+export class UnusableKey extends Error {}
+
+/** Reader of SSH wire values (RFC 4251, 5). @throws {UnusableKey} If a value is missing. */
+export class WireReader {
+  #at = 0;
+
+  constructor(readonly bytes: Buffer, readonly what = "key") {}
+
+  get position(): number {
+    return this.#at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.bytes.length;
+  }
+
+  byte(): number {
+    return this.#take(1)[0] ?? 0;
+  }
+
+  uint32(): number {
+    return this.#take(4).readUInt32BE();
+  }
+
+  uint64(): bigint {
+    return this.#take(8).readBigUInt64BE();
+  }
+
+  string(): Buffer {
+    return this.#take(this.uint32());
+  }
+
+  text(): string {
+    return this.string().toString("latin1");
+  }
+
+  nested(): WireReader {
+    return new WireReader(this.string(), this.what);
+  }
+
+  /** Reads a positive `mpint` without its leading zero. */
+  positiveInteger(): Buffer {
+    const bytes = this.string();
+    const [first = 0x80, second = 0] = bytes;
+    if (first >= 0x80 || (first === 0 && second < 0x80)) {
+      throw new UnusableKey("number is not in its one form");
+    }
+    return first === 0 ? bytes.subarray(1) : bytes;
+  }
+
+  expectEnd(): void {
+    if (!this.isAtEnd) throw new UnusableKey(`bytes follow the ${this.what}`);
+  }
+
+  #take(length: number): Buffer {
+    const start = this.#at;
+    if (length > this.bytes.length - start) throw new UnusableKey(`${this.what} is cut off`);
+    this.#at += length;
+    return this.bytes.subarray(start, this.#at);
+  }
+}
 
 /** User's public key. */
 export interface SshPublicKey {
@@ -96,5 +165,105 @@ export function readKey(type: SshKeyType, reader: WireReader): KeyObject {
     return createPublicKey({ key, format: "jwk" });
   } catch (cause) {
     throw new UnusableKey("key is not a valid one of its type", { cause });
+  }
+}
+
+/** Digest and field size by curve (RFC 5656, 6.2.1). */
+export const ECDSA = {
+  "ecdsa-sha2-nistp256": { hash: "sha256", size: 32 },
+  "ecdsa-sha2-nistp384": { hash: "sha384", size: 48 },
+  "ecdsa-sha2-nistp521": { hash: "sha512", size: 66 },
+} as const;
+
+type EcdsaType = keyof typeof ECDSA;
+
+/** RFC 8332, 3; without SHA-1 (`ssh-rsa`). */
+const RSA_HASHES: ReadonlyMap<string, string> = new Map([
+  ["rsa-sha2-256", "sha256"],
+  ["rsa-sha2-512", "sha512"],
+]);
+
+/** Verifies an SSH signature (RFC 4253, 6.6; RFC 5656, 3.1.2; RFC 8332; RFC 8709, 6) by a secure algorithm. */
+export function isWireSigned(signed: Uint8Array, signature: Buffer, key: SshPublicKey): boolean {
+  let algorithm: string;
+  let value: Buffer;
+  try {
+    const reader = new WireReader(signature, "signature");
+    [algorithm, value] = [reader.text(), reader.string()];
+    reader.expectEnd();
+  } catch (error) {
+    if (error instanceof UnusableKey) return false;
+    throw error;
+  }
+  if (key.type === "ssh-rsa") {
+    const hash = RSA_HASHES.get(algorithm);
+    return hash !== undefined && verify(hash, signed, key.key, value);
+  }
+  if (algorithm !== key.type) return false;
+  if (key.type === "ssh-ed25519") return value.length === 64 && verify(null, signed, key.key, value);
+  return isEcdsaSigned(signed, value, { type: key.type, key: key.key });
+}
+
+/** Verifies an ECDSA signature in SSH form (RFC 5656, 3.1.2). */
+export function isEcdsaSigned(
+  signed: Uint8Array,
+  signature: Buffer,
+  { type, key }: { readonly type: SshKeyType & EcdsaType; readonly key: KeyObject },
+): boolean {
+  const { hash, size } = ECDSA[type];
+  const plain = fromWire(signature, size);
+  return plain !== undefined && verify(hash, signed, { key, dsaEncoding: "ieee-p1363" }, plain);
+}
+
+function fromWire(signature: Buffer, size: number): Buffer | undefined {
+  try {
+    const reader = new WireReader(signature, "signature");
+    const plain = join(reader.string(), reader.string(), size);
+    reader.expectEnd();
+    return plain;
+  } catch (error) {
+    if (error instanceof UnusableKey) return undefined;
+    throw error;
+  }
+}
+
+function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
+  const field = (number: Buffer) => {
+    const digits = number[0] === 0 ? number.subarray(1) : number;
+    return digits.length > size ? undefined : Buffer.concat([Buffer.alloc(size - digits.length), digits]);
+  };
+  const [first, second] = [field(r), field(s)];
+  return first && second && Buffer.concat([first, second]);
+}
+
+const KEYS = new Map<SshKeyType, KeyObject>();
+
+/** Returns a public key without a private one, so that unknown users cost the same work as known ones. */
+export function nobodysKey(type: SshKeyType): KeyObject {
+  const key = KEYS.get(type) ?? makeKey(type);
+  KEYS.set(type, key);
+  return key;
+}
+
+function makeKey(type: SshKeyType): KeyObject {
+  switch (type) {
+    case "ssh-ed25519":
+      return generateKeyPairSync("ed25519").publicKey;
+    case "ecdsa-sha2-nistp256":
+      return generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
+    case "ecdsa-sha2-nistp384":
+      return generateKeyPairSync("ec", { namedCurve: "P-384" }).publicKey;
+    case "ecdsa-sha2-nistp521":
+      return generateKeyPairSync("ec", { namedCurve: "P-521" }).publicKey;
+    case "ssh-rsa": {
+      // Any odd 3072-bit number costs the same as a product of two primes.
+      const modulus = randomBytes(384);
+      modulus[0] = 0x80 | (modulus[0] ?? 0);
+      modulus[383] = 1 | (modulus[383] ?? 0);
+      return createPublicKey({
+        key: { kty: "RSA", e: "AQAB", n: modulus.toString("base64url") },
+        format: "jwk",
+      });
+    }
   }
 }

@@ -21,15 +21,18 @@ import {
   openCertifiedUsers,
 } from "./certificate/certified_users.ts";
 import { readRevokedKeys, type RevokedKeys } from "./certificate/revoked_keys.ts";
-import { checkTemplate, nameFromTemplate } from "./dn_template.ts";
-import { KeyDirectory } from "./key_directory.ts";
-import { KeyTrial, type Proof } from "./key_trial.ts";
-import { type KeysFile, parseKeysFile } from "./keys_file.ts";
-import { isLegacySignedBy, LegacyTokenUses, likelyKeyType, readLegacyToken } from "./legacy_token.ts";
-import { nobodysKey } from "./nobodys_key.ts";
-import type { SshKeyType, SshPublicKey } from "./public_key.ts";
-import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
-import { readSshToken } from "./token.ts";
+import { checkTemplate, type KeysFile, nameFromTemplate, parseKeysFile } from "./keys_file.ts";
+import { type KeyCacheTimes, KeyDirectory, type KeySource } from "./key_directory.ts";
+import {
+  isLegacySignedBy,
+  KeyTrial,
+  LegacyTokenUses,
+  likelyKeyType,
+  type Proof,
+  readLegacyToken,
+  readSshToken,
+} from "./key_trial.ts";
+import { nobodysKey, type SshKeyType, type SshPublicKey } from "./public_key.ts";
 
 /** Options of {@link sshKey}. */
 export interface SshKeyOptions {
@@ -87,20 +90,15 @@ interface Opened {
 class SshKeyAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
   readonly takesKeys = true;
-  readonly #directory: KeyDirectory;
   readonly #verifier = new TokenVerifier();
   readonly #legacyUses: LegacyTokenUses;
 
-  readonly file: WatchedFile<KeysFile> | undefined;
-  readonly certificates: CertifiedUsers | undefined;
-  readonly #revoked: WatchedFile<RevokedKeys> | undefined;
-
-  constructor(readonly options: SshKeyOptions, { file, revoked, certified, directory }: Opened) {
-    this.file = file;
-    this.#revoked = revoked;
-    this.certificates = certified;
-    this.#directory = directory;
+  constructor(readonly options: SshKeyOptions, readonly opened: Opened) {
     this.#legacyUses = new LegacyTokenUses(options.elapsed);
+  }
+
+  get certificates(): CertifiedUsers | undefined {
+    return this.opened.certified;
   }
 
   get name(): string {
@@ -124,7 +122,7 @@ class SshKeyAuthenticator implements Authenticator {
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
-    const trial = new KeyTrial(proof, clientAddress, this.options.clock(), this.#revoked?.current);
+    const trial = new KeyTrial(proof, clientAddress, this.options.clock(), this.opened.revoked?.current);
     return await this.#verify(trial, seekerOf(credentials, signal));
   }
 
@@ -137,17 +135,17 @@ class SshKeyAuthenticator implements Authenticator {
     const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
     if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };
     if (this.options.certificates?.only) return { kind: "gone" };
-    const fromFile = this.file?.current.keys.get(login);
+    const fromFile = this.opened.file?.current.keys.get(login);
     if (fromFile !== undefined) {
       return { kind: fromFile.some((key) => sameName(key.dn, dn) && counts(key)) ? "known" : "gone" };
     }
     if (!isUserAccount(login) || !sameName(nameFromTemplate(this.options.dnTemplate, login), dn)) {
       return { kind: "gone" };
     }
-    const { confirmed, failed } = await this.#directory.confirm(
+    const { confirmed, failed } = await this.opened.directory.confirm(
       login,
       async (keys) =>
-        keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
+        keys.some(counts) || (await this.certificates?.keysUnder(login, keys))?.some(counts) === true,
       { queueKey: `account status of ${login}`, known: true, signal }, // for a verified token
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
@@ -162,30 +160,30 @@ class SshKeyAuthenticator implements Authenticator {
     credential: string,
   ): boolean {
     return FINGERPRINTS.of(publicKey, login) === credential && this.options.clock() / 1000 < expires + 1 &&
-      this.#revoked?.current.revokesKey(publicKey) !== true;
+      this.opened.revoked?.current.revokesKey(publicKey) !== true;
   }
 
   #isNamedInFile(dn: string): boolean {
-    const users = [...this.file?.current.keys.values() ?? []];
+    const users = [...this.opened.file?.current.keys.values() ?? []];
     return users.some((keys) => keys.some((key) => sameName(key.dn, dn)));
   }
 
   namesOf(login: string): readonly string[] {
     if (!isUserAccount(login)) return [];
-    const fromFile = this.file?.current.keys.get(login);
+    const fromFile = this.opened.file?.current.keys.get(login);
     if (fromFile !== undefined) return [...new Set(fromFile.map(({ dn }) => dn))];
     return this.options.sources.length === 0 ? [] : [nameFromTemplate(this.options.dnTemplate, login)];
   }
 
   lists(login: string): boolean {
-    return this.file?.current.keys.has(login) === true || this.#directory.hasKeys(login);
+    return this.opened.file?.current.keys.has(login) === true || this.opened.directory.hasKeys(login);
   }
 
   close(): void {
-    this.file?.close();
+    this.opened.file?.close();
     this.certificates?.close();
-    this.#revoked?.close();
-    this.#directory.close();
+    this.opened.revoked?.close();
+    this.opened.directory.close();
   }
 
   async #verify(trial: KeyTrial, seeker: SemaphoreWaiter): Promise<AuthenticationResult> {
@@ -196,17 +194,17 @@ class SshKeyAuthenticator implements Authenticator {
       return this.#accept(trial, byCertificate, certified.identity);
     }
     if (this.options.certificates?.only) return await this.#httpError(trial, certified?.failure);
-    const fromFile = this.file?.current.keys.get(user);
+    const fromFile = this.opened.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
       if (key !== undefined) return this.#accept(trial, key, { dn: key.dn });
     } else {
       let key: AuthorizedKey | undefined;
-      const { confirmed, failed } = await this.#directory.confirm(
+      const { confirmed, failed } = await this.opened.directory.confirm(
         user,
         async (keys) => {
           const found = await trial.find(keys) ??
-            await trial.find(await this.certificates?.keysUnder(keys, trial) ?? []);
+            await trial.find(await this.certificates?.keysUnder(user, keys, trial) ?? []);
           key ??= found;
           return found !== undefined;
         },

@@ -102,7 +102,6 @@ function checkResponse(response: XmlElement, { requestId }: Expectation): void {
   if (code !== SUCCESS) throw new InvalidResponse(`the provider refused with ${code}`);
 }
 
-/** Refuses nested and misplaced signatures. */
 function checkSignatures(assertion: XmlElement): void {
   const inside = Array.from(assertion.tree()).filter((element) => element.is(SIGNATURE, "Signature"));
   if (inside.length > 1) throw new InvalidResponse("an assertion holds more than one signature");
@@ -291,14 +290,12 @@ class Assertion {
   }
 }
 
-/** Checks version, id and issue time. @throws {InvalidResponse} */
 function checkHead(element: XmlElement): void {
   element.requiredAttribute("ID");
   if (element.attribute("Version") !== "2.0") throw new InvalidResponse(`${element.name} is not of SAML 2.0`);
   parseInstant(element.requiredAttribute("IssueInstant"));
 }
 
-/** Reads an issuer. @throws {InvalidResponse} */
 function readIssuer(issuer: XmlElement): string {
   if ((issuer.attribute("Format") ?? NAME_FORMAT_ENTITY) !== NAME_FORMAT_ENTITY) {
     throw new InvalidResponse("the issuer is no entity");

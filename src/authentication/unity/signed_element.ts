@@ -171,7 +171,6 @@ export function mayUse(certificate: X509Certificate, { keyType }: SignatureMetho
     : CURVES.has(asymmetricKeyDetails?.namedCurve);
 }
 
-/** Returns digest classes for the signature library. */
 function digestClasses() {
   return Object.fromEntries(
     Array.from(DIGEST_METHODS, ([uri, hash]) => [

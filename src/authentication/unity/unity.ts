@@ -3,13 +3,13 @@ import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
-import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
-import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import { tokenForProvider } from "../parse_credentials.ts";
 import { refusalIn } from "../provider_answers.ts";
 import { InvalidToken, readForeignToken } from "../signed_token.ts";
@@ -42,13 +42,11 @@ export interface UnityParts {
   readonly anchors: () => readonly string[]; // current trust anchors, PEM, for signatures without `validate`
 }
 
-/** Credentials to forward. */
 interface PassedOn {
   readonly key: readonly string[];
   readonly authorization: string; // `Authorization` header
 }
 
-/** Returns user name and password to forward, or a result. */
 function passPassword({ authorization }: Credentials): PassedOn | AuthenticationResult {
   if (authorization.kind !== "basic") return { kind: "skipped" };
   const { user } = authorization;
@@ -59,7 +57,6 @@ function passPassword({ authorization }: Credentials): PassedOn | Authentication
   return { key: [user, password], authorization: `Basic ${encoded}` };
 }
 
-/** Returns a bearer token to forward, or a result. */
 function passToken(credentials: Credentials): PassedOn | AuthenticationResult {
   const token = tokenForProvider(credentials, { bound: false });
   return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
@@ -79,7 +76,7 @@ export class Unity implements Authenticator {
   readonly #log: Logger;
   readonly #assignments: Assignments;
   readonly #remote: RemoteHttp;
-  readonly #cache: CredentialCache<AuthenticationResult>;
+  readonly #cache: AnswerCache<AuthenticationResult>;
 
   /** @throws {InvalidFile} For an invalid expression. */
   constructor(config: UnityConfig, parts: UnityParts) {
@@ -98,7 +95,7 @@ export class Unity implements Authenticator {
       elapsed: parts.elapsed,
       log: this.#log,
     });
-    this.#cache = new CredentialCache(parts);
+    this.#cache = new AnswerCache(parts);
     if (!config.validate) {
       this.#log.warn(
         "SIGNATURES OF ASSERTIONS ARE NOT REQUIRED (validate=false): only TLS vouches for the users",

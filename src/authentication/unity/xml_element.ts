@@ -50,7 +50,6 @@ function atMost(found: number, most: number, who: string, what: string): void {
   if (found > most) throw new InvalidResponse(`${who} more than ${most} ${what}`);
 }
 
-/** Names the construct that begins with `<!`. */
 function kindOf(text: string, at: number): string {
   if (text.startsWith("<!--", at)) return text.includes("<!DOCTYPE", at) ? "document type" : "comment";
   return text.startsWith("<![CDATA[", at) ? "CDATA section" : "document type";
@@ -89,7 +88,6 @@ export class XmlElement {
     return this.namespace === namespace && this.name === name;
   }
 
-  /** Returns an attribute without prefix. */
   attribute(name: string): string | undefined {
     return this.node.hasAttribute(name) ? this.node.getAttribute(name) ?? undefined : undefined;
   }
@@ -108,7 +106,6 @@ export class XmlElement {
     return this.children.filter((child) => child.is(namespace, name));
   }
 
-  /** Returns the only child of this name. @throws {InvalidResponse} */
   one(namespace: string, name: string): XmlElement {
     const [first, second] = this.all(namespace, name);
     if (first === undefined || second !== undefined) {
@@ -117,7 +114,6 @@ export class XmlElement {
     return first;
   }
 
-  /** Iterates over this element and its descendants. */
   *tree(): Iterable<XmlElement> {
     yield this;
     for (const child of this.children) yield* child.tree();

@@ -1,7 +1,7 @@
 import type { KindInspection, KnownUser, WrittenName } from "../../config/kind.ts";
 import type { AssignmentsConfig } from "../../config/read_assignments.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
@@ -129,10 +129,5 @@ function namesInOtherOrder(known: readonly string[], written: readonly WrittenNa
 }
 
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
-  try {
-    return [{ form: canonicalDn(text), reversed: reversedForm(text) }];
-  } catch (error) {
-    if (error instanceof InvalidName) return [];
-    throw error;
-  }
+  return ifName(() => [{ form: canonicalDn(text), reversed: reversedForm(text) }]) ?? [];
 }

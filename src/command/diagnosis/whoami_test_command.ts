@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
-import { InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { ifName, parseName } from "../../model/distinguished_name.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
@@ -144,7 +144,7 @@ async function credentialsOf(
       return { authorization: `Bearer ${token}` };
     }
     case "none":
-      return isName(user) ? { dn: user } : { login: user };
+      return (ifName(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
   }
 }
 
@@ -184,15 +184,6 @@ async function secret(question: string, io: CommandIo): Promise<string> {
 async function firstLine(io: CommandIo): Promise<string> {
   const [line = ""] = (await io.readInput()).split(/\r?\n/);
   return line;
-}
-
-function isName(text: string): boolean {
-  try {
-    return parseName(text).length > 0;
-  } catch (error) {
-    if (error instanceof InvalidName) return false;
-    throw error;
-  }
 }
 
 /** Converts maps for JSON. */

@@ -1,8 +1,12 @@
 import { dirname, join } from "node:path";
-import { md5Digest, randomSalt } from "../../authentication/password/md5_hash.ts";
-import { nameDiagnostic, parsePasswordLine } from "../../authentication/password/password_line.ts";
-import { hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
-import { matchesStored, type StoredHash } from "../../authentication/password/stored_hash.ts";
+import {
+  hashWithScrypt,
+  matchesStored,
+  md5Digest,
+  randomSalt,
+  type StoredHash,
+} from "../../authentication/password/stored_hash.ts";
+import { nameDiagnostic, parsePasswordLine } from "../../authentication/password/password_table.ts";
 import {
   type Command,
   CommandFailed,

@@ -1,7 +1,9 @@
 import { dirname } from "node:path";
-import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
+import { withKinds } from "../../config/kind.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
+import { Recorder } from "../../notify/recorder.ts";
+import { KINDS } from "../../service/kinds.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed } from "../command.ts";
@@ -21,17 +23,22 @@ export async function withShareDatabase<T>(
   work: (database: ShareDatabase) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
-  // Imported on use: the serving process loads all commands.
-  const { config, servers, directory } = await readSharing(given);
-  if (config.sharing.database !== undefined) {
-    return await withShared(config, config.sharing.database, servers, work);
+  const { file: main, config } = await usableConfiguration(given);
+  const { servers, directory = "", database } = config.sharing;
+  if ((directory === "" && database === undefined) || servers.length === 0) {
+    throw new CommandFailed(`${main} has no sharing: expected share.servers and persistence.directory`);
   }
+  // Imported on use: the serving process loads all commands.
   const { SHARE_DATABASE } = await import("../../sharing/store/schema.ts");
-  const { openShareStore } = await import("../../sharing/store/share_store.ts");
+  const { openShareStore, ShareStore } = await import("../../sharing/store/share_store.ts");
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
-    await checkOwner(file, directory, create);
-    const store = openShareStore(file, Date.now);
+    if (database === undefined) await checkOwner(file, directory, create);
+    // The running service delivers what this records.
+    const recorder = new Recorder(await withKinds(config.notifications, KINDS.destinations));
+    const store = database === undefined
+      ? openShareStore(file, Date.now, undefined, recorder)
+      : new ShareStore(await openSharedDatabase(config, database), recorder);
     try {
       return await work({ administration: new ShareAdministration(store, Date.now), servers });
     } finally {
@@ -40,39 +47,6 @@ export async function withShareDatabase<T>(
   } catch (error) {
     throw explained(error, file);
   }
-}
-
-async function withShared<T>(
-  config: ServiceConfig,
-  chosen: DatabaseConfig,
-  servers: readonly string[],
-  work: (database: ShareDatabase) => Promise<T>,
-): Promise<T> {
-  const { ShareStore } = await import("../../sharing/store/share_store.ts");
-  const store = new ShareStore(await openSharedDatabase(config, chosen));
-  try {
-    return await work({ administration: new ShareAdministration(store, Date.now), servers });
-  } catch (error) {
-    if (error instanceof HttpError && error.code === "ERR_SHARE_STORE") {
-      throw new CommandFailed(error.message, { cause: error }); // the operator may know why
-    }
-    throw explained(error, "");
-  } finally {
-    store.close();
-  }
-}
-
-async function readSharing(
-  given: Pick<Given<"config", never>, "text">,
-): Promise<
-  { readonly config: ServiceConfig; readonly servers: readonly string[]; readonly directory: string }
-> {
-  const { file, config } = await usableConfiguration(given);
-  const { servers, directory = "", database } = config.sharing;
-  if ((directory === "" && database === undefined) || servers.length === 0) {
-    throw new CommandFailed(`${file} has no sharing: expected share.servers and persistence.directory`);
-  }
-  return { config, servers, directory };
 }
 
 /** Files that SQLite creates for another account would lock out the service. */
@@ -94,7 +68,11 @@ async function checkOwner(file: string, directory: string, create: boolean): Pro
 }
 
 function explained(error: unknown, file: string): unknown {
-  if (error instanceof HttpError) return new CommandFailed(error.publicMessage, { cause: error });
+  if (error instanceof HttpError) {
+    // The operator may know why a store fails; the public text of other errors suffices.
+    const text = error.code === "ERR_SHARE_STORE" ? error.message : error.publicMessage;
+    return new CommandFailed(text, { cause: error });
+  }
   const isForUser = [AdministrationError, UnknownDatabase, Deno.errors.PermissionDenied]
     .some((kind) => error instanceof kind);
   if (error instanceof Error && isForUser) return new CommandFailed(error.message, { cause: error });

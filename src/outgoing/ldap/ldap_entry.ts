@@ -1,6 +1,6 @@
 import type { SearchEntry } from "ldapts";
 import { fillName } from "../../model/name_template.ts";
-import { InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { ifName, parseName } from "../../model/distinguished_name.ts";
 
 /** Entry with its texts by attribute, as the server spells the names; other values are left out. */
 export interface LdapEntry {
@@ -37,17 +37,14 @@ export function nameOf(entry: LdapEntry, template: string | undefined): string |
 
 /** Returns the value in a name at the place of the template's first attribute; see {@link nameOf} for the reverse. */
 export function userInName(dn: string, template: string): string | undefined {
-  try {
+  return ifName(() => {
     const [parts, named] = [parseName(template), parseName(dn)];
     const place = parts.findIndex(([part]) =>
       part?.value.kind === "text" && /^%[^%]+%$/.test(part.value.text)
     );
     const value = named[place]?.[0]?.value;
     return value?.kind === "text" && parts.length === named.length ? value.text : undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return undefined;
-    throw error;
-  }
+  });
 }
 
 /** Attributes that say whether an account is locked or expired, and when its password was changed. */
@@ -108,10 +105,6 @@ export function passwordChange(entry: LdapEntry): string | undefined {
 
 /** Returns the values of a name's first part, such as the `cn` of a group. */
 export function firstValueInName(dn: string): readonly string[] {
-  try {
-    return parseName(dn)[0]?.flatMap(({ value }) => value.kind === "text" ? [value.text] : []) ?? [];
-  } catch (error) {
-    if (error instanceof InvalidName) return [];
-    throw error;
-  }
+  const [part = []] = ifName(() => parseName(dn)) ?? [];
+  return part.flatMap(({ value }) => value.kind === "text" ? [value.text] : []);
 }

@@ -8,9 +8,11 @@ import {
   secretText,
   text,
 } from "../../config/key.ts";
-import type { Place } from "../../config/kind.ts";
+import type { Place, Remote } from "../../config/kind.ts";
 import type { Origin } from "../../config/service_config.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
+import { pemBlocks } from "../../config/tls/certificates.ts";
+import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 
 /** Keys of both LDAP kinds. */
 export const LDAP_KEYS = {
@@ -92,4 +94,26 @@ export function readLdap<T extends Infer<typeof LDAP_KEYS>>(
 /** Returns the files that the connection reads. */
 export function ldapFiles({ truststore }: LdapConfig): readonly string[] {
   return truststore === undefined ? [] : [truststore];
+}
+
+/** Ports of RFC 4516 and of LDAP over TLS. */
+const PORTS = { "ldap:": 389, "ldaps:": 636 };
+
+/** Describes a server: TLS from the start with `ldaps`, by StartTLS with `ldap`, never without. */
+export function ldapRemote(address: string, { truststore }: Pick<LdapConfig, "truststore">): Remote {
+  const startsTls = new URL(address).protocol === "ldap:";
+  return {
+    address,
+    defaultPort: startsTls ? PORTS["ldap:"] : PORTS["ldaps:"],
+    shownAs: "LDAP",
+    showCertificate: false,
+    anchors: async () => {
+      if (truststore === undefined) return undefined;
+      const text = utf8Text(await readRegularFile(truststore), truststore);
+      return [...pemBlocks(text)].filter(({ label }) => label === "CERTIFICATE").map(({ text }) => text);
+    },
+    beforeTls: startsTls
+      ? async (connection) => (await import("./ldap_connection.ts")).LdapConnection.startTls(connection)
+      : undefined,
+  };
 }

@@ -1,6 +1,5 @@
 import { NEVER, type ProbedRemote } from "../probed_kind.ts";
-import type { LdapConfig } from "./ldap_keys.ts";
-import { ldapRemote } from "./ldap_remote.ts";
+import { type LdapConfig, ldapRemote } from "./ldap_keys.ts";
 
 const ASKER = { queueKey: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
 

@@ -19,7 +19,8 @@ interface ShareRestrictions {
 
 /** Suggestions for the recipient. */
 interface Suggestions {
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | undefined;
+  readonly mail?: string | undefined; // address that can get mail
   readonly people?: readonly { readonly name: string }[] | undefined; // absent if people are not found by name
 }
 
@@ -30,7 +31,7 @@ const MOST_SUGGESTED = 500;
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
-  { groups = [], people }: Suggestions = {},
+  { groups = [], people, mail }: Suggestions = {},
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
   return markup`<p><label for="path">${SAYS.path}</label>
@@ -61,7 +62,8 @@ ${
 <input id="files" name="files" type="number" min="1" max="1000000" inputmode="numeric" aria-describedby="drop-help"></p>
 <p><label for="mebibytes">${SAYS.maxMebibytes}</label>
 <input id="mebibytes" name="mebibytes" type="number" min="1" max="1000000000" inputmode="numeric" aria-describedby="drop-help"></p>
-<p id="drop-help" class="quiet">${SAYS.dropHelp}</p>`
+<p id="drop-help" class="quiet">${SAYS.dropHelp}</p>
+${mail !== undefined && notifyField(mail, false)}`
   }
 <p><label for="link-password">${SAYS.password}</label>
 <input id="link-password" name="password" type="password" autocomplete="new-password" maxlength="200" aria-describedby="password-help"></p>
@@ -69,10 +71,17 @@ ${
 </details>`;
 }
 
-/** Returns the form fields of a change. */
+function notifyField(mail: string, isOn: boolean): Content {
+  return markup`<p><label class="check"><input type="checkbox" name="notify"${isOn && markup` checked`}> ${
+    SAYS.notify.with({ address: mail })
+  }</label></p>`;
+}
+
+/** Returns the form fields of a change. @param mail Address that can get mail. */
 export function changeFields(
-  { note = "", password }: Pick<Share, "note" | "password">,
+  { note = "", password, mail: present }: Pick<Share, "note" | "password" | "mail">,
   maxLifetimeSeconds: number,
+  mail = present,
 ): Content {
   return markup`${lifetimeField(maxLifetimeSeconds, SAYS.keepLifetime)}
 <p><label for="note">${SAYS.note}</label>
@@ -83,6 +92,10 @@ export function changeFields(
 ${
     password !== undefined &&
     markup`<p><label class="check"><input type="checkbox" name="open"> ${SAYS.noPassword}</label></p>`
+  }
+${
+    mail !== undefined &&
+    markup`<input type="hidden" name="asked" value="notify">${notifyField(mail, present !== undefined)}`
   }`;
 }
 
@@ -92,6 +105,7 @@ export function shareChange(form: Form): Readonly<Record<string, unknown>> {
     lifetime: form.get("days") ? lifetimeIn(form) : undefined,
     note: form.get("note"),
     password: form.has("open") ? "" : form.get("password") || undefined,
+    notify: form.has("asked") ? form.has("notify") : undefined,
   };
 }
 
@@ -128,6 +142,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
     maxBytes: mebibytes === undefined ? undefined : Number(mebibytes) * 1024 * 1024,
     password: given("password"),
     note: given("note"),
+    notify: form.has("notify"),
   };
 }
 

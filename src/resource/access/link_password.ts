@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { seekerOf } from "../../authentication/asker_of.ts";
-import { matchesScrypt, parseScrypt } from "../../authentication/password/scrypt_hash.ts";
+import { matchesScrypt, parseScrypt } from "../../authentication/password/stored_hash.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { sameSecret, type Secret } from "../../model/secret.ts";
 import { httpError } from "../../model/http_error.ts";

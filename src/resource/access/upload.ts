@@ -49,7 +49,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
         bytes = total;
       },
     });
-    await use.finish({ bytes, complete: true });
+    await use.finish({ bytes, complete: true, arrived: true });
     return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
     await (begun ? use.finish({ bytes, complete: false }) : use.giveBack());

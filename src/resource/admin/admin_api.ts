@@ -7,11 +7,12 @@ import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { HttpError, isHttpError } from "../../model/http_error.ts";
+import type { Notifications } from "../../notify/notifications.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import type { AccountReport } from "./account_report.ts";
 import {
@@ -22,7 +23,7 @@ import {
   type CoreStatus,
 } from "./admin_request.ts";
 import { accountStatusOf } from "../../authentication/account_status.ts";
-import { canonicalDn, InvalidName, reversedForm } from "../../model/distinguished_name.ts";
+import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_name.ts";
 
 const MOST_BANS = 1000;
 const MOST_FAILURES = 50;
@@ -45,6 +46,7 @@ interface AdminApiParts {
   } | undefined;
   /** Absent: bans end with the process. */
   readonly storedBans: Pick<SharedThrottling, "ban" | "lift"> | undefined;
+  readonly notifications: Pick<Notifications, "ban"> | undefined;
   /** Publishes bans to other cores. */
   readonly publish: (
     update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
@@ -124,7 +126,7 @@ export class AdminApi {
 
   /** Bans a user, an address, or both together, in all instances, and signs out a banned user's browsers. */
   async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
-    const { clock, throttle: { memory }, storedBans, cluster, signIns, publish } = this.parts;
+    const { clock, throttle: { memory }, storedBans, cluster, signIns, publish, notifications } = this.parts;
     const { user, address } = whom;
     const { names, reversed } = user === undefined
       ? { names: undefined, reversed: undefined }
@@ -140,6 +142,7 @@ export class AdminApi {
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
     const until = iso(end);
+    notifications?.ban("ban.created", { user, address, until });
     return {
       result: { until, names, reversed, unaware, stored },
       change: { event: "ban", facts: { user, address, until }, seconds },
@@ -154,6 +157,7 @@ export class AdminApi {
     if (cluster === undefined) publish({ throttling: { asOf: memory.steady(), lifted: [subject] } });
     if (lifted === 0) return { result: { lifted } };
     const { user, address } = subject;
+    this.parts.notifications?.ban("ban.lifted", { user, address });
     return { result: { lifted }, change: { event: "lift", facts: { user, address }, lifted } };
   }
 
@@ -219,8 +223,8 @@ export async function knownNames(user: string, parts: {
   const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
     canonicalDn,
   );
-  const form = formOf(user);
-  if (form === undefined) return { names };
+  const form = ifName(() => canonicalDn(user));
+  if (!form) return { names };
   const reversed = reversedForm(user);
   const isKnown = async (dn: string) => {
     const { signal } = new AbortController();
@@ -239,15 +243,6 @@ async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
     return await answer;
   } catch (error) {
     if (error instanceof HttpError) return false;
-    throw error;
-  }
-}
-
-function formOf(text: string): string | undefined {
-  try {
-    return canonicalDn(text) || undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return undefined;
     throw error;
   }
 }

@@ -8,7 +8,7 @@ import { membersOf, readJson, text } from "../request_body.ts";
 import { parseServerAddress, type ServerFacts, statusText } from "../server_facts.ts";
 import type { ServiceFacts } from "../service_section.ts";
 import { jsonResponse } from "../text_response.ts";
-import { parsePreferences } from "../../attributes/preferences.ts";
+import { parsePreferences } from "../../attributes/user_attributes.ts";
 import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";

@@ -1,4 +1,4 @@
-import { formatScrypt, hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
+import { formatScrypt, hashWithScrypt } from "../../authentication/password/stored_hash.ts";
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
@@ -13,6 +13,7 @@ import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
@@ -62,6 +63,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     note: fields.note,
     password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
+    mail: fields.notify ? mailFor(call, server.name, fields.access, parts) : undefined,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({

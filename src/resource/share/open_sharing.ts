@@ -1,6 +1,7 @@
-import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
+import { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
@@ -18,13 +19,14 @@ import { ShareOwners } from "./share_owners.ts";
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
 /** Parts that this module makes of the other options. */
-type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses";
+type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses" | "mails";
 
 interface SharingOptions extends Omit<SharingParts, Made> {
   readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly recorder?: Recorder | undefined;
   readonly sinks: Sinks;
   readonly log: Logger;
 }
@@ -36,11 +38,11 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { place, marks, attributes, accountStatus, sinks, log, ...given } = options;
+  const { place, marks, attributes, accountStatus, recorder, sinks, log, ...given } = options;
   const { clock } = given;
   const store = typeof place === "object"
-    ? new ShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
+    ? new ShareStore(place, recorder)
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"), recorder);
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
@@ -56,6 +58,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
     uses: sinks.of("share-uses"),
+    mails: recorder?.has("mail") ?? false,
   };
   const timer = setInterval(() => {
     purge();

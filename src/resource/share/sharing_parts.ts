@@ -1,4 +1,4 @@
-import type { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
+import type { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -47,5 +47,6 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly uses: Sink; // records of uses that ended
+  readonly mails: boolean; // whether owners can have mail about files that arrived
   readonly clock: Clock;
 }

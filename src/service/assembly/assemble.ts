@@ -1,11 +1,12 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
-import { createAttributes } from "../../attributes/registry.ts";
+import { createAttributes } from "../../attributes/attribute_chain.ts";
 import { acceptedLogins } from "../../authentication/accepted_logins.ts";
 import { DeviceLogins } from "../../authentication/sign_in/device_logins.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
+import { describeFailure } from "../../daemon/exchange.ts";
 import { Sinks } from "../../logging/sink.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
@@ -28,6 +29,7 @@ import { openDaemons, openServers } from "./open_servers.ts";
 import { openFiles } from "./open_files.ts";
 import { openDatabase } from "./open_database.ts";
 import type { Cluster } from "./open_cluster.ts";
+import type { NotifyingParts } from "./open_notifications.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -107,7 +109,7 @@ async function open(
   const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const shared = await openShared(opening);
+  const shared = await openShared(opening, { kinds, outgoing, externalUrl });
   const { sharedClock, cluster } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
@@ -193,9 +195,12 @@ function adoptLogins(
 }
 
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
-async function openShared(opening: Opening) {
+async function openShared(opening: Opening, parts: NotifyingParts) {
   const { config: { sharing }, state, clock, readOnly, publish } = opening;
   const database = await openDatabase(opening);
+  const notifications = readOnly || opening.config.notifications.length === 0
+    ? undefined
+    : await (await import("./open_notifications.ts")).openNotifications(opening, { ...parts, database });
   // Imported on use, as everything that only stored or shared state needs.
   const stored = sharing.database === undefined && sharing.directory === undefined
     ? undefined
@@ -206,12 +211,15 @@ async function openShared(opening: Opening) {
   const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(opening));
   const daemons = new Daemons({
     known: state?.daemons,
-    learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
+    learned: (address, known) => {
+      publish({ daemons: new Map([[address, known]]) });
+      notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
+    },
     clusterMembers: cluster?.clusterMembers,
   });
   const ownProofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const proofs = cluster === undefined ? ownProofs : cluster.shared(ownProofs);
-  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs };
+  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs, notifications };
 }
 
 type Shared = Awaited<ReturnType<typeof openShared>>;

@@ -2,13 +2,9 @@ import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { throttleLogin } from "../../throttling/throttle_login.ts";
-import type { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
 import type { DavParts } from "../../resource/dav/dav.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { OpenSharing } from "../../resource/share/open_sharing.ts";
@@ -16,15 +12,9 @@ import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import type { SharedMarks } from "../../store/shared_marks.ts";
+import type { Recorder } from "../../notify/recorder.ts";
 import type { RequestObserver } from "../request_observer.ts";
-
-/** What every part is opened with. */
-interface Opening {
-  readonly config: ServiceConfig;
-  readonly sinks: Sinks;
-  readonly log: Logger;
-  readonly keep: <T extends { close(): void }>(part: T) => T;
-}
+import type { Opening } from "./service_options.ts";
 
 interface FilesParts {
   readonly database: Database | undefined;
@@ -38,6 +28,7 @@ interface FilesParts {
   readonly anyRecords: () => RecordStore;
   readonly observer: RequestObserver;
   readonly people: SharingParts["people"];
+  readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
 type Common = Pick<SharingParts, "servers" | "sessions" | "watch" | "transferred" | "clock">;
@@ -80,7 +71,7 @@ async function openSessions(
 async function openDataSharing(
   { config: { sharing, features }, sinks, log, keep }: Opening,
   common: Common,
-  { attributes, throttle, database, cluster, accountStatus, chain, people }: FilesParts,
+  { attributes, throttle, database, cluster, accountStatus, chain, notifications, people }: FilesParts,
 ): Promise<OpenSharing | undefined> {
   const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
   const place = database ?? directory;
@@ -92,6 +83,7 @@ async function openDataSharing(
     people,
     place,
     marks: cluster?.marks,
+    recorder: notifications?.recorder,
     allowWriteAccess,
     maxLifetimeSeconds,
     maxPerUser,

@@ -3,10 +3,14 @@ import type { OutgoingConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { ConnectionRules } from "../../outgoing/connect_tls.ts";
 import type { HttpsClient } from "../../outgoing/https_client.ts";
-import type { HttpsTrust } from "../../outgoing/https_trust.ts";
-import type { TlsConnection } from "../../outgoing/open_tls.ts";
-import type { Outgoing, TlsRemote } from "../../outgoing/outgoing.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import type { HttpsTrust, TlsConnection } from "../../outgoing/open_tls.ts";
+import type {
+  Outgoing,
+  OutgoingHttp,
+  OutgoingRequest,
+  OutgoingResponse,
+  TlsRemote,
+} from "../../outgoing/outgoing.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 /** HTTPS client that is imported once a part asks for it: most services reach no other system. */
@@ -49,10 +53,10 @@ export class OutgoingClients implements Outgoing {
     return await connectTls(remote, await this.#rulesFor(remote), signal);
   }
 
-  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips `http://`. */
+  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips what is not encrypted. */
   async probeCertificate(remote: Remote): Promise<number | "verified" | undefined> {
-    if (new URL(remote.address).protocol === "http:") return undefined;
-    const { probeCertificate } = await import("../../outgoing/probe_certificate.ts");
+    if (remote.plain || new URL(remote.address).protocol === "http:") return undefined;
+    const { probeCertificate } = await import("../../outgoing/connect_tls.ts");
     return await probeCertificate(remote, await this.#rulesFor(remote));
   }
 

@@ -5,7 +5,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { KnownDaemons } from "../../daemon/daemons.ts";
 import type { SeenMark } from "../../model/replay_cache.ts";
-import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../../throttling/memory.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 /** Identity of an instance. */

@@ -11,7 +11,7 @@ import {
 
 /** Returns the columns of the terms; a one-time share has one use left unless it was used. */
 export function termColumns(
-  { path, access, expires, oneTime, usesLeft, sources, note, password, quota, targetName }: ShareTerms,
+  { path, access, expires, oneTime, usesLeft, sources, note, password, quota, targetName, mail }: ShareTerms,
 ): Values {
   const left = oneTime && usesLeft !== 0 ? 1 : usesLeft ?? null;
   return {
@@ -27,6 +27,7 @@ export function termColumns(
     quotaFiles: quota?.files ?? null,
     quotaBytes: quota?.bytes ?? null,
     targetName: targetName ?? null,
+    mail: mail ?? null,
   };
 }
 
@@ -90,6 +91,7 @@ export function toShare(row: Row): Share {
     password: textOrNone(row, "password"),
     quota: toQuota(row),
     targetName: textOrNone(row, "target_name"),
+    mail: textOrNone(row, "mail"),
     received: number(row, "received_files") === 0
       ? undefined
       : { files: number(row, "received_files"), bytes: number(row, "received_bytes") },

@@ -5,6 +5,7 @@ import {
   INSTANCE_TABLES,
   KNOWN_LOGIN_TOLD,
   MARK_TABLES,
+  NOTIFICATION_TABLES,
   ORDERS_BY_END,
   RESERVATION_TABLES,
   REVOCATION_ORDER,
@@ -152,6 +153,10 @@ const STEPS: readonly Step[] = [{
    ${REVOCATION_ORDER}`,
 }, {
   worksWith: 5,
+  sql: `ALTER TABLE share ADD COLUMN mail text;
+   ${NOTIFICATION_TABLES}`,
+}, {
+  worksWith: 6,
   sql: "ALTER TABLE share ADD COLUMN target_name text;",
 }];
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { fileAttributeSource } from "../../../src/attributes/file/file_attribute_source.ts";
-import type { Matching } from "../../../src/attributes/file/map_index.ts";
+import { fileAttributeSource, type Matching } from "../../../src/attributes/file/file_attribute_source.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import { escapeNameValue } from "../../../src/model/distinguished_name.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { LinearPattern } from "../../../src/attributes/file/linear_pattern.ts";
-import { InvalidPattern } from "../../../src/attributes/file/pattern_syntax.ts";
+import { InvalidPattern, LinearPattern } from "../../../src/attributes/file/linear_pattern.ts";
 import { processorTime } from "../../model/processor_time.ts";
 
 const MATCHES: readonly (readonly [pattern: string, text: string, matches: boolean])[] = [

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { attributesOfEntry, type MapEntry } from "../../../src/attributes/file/map_entry.ts";
 import {
+  attributesOfEntry,
+  type MapEntry,
   type MapFormat,
   MAX_MAP_LENGTH,
   readMapEntry,

@@ -1,6 +1,6 @@
 import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import type { Credential } from "../../pki/authority.ts";
-import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
+import type { OutgoingHttp } from "../../../src/outgoing/outgoing.ts";
 
 /** A user as an XUUDB has it; lists joined with `:`. */
 export interface XuudbUser {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { JSON_FORM, SOAP_FORM } from "../../../src/attributes/xuudb/wire_form.ts";
 import ANSWERS from "./fixtures/answers.json" with { type: "json" };
+import { JSON_FORM, SOAP_FORM } from "../../../src/attributes/xuudb/xuudb_source.ts";
 import { LOOPBACK_HTTP, startXuudb } from "./xuudb_simulator.ts";
 
 /** The users of `fixtures/XuudbWithUsers.java`. */
@@ -21,7 +21,8 @@ for (const recorded of ANSWERS) {
       new AbortController().signal,
     );
     assert.equal(answer.status, status);
-    const texts = ({ xlogin = "", role = "", projects = "" }) => ({ xlogin, role, projects });
+    const texts = (record: ReadonlyMap<string, string>) =>
+      ["xlogin", "role", "projects"].map((name) => record.get(name) ?? "");
     assert.deepEqual(texts(form.read(answer.body)), texts(form.read(body)));
   });
 }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
+import ANSWERS from "./fixtures/answers.json" with { type: "json" };
 import { XuudbSource } from "../../../src/attributes/xuudb/xuudb_source.ts";
 import type { Stopwatch } from "../../../src/model/clock.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
-import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
+import type { OutgoingHttp } from "../../../src/outgoing/outgoing.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
-import ANSWERS from "./fixtures/answers.json" with { type: "json" };
 import { LOOPBACK_HTTP, startXuudb, type XuudbSimulator } from "./xuudb_simulator.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compileExpression, type Expression } from "../../../src/authentication/expression/expression.ts";
-import { InvalidExpression } from "../../../src/authentication/expression/invalid_expression.ts";
+import { InvalidExpression } from "../../../src/authentication/expression/tokenizer.ts";
 import type { Variable, Variables } from "../../../src/authentication/expression/value.ts";
 
 const ANN: Variables = new Map<string, Variable>([

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { compileExpression } from "../../../src/authentication/expression/expression.ts";
-import { MAX_STEPS, MAX_TEXT } from "../../../src/authentication/expression/limits.ts";
+import { MAX_STEPS, MAX_TEXT } from "../../../src/authentication/expression/tokenizer.ts";
 
 const run = (source: string, values: Readonly<Record<string, string>>) =>
   compileExpression(source).text(new Map(Object.entries(values)));

@@ -1,4 +1,4 @@
-import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/keys.ts";
+import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/ldap.ts";
 import { BASE, SERVICE } from "../../fixtures/slapd.ts";
 
 /** Configuration of an authenticator as read from properties with the defaults. */

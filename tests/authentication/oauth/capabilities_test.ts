@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { readCapabilities } from "../../../src/authentication/oauth/capabilities.ts";
+import { readCapabilities } from "../../../src/authentication/oauth/token_requirements.ts";
 
 const read = (scope: string, base = "") =>
   readCapabilities((name) => name === "scope" ? scope : undefined, base)

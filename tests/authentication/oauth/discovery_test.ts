@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { InvalidMetadata, readMetadata } from "../../../src/authentication/oauth/discovery.ts";
+import { InvalidReply } from "../../../src/authentication/claims.ts";
+import { readMetadata } from "../../../src/authentication/oauth/provider.ts";
 
 const ISSUER = "https://idp.example.org";
 const message = (body: string): string => {
   try {
     readMetadata(body, ISSUER);
   } catch (error) {
-    assert(error instanceof InvalidMetadata);
+    assert(error instanceof InvalidReply);
     return error.message;
   }
   assert.fail("nothing is wrong");
@@ -28,5 +29,5 @@ Deno.test("readMetadata() says whose document it is, if it is another's, in 200 
 Deno.test("readMetadata() takes an object of the issuer, and nothing else", () => {
   for (const body of ["[]", "null", '"x"', "7"]) assert.match(message(body), /is no JSON object/, body);
   const found = readMetadata(JSON.stringify({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` }), ISSUER);
-  assert.equal(found.jwksUri, `${ISSUER}/keys`);
+  assert.equal(found.endpoints.get("jwks_uri"), `${ISSUER}/keys`);
 });

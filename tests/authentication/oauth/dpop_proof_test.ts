@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
-import { PossessionCheck } from "../../../src/authentication/oauth/confirmation.ts";
+import { PossessionCheck, verifyProof } from "../../../src/authentication/oauth/confirmation.ts";
 import { ReplayCache } from "../../../src/model/replay_cache.ts";
 import { bound } from "../sample_credentials.ts";
-import { verifyProof } from "../../../src/authentication/oauth/dpop_proof.ts";
 import { InvalidToken } from "../../../src/authentication/signed_token.ts";
 import { createDpopClient } from "../../identity_provider/dpop_client.ts";
 import { createSigner, encode } from "../../identity_provider/token_issuer.ts";

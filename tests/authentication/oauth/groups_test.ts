@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { claimAt } from "../../../src/authentication/claims.ts";
+import { claimAt, parseReply } from "../../../src/authentication/claims.ts";
 import { type GroupRules, Groups, namesOfGroup } from "../../../src/authentication/oauth/groups.ts";
-import { parseReply } from "../../../src/authentication/oauth/reply_variables.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
 
 const URN = "urn:geant:example.org:group:";

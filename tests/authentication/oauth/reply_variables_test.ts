@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { InvalidReply, parseReply } from "../../../src/authentication/oauth/reply_variables.ts";
+import { InvalidReply, parseReply } from "../../../src/authentication/claims.ts";
 
 Deno.test("parseReply() gives members as text, lists of texts and maps", () => {
   const body = `{"s":"a","n":1.50,"big":98765432109876543210,"t":true,"f":false,"z":null,

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import { matchesMd5, md5Digest } from "../../../src/authentication/password/md5_hash.ts";
+import {
+  formatScrypt,
+  hashWithScrypt,
+  matchesMd5,
+  matchesScrypt,
+  md5Digest,
+} from "../../../src/authentication/password/stored_hash.ts";
 import { type Matchers, PasswordCheck } from "../../../src/authentication/password/password_check.ts";
 import {
   parsePasswordFile,
   type PasswordTable,
 } from "../../../src/authentication/password/password_table.ts";
-import {
-  formatScrypt,
-  hashWithScrypt,
-  matchesScrypt,
-} from "../../../src/authentication/password/scrypt_hash.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import type { SemaphoreWaiter } from "../../../src/model/fair_semaphore.ts";
 

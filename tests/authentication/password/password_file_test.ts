@@ -1,11 +1,15 @@
-import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
-import { md5Digest } from "../../../src/authentication/password/md5_hash.ts";
+import {
+  formatScrypt,
+  hashWithScrypt,
+  matchesStored,
+  md5Digest,
+  parseStoredHash,
+} from "../../../src/authentication/password/stored_hash.ts";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
-import { formatScrypt, hashWithScrypt } from "../../../src/authentication/password/scrypt_hash.ts";
-import { matchesStored, parseStoredHash } from "../../../src/authentication/password/stored_hash.ts";
 import type { Authenticator } from "../../../src/authentication/authenticator.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { testAuthenticator } from "../conformance.ts";

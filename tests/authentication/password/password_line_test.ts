@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { md5Digest, randomSalt } from "../../../src/authentication/password/md5_hash.ts";
-import { parsePasswordLine } from "../../../src/authentication/password/password_line.ts";
-import { formatStoredHash } from "../../../src/authentication/password/stored_hash.ts";
+import { formatStoredHash, md5Digest, randomSalt } from "../../../src/authentication/password/stored_hash.ts";
+import { parsePasswordLine } from "../../../src/authentication/password/password_table.ts";
 import { PRINTABLE } from "../../fixtures/character.ts";
 
 const MD5 = "447abe86dd2c12ca422693a3089de5c6";

@@ -167,9 +167,9 @@ Deno.test("hindrance() reads a time without Z in the zone of the host", () => {
 });
 
 Deno.test("hindrance() tells a time with Z from one without where the host has another zone", async () => {
-  const module = new URL("../../../src/authentication/ssh_key/key_options.ts", import.meta.url);
-  const script = `import { parseKeyOptions } from ${JSON.stringify(module.href)};
-    const end = (time) => parseKeyOptions('expiry-time="' + time + '"').expires;
+  const module = new URL("../../../src/authentication/ssh_key/authorized_keys.ts", import.meta.url);
+  const script = `import { parseKeyLine } from ${JSON.stringify(module.href)};
+    const end = (time) => parseKeyLine('expiry-time="' + time + '" ${KEY}').key.conditions.expires;
     console.log(end("202606011030"), end("202606011030Z"));`;
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["eval", "--no-check", script],

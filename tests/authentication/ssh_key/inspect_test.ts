@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inspectKeys } from "../../../src/authentication/ssh_key/inspect.ts";
+import { inspectKeys } from "../../../src/authentication/ssh_key/keys_file.ts";
 import { certificateLine } from "./certificate/certificates.ts";
 
 Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked keys, and reads none that is too large", async () => {

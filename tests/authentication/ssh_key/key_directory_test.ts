@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
-import { type AuthorizedKey } from "../../../src/authentication/ssh_key/authorized_keys.ts";
-import { KeyDirectory } from "../../../src/authentication/ssh_key/key_directory.ts";
-import type { KeyCacheTimes, KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
+import type { AuthorizedKey } from "../../../src/authentication/ssh_key/authorized_keys.ts";
+import {
+  type KeyCacheTimes,
+  KeyDirectory,
+  type KeySource,
+} from "../../../src/authentication/ssh_key/key_directory.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
 import { SHEET_KEY_LINE } from "./user_keys.ts";
 

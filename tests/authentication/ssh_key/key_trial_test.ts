@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { parseKeyLine } from "../../../src/authentication/ssh_key/authorized_keys.ts";
-import { authorityInLine } from "../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { authorityInLine, parseKeyLine } from "../../../src/authentication/ssh_key/authorized_keys.ts";
 import { KeyTrial } from "../../../src/authentication/ssh_key/key_trial.ts";
 import { publicLine } from "./user_keys.ts";
 

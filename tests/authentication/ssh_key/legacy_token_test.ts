@@ -7,7 +7,7 @@ import {
   isLegacySignedBy,
   LegacyTokenUses,
   readLegacyToken,
-} from "../../../src/authentication/ssh_key/legacy_token.ts";
+} from "../../../src/authentication/ssh_key/key_trial.ts";
 import type { SshPublicKey } from "../../../src/authentication/ssh_key/public_key.ts";
 import { privateKey, publicLine, wireString } from "./user_keys.ts";
 

@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createPublicKey } from "node:crypto";
 import fc from "fast-check";
-import { decodePublicKey, isSshKeyType } from "../../../src/authentication/ssh_key/public_key.ts";
-import { UnusableKey } from "../../../src/authentication/ssh_key/wire_reader.ts";
+import {
+  decodePublicKey,
+  isSshKeyType,
+  UnusableKey,
+} from "../../../src/authentication/ssh_key/public_key.ts";
 import { privateKey, publicKeyWords, SHEET_KEY_LINE, wireString } from "./user_keys.ts";
 
 const KEYS = [

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mayComeFrom, parseSourceAddresses } from "../../../src/authentication/ssh_key/source_addresses.ts";
+import { mayComeFrom, parseSourceAddresses } from "../../../src/authentication/ssh_key/authorized_keys.ts";
 
 for (
   const [sources, address, expected] of [

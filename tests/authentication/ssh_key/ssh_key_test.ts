@@ -1,7 +1,10 @@
+import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
+import assert from "node:assert/strict";
 import { HttpError, httpError, isHttpError } from "../../../src/model/http_error.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
-import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
+import type { KeySource } from "../../../src/authentication/ssh_key/key_directory.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { InvalidName } from "../../../src/model/distinguished_name.ts";
 import type { Identity } from "../../../src/model/identity.ts";
@@ -11,11 +14,7 @@ import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
 import { testAuthority } from "./certificate/signed_certificate.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
-
 import { credentialFingerprint } from "../../../src/authentication/credential_fingerprint.ts";
-import { Buffer } from "node:buffer";
-import { hash } from "node:crypto";
-import assert from "node:assert/strict";
 
 /** What the documented key is known by. */
 const KEY = hash("sha256", Buffer.from(SHEET_KEY_LINE.split(" ")[1] ?? "", "base64"), "base64");

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { isSignedBy } from "../../../src/authentication/jws_signature.ts";
 import { InvalidToken } from "../../../src/authentication/signed_token.ts";
-import { readSshToken } from "../../../src/authentication/ssh_key/token.ts";
+import { readSshToken } from "../../../src/authentication/ssh_key/key_trial.ts";
 import { signToken } from "../sign_token.ts";
 import { privateKey } from "./user_keys.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { UnusableKey, WireReader } from "../../../src/authentication/ssh_key/wire_reader.ts";
+import { UnusableKey, WireReader } from "../../../src/authentication/ssh_key/public_key.ts";
 
 const reader = (hex: string) => new WireReader(Buffer.from(hex.replaceAll(" ", ""), "hex"));
 

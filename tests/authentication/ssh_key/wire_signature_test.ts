@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { sign } from "node:crypto";
-import { decodePublicKey } from "../../../src/authentication/ssh_key/public_key.ts";
-import { isWireSigned } from "../../../src/authentication/ssh_key/wire_signature.ts";
+import { decodePublicKey, isWireSigned } from "../../../src/authentication/ssh_key/public_key.ts";
 import { privateKey, publicKeyWords, wireString } from "./user_keys.ts";
 
 Deno.test("isWireSigned() takes a signature whole: nothing cut from it, nothing after it, no other algorithm", () => {

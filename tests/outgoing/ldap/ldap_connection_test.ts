@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { LdapConnection } from "../../../src/outgoing/ldap/ldap_connection.ts";
-import { InvalidLdapMessage } from "../../../src/outgoing/ldap/ldap_message.ts";
+import { InvalidLdapMessage, LdapConnection } from "../../../src/outgoing/ldap/ldap_connection.ts";
 import { sequence, tagged } from "../../pki/der.ts";
 import { answering, entry, message, policy, result, text } from "./ldap_wire.ts";
 

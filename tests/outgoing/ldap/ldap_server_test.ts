@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { LdapDirectory } from "../../../src/outgoing/ldap/ldap_directory.ts";
-import { LdapServer } from "../../../src/outgoing/ldap/ldap_server.ts";
+import { LdapDirectory, LdapServer } from "../../../src/outgoing/ldap/ldap_directory.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { InvalidFile } from "../../../src/model/diagnostic.ts";

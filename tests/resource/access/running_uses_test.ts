@@ -1,5 +1,6 @@
 /** Transfers in progress end with what permitted them. */
 import assert from "node:assert/strict";
+import { inTime } from "../../fixtures/deadline.ts";
 import { RunningUses } from "../../../src/resource/access/running_uses.ts";
 import type { Share } from "../../../src/sharing/share.ts";
 import { SharingSite } from "../sharing_site.ts";
@@ -86,7 +87,7 @@ for (const [what, end] of ENDINGS) {
     await running.look();
     await end(site, id);
     await running.look();
-    const response = await put;
+    const response = await inTime(put, "the answer to an upload whose share has ended");
     assert.equal(response.status, 404);
     assert.match(await response.text(), /ERR_SHARE_NOT_FOUND/);
     assert.deepEqual(await Promise.all([file(), archive()]), [false, false]);

@@ -15,6 +15,7 @@ Deno.test("parseShareFields() has the defaults of the Java service", () => {
     lifetime: 0,
     oneTime: false,
     sources: [],
+    notify: false,
   });
 });
 

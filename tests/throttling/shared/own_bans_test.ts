@@ -1,13 +1,12 @@
 /** Bans that a single instance keeps in its own database: by the code that instances share, which reads them once. */
-import { assertAlike } from "../../fixtures/assert_alike.ts";
 import assert from "node:assert/strict";
+import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { type Database, DatabaseFailure } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { RECORD_SCHEMA } from "../../../src/store/sqlite_record_store.ts";
-import { ThrottlingMemory } from "../../../src/throttling/memory.ts";
+import { ThrottlingMemory, type ThrottlingNews } from "../../../src/throttling/memory.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
-import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
 
 const HOUR = 3_600_000;
 const CONFIG = {

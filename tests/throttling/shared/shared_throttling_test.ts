@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { isHttpError } from "../../../src/model/http_error.ts";
 import type { Ban } from "../../../src/throttling/ban.ts";
-import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
+import type { ThrottlingNews } from "../../../src/throttling/memory.ts";
 import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
 import { Digests } from "../../../src/throttling/shared/digest.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";

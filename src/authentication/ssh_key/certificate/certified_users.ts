@@ -1,22 +1,273 @@
+import { createHash } from "node:crypto";
 import type { Logger } from "../../../logging/logger.ts";
+import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
+import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
+import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
+import { UnusableKey } from "../public_key.ts";
+import {
+  type AuthoritiesFile,
+  type AuthorizedKey,
+  type CertificateAuthority,
+  mayComeFrom,
+  parseAuthorities,
+} from "../authorized_keys.ts";
+import type { RevokedKeys } from "./revoked_keys.ts";
+import { readUserCertificate, type UploadOutcome, type UserCertificate } from "./user_certificate.ts";
+import { addressInRange, canonicalAddress, isAddressRange } from "../../../model/address.ts";
+import { matchesWildcards } from "../../../model/wildcards.ts";
 import { isUserAccount } from "../../../model/account_name.ts";
 import { sameName } from "../../../model/distinguished_name.ts";
 import type { Identity } from "../../../model/identity.ts";
 import { isHttpError } from "../../../model/http_error.ts";
-import type { RecordStore } from "../../../store/record_store.ts";
-import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
 import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
 import type { AuthenticationResult, CertificateDesk, CertificateOwner } from "../../authenticator.ts";
-import type { AuthorizedKey } from "../authorized_keys.ts";
-import { nameFromTemplate } from "../dn_template.ts";
+import { nameFromTemplate } from "../keys_file.ts";
 import type { KeyTrial } from "../key_trial.ts";
-import { UnusableKey } from "../wire_reader.ts";
-import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
-import { CertificateRegistry, type OwnAuthorities, type UploadOutcome } from "./certificate_registry.ts";
-import type { RevokedKeys } from "./revoked_keys.ts";
-import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
+
+/** Authorities of an account, from `cert-authority` in its `authorized_keys`. */
+interface OwnAuthorities {
+  readonly account: string;
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>; // by key fingerprint
+}
+
+/** Record kinds: one per principal, which owns it; one for an account with own authorities. */
+const [KIND, OWN_KIND] = ["ssh-certificate", "own-ssh-certificate"] as const;
+type Kind = typeof KIND | typeof OWN_KIND;
+/** Valid certificates with the same principals; those that expire first are removed. */
+const MOST_OF_A_SET = 20;
+const MOST_OF_A_PRINCIPAL = 1000; // per principal
+const REMEMBERED = 5000; // cached verified certificates
+
+/** Uploaded certificates, judged again on each use. */
+export class CertificateRegistry {
+  /** By line. A claimed user name causes all its certificates to be read before authentication. */
+  readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
+
+  constructor(
+    readonly parts: {
+      readonly records: RecordStore;
+      readonly authorities: WatchedFile<AuthoritiesFile>;
+      readonly revoked: WatchedFile<RevokedKeys> | undefined;
+      readonly clock: Clock;
+      readonly log: Logger;
+    },
+  ) {}
+
+  /** Stores an acceptable certificate. @param own Authorities; default: the operator's. @throws {ERR_RECORD_STORE} */
+  async upload(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
+    let certificate: UserCertificate;
+    try {
+      certificate = readUserCertificate(line);
+    } catch (error) {
+      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+    const result = this.judge(certificate, { own });
+    if (result.kind === "refused") return result;
+    const { principals } = result;
+    const kind = kindOf(own);
+    const owners = own === undefined ? principals : [own.account];
+    await this.#makeRoom(certificate, owners, kind);
+    const { records, clock } = this.parts;
+    const made = Math.floor(clock() / 1000);
+    const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
+    for (const owner of owners) {
+      const content = { line: certificate.line, set: setOf(certificate) };
+      const record = { key: keyOf(certificate, owner), owner, made, ends, content };
+      await records.put(kind, record, MOST_OF_A_PRINCIPAL);
+    }
+    return { kind: "kept", certificate, principals: owners };
+  }
+
+  /** Returns whether it existed. @param account Of own authorities. @throws {UnusableKey | ERR_RECORD_STORE} */
+  async forget(line: string, account?: string): Promise<boolean> {
+    const certificate = readUserCertificate(line);
+    let any = false;
+    for (const principal of certificate.principals) {
+      any = await this.parts.records.remove(KIND, keyOf(certificate, principal)) || any;
+    }
+    if (account === undefined) return any;
+    return await this.parts.records.remove(OWN_KIND, keyOf(certificate, account)) || any;
+  }
+
+  /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
+  async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
+    const records = await this.parts.records.list(kindOf(own), user);
+    return records.flatMap((record) => {
+      try {
+        return [this.#stored(contentOf(record).line)];
+      } catch (error) {
+        if (!(error instanceof UnusableKey)) throw error;
+        this.parts.log.error("stored certificate cannot be read", { error });
+        return [];
+      }
+    });
+  }
+
+  /** @param options.clientAddress Absent: not in use. @param options.own Instead of the operator's. */
+  judge(
+    certificate: UserCertificate,
+    { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
+  ): CertificateResult {
+    const { authorities: operators, revoked, clock } = this.parts;
+    const { authorities } = own ?? operators.current;
+    const result = judgeCertificate(certificate, {
+      authorities,
+      revoked: revoked?.current,
+      now: Math.floor(clock() / 1000),
+      clientAddress,
+    });
+    // sshd(8), principals: otherwise the certificate must name the account itself.
+    const named = authorities.get(certificate.authority.fingerprint)?.principals !== undefined;
+    if (own === undefined || result.kind === "refused" || named) return result;
+    return result.principals.includes(own.account)
+      ? result
+      : { kind: "refused", reason: "it does not name the account" };
+  }
+
+  /** Leaves the revocation list to its opener. */
+  close(): void {
+    this.parts.authorities.close();
+  }
+
+  /** Parses a certificate that was verified on upload. @throws {UnusableKey} If it is not valid. */
+  #stored(line: string): UserCertificate {
+    const known = this.#verified.get(line);
+    if (known !== undefined) return known;
+    const certificate = readUserCertificate(line);
+    this.#verified.set(line, certificate);
+    return certificate;
+  }
+
+  /** Removes the certificates that expire first, if many share the principals. */
+  async #makeRoom(
+    certificate: UserCertificate,
+    [owner = ""]: readonly string[],
+    kind: Kind,
+  ): Promise<void> {
+    const set = setOf(certificate);
+    const others = (await this.parts.records.list(kind, owner))
+      .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, owner))
+      .sort((one, other) => other.ends - one.ends);
+    for (const record of others.slice(MOST_OF_A_SET - 1)) {
+      if (kind === KIND) await this.forget(contentOf(record).line);
+      else await this.parts.records.remove(kind, record.key);
+    }
+  }
+}
+
+function keyOf({ digest }: UserCertificate, principal: string): string {
+  return createHash("sha256").update(`${digest}\n${principal}`).digest("base64url");
+}
+
+function kindOf(own: OwnAuthorities | undefined): Kind {
+  return own === undefined ? KIND : OWN_KIND;
+}
+
+function setOf({ principals }: UserCertificate): string {
+  return createHash("sha256").update(JSON.stringify([...principals].sort())).digest("base64url");
+}
+
+function contentOf({ content }: KeptRecord): { readonly line: string; readonly set: string } {
+  if (typeof content === "object" && content !== null && "line" in content && "set" in content) {
+    const { line, set } = content;
+    if (typeof line === "string" && typeof set === "string") return { line, set };
+  }
+  throw new UnusableKey("record is not one of a certificate");
+}
+
+/** Extension with the site of a certificate (EuroHPC federation). */
+const DOMAIN_GRANT = "ssh-domain-grant@core.aai.geant.org";
+
+interface Circumstances {
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>;
+  readonly revoked: RevokedKeys | undefined;
+  readonly now: number;
+  readonly clientAddress?: string | undefined; // absent: the certificate is not being used
+}
+
+type CertificateResult =
+  | { readonly kind: "valid"; readonly principals: readonly string[] }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Judges a certificate like sshd (auth2-pubkey.c, sshkey_cert_check_authority), plus the operator's conditions. */
+export function judgeCertificate(
+  certificate: UserCertificate,
+  circumstances: Circumstances,
+): CertificateResult {
+  const authority = circumstances.authorities.get(certificate.authority.fingerprint);
+  if (authority === undefined) return refused("its authority is not among those that are trusted");
+  const reason = hindrance(certificate, circumstances) ?? conditionNotMet(certificate, authority) ??
+    wrongPlace(certificate, authority, circumstances.clientAddress);
+  if (reason !== undefined) return refused(reason);
+  const principals = admittedPrincipals(certificate, authority);
+  if (principals.length === 0) return refused("none of its principals is one that its authority may name");
+  return { kind: "valid", principals };
+}
+
+function refused(reason: string): CertificateResult {
+  return { kind: "refused", reason };
+}
+
+function hindrance(certificate: UserCertificate, { revoked, now }: Circumstances): string | undefined {
+  if (revoked?.revokes(certificate)) return "it was revoked";
+  if (now < certificate.validAfter) return "it is not valid yet";
+  if (now >= certificate.validBefore) return "it has ended";
+  for (const name of certificate.criticalOptions.keys()) {
+    if (name !== SOURCE_ADDRESS) {
+      return REFUSED_OPTIONS.get(name) ?? "it has a critical option that is not known here";
+    }
+  }
+  return undefined;
+}
+
+const SOURCE_ADDRESS = "source-address";
+const REFUSED_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ["force-command", "it may run only one command"],
+  ["verify-required", "it asks for a PIN that is not seen here"],
+]);
+
+function conditionNotMet(
+  { validAfter, validBefore, extensions }: UserCertificate,
+  { domain, maxLifetime }: CertificateAuthority,
+): string | undefined {
+  if (maxLifetime !== undefined && validBefore - validAfter > maxLifetime) {
+    return "it lives longer than it may";
+  }
+  if (domain === undefined) return undefined;
+  const granted = extensions.get(DOMAIN_GRANT);
+  if (granted === undefined) return "it does not say for which domain it was made";
+  return granted.toLowerCase() === domain ? undefined : "it was made for another domain";
+}
+
+function wrongPlace(
+  { criticalOptions }: UserCertificate,
+  { from }: CertificateAuthority,
+  address: string | undefined,
+): string | undefined {
+  const ranges = criticalOptions.get(SOURCE_ADDRESS)?.split(",");
+  if (ranges !== undefined && !ranges.every(isAddressRange)) return "its source addresses cannot be read";
+  if (address === undefined) return undefined;
+  const canonical = canonicalAddress(address) ?? "";
+  const isThere = ranges === undefined || ranges.some((range) => addressInRange(canonical, range));
+  return isThere && (from === undefined || mayComeFrom(from, address))
+    ? undefined
+    : "it may not be used from there";
+}
+
+function admittedPrincipals(
+  { principals }: UserCertificate,
+  { principals: patterns }: CertificateAuthority,
+): readonly string[] {
+  if (patterns === undefined) return principals;
+  const matching = (name: string, negated: boolean) =>
+    patterns.some((pattern) =>
+      pattern.startsWith("!") === negated && matchesWildcards(name, negated ? pattern.slice(1) : pattern)
+    );
+  return principals.filter((name) => matching(name, false) && !matching(name, true));
+}
 
 /** Options for OpenSSH certificates and revoked keys. */
 export interface CertificateOptions {
@@ -45,7 +296,6 @@ export class CertifiedUsers implements CertificateDesk {
       readonly haveAccounts: boolean;
       readonly only: boolean;
     },
-    /** Keys that daemons report. @throws {ERR_KEY_LOOKUP_FAILED} */
     readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>,
   ) {}
 
@@ -61,18 +311,6 @@ export class CertifiedUsers implements CertificateDesk {
 
   forget(line: string, account?: string): Promise<boolean> {
     return this.registry.forget(line, account);
-  }
-
-  /** Returns keys certified by a user's own authorities. @throws {ERR_RECORD_STORE} */
-  async keysUnder(keys: readonly AuthorizedKey[], trial: KeyTrial): Promise<readonly AuthorizedKey[]> {
-    const { proof: { user }, clientAddress } = trial;
-    const own = ownAuthorities(user, keys);
-    return (await this.#issuedBy(own)).flatMap((certificate) => {
-      const result = this.registry.judge(certificate, { clientAddress, own });
-      if (result.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
-      trial.note(`a certificate of the user does not count: ${result.reason}`);
-      return [];
-    });
   }
 
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
@@ -98,39 +336,24 @@ export class CertifiedUsers implements CertificateDesk {
 
   /** Returns keys with valid certificates that give a user this name, from any address. */
   async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
-    if (!sameName(this.#nameOf(login), dn)) return [];
-    return (await this.registry.of(login)).flatMap((certificate) => {
-      const result = this.registry.judge(certificate);
-      return result.kind === "valid" && result.principals.includes(login) ? [keyOf(certificate)] : [];
-    });
+    return sameName(this.#nameOf(login), dn) ? await this.#keysOf(login) : [];
   }
 
-  /** Returns keys certified by authorities in the user's own keys, from any address. */
-  async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
-    const own = ownAuthorities(login, keys);
-    return (await this.#issuedBy(own)).flatMap((certificate) =>
-      this.registry.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
-    );
+  /** Returns keys certified by authorities in the user's own keys. @param trial Absent: from any address. */
+  async keysUnder(
+    user: string,
+    keys: readonly AuthorizedKey[],
+    trial?: KeyTrial,
+  ): Promise<readonly AuthorizedKey[]> {
+    return await this.#keysOf(user, trial, ownAuthorities(user, keys));
   }
 
   /** Returns keys with valid certificates for now and this address, or the error. */
-  async keysFor(
-    trial: KeyTrial,
-  ): Promise<CertifiedKeys> {
-    const { proof: { user }, clientAddress } = trial;
+  async keysFor(trial: KeyTrial): Promise<CertifiedKeys> {
+    const { user } = trial.proof;
     const identity = this.identityOf(user);
     try {
-      const keys = (await this.registry.of(user)).flatMap((certificate) => {
-        const result = this.registry.judge(certificate, { clientAddress });
-        if (result.kind === "valid" && result.principals.includes(user)) {
-          return [{ publicKey: certificate.publicKey, conditions: {} }];
-        }
-        if (result.kind === "refused") {
-          trial.note(`a certificate of the user does not count: ${result.reason}`);
-        }
-        return [];
-      });
-      return { keys, identity };
+      return { keys: await this.#keysOf(user, trial), identity };
     } catch (failure) {
       if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
       return { keys: [], identity, failure };
@@ -141,18 +364,24 @@ export class CertifiedUsers implements CertificateDesk {
     this.registry.close();
   }
 
-  /** Asks the store only for users who have authorities. */
-  async #issuedBy(own: OwnAuthorities): Promise<readonly UserCertificate[]> {
-    return own.authorities.size === 0 ? [] : await this.registry.of(own.account, own);
+  /** Returns the keys of valid certificates. @param own In place of the operator's; without any, asks no store. */
+  async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
+    const certificates = own?.authorities.size === 0 ? [] : await this.registry.of(user, own);
+    return certificates.flatMap((certificate) => {
+      const result = this.registry.judge(certificate, { clientAddress: trial?.clientAddress, own });
+      if (result.kind === "refused") {
+        trial?.note(`a certificate of the user does not count: ${result.reason}`);
+        return [];
+      }
+      return own !== undefined || result.principals.includes(user)
+        ? [{ publicKey: certificate.publicKey, conditions: {} }]
+        : [];
+    });
   }
 
   #nameOf(user: string): string {
     return nameFromTemplate(this.naming.template, user);
   }
-}
-
-function keyOf({ publicKey }: UserCertificate): AuthorizedKey {
-  return { publicKey, conditions: {} };
 }
 
 function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAuthorities {

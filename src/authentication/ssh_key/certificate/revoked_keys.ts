@@ -1,8 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { eachLine, TimeSlicer } from "../../../model/time_slicing.ts";
-import { decodeBase64, type SshPublicKey } from "../public_key.ts";
-import { UnusableKey, WireReader } from "../wire_reader.ts";
+import { decodeBase64, type SshPublicKey, UnusableKey, WireReader } from "../public_key.ts";
 import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
 
 /** Revoked keys and certificates, from `ssh-keygen -k` or a list of public keys. */
@@ -70,7 +69,6 @@ export class SerialRanges {
     return this.#ranges.length;
   }
 
-  /** Adds a range, inclusive. */
   add(from: bigint, to = from): void {
     const last = this.#ranges.at(-1);
     if (last !== undefined && last.to + 1n === from) last.to = to;

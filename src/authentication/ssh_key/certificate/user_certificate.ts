@@ -5,13 +5,14 @@ import {
   decodeBase64,
   decodeKeyBlob,
   isSshKeyType,
+  isWireSigned,
   readKey,
   type SshKeyType,
   type SshPublicKey,
   sshPublicKey,
+  UnusableKey,
+  WireReader,
 } from "../public_key.ts";
-import { UnusableKey, WireReader } from "../wire_reader.ts";
-import { isWireSigned } from "../wire_signature.ts";
 
 /** OpenSSH user certificate with a valid signature (OpenSSH, PROTOCOL.certkeys) of any authority. */
 export interface UserCertificate {
@@ -27,6 +28,11 @@ export interface UserCertificate {
   readonly line: string; // type and blob without comment
   readonly digest: string; // SHA-256 of the signed part in base64url: signatures have several encodings
 }
+
+/** Result of uploading a certificate. */
+export type UploadOutcome =
+  | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
+  | { readonly kind: "refused"; readonly reason: string }; // the caller may see the reason
 
 const MAX_CERTIFICATE_LINE = 16_384; // UTF-16 units; OpenSSH allows 256 principals
 

@@ -1,4 +1,4 @@
-import { hashWithScrypt } from "../../../authentication/password/scrypt_hash.ts";
+import { hashWithScrypt } from "../../../authentication/password/stored_hash.ts";
 import { FOLDER_FILES, type SampleFile, scriptFiles, STARTUP_FILE } from "../installation/sample_file.ts";
 import { passwordLine } from "../password_file_text.ts";
 import { createTrialCertificates } from "./certificate.ts";

@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  authorityInLine,
-  parseAuthorities,
-} from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { authorityInLine, parseAuthorities } from "../../../../src/authentication/ssh_key/authorized_keys.ts";
 import { certificate, certificateLine } from "./certificates.ts";
 
 const KEY = certificateLine("ca_ed25519");

@@ -5,7 +5,7 @@ import {
   readRevokedKeys,
   SerialRanges,
 } from "../../../../src/authentication/ssh_key/certificate/revoked_keys.ts";
-import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
+import { UnusableKey } from "../../../../src/authentication/ssh_key/public_key.ts";
 import { publicLine, wireString } from "../user_keys.ts";
 import { certificate, certificateLine, revokedList } from "./certificates.ts";
 

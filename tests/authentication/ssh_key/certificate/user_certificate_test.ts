@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { readUserCertificate } from "../../../../src/authentication/ssh_key/certificate/user_certificate.ts";
-import { decodePublicKey, isSshKeyType } from "../../../../src/authentication/ssh_key/public_key.ts";
-import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
+import {
+  decodePublicKey,
+  isSshKeyType,
+  UnusableKey,
+} from "../../../../src/authentication/ssh_key/public_key.ts";
 import { publicKeyWords, wireString } from "../user_keys.ts";
 import { certificate, certificateLine } from "./certificates.ts";
 import { testAuthority } from "./signed_certificate.ts";

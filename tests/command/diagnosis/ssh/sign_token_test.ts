@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { decodePublicKey, isSshKeyType } from "../../../../src/authentication/ssh_key/public_key.ts";
-import { readSshToken } from "../../../../src/authentication/ssh_key/token.ts";
+import { readSshToken } from "../../../../src/authentication/ssh_key/key_trial.ts";
 import { isSignedBy } from "../../../../src/authentication/jws_signature.ts";
 import { readPrivateKey, UnusablePrivateKey } from "../../../../src/command/diagnosis/ssh/private_key.ts";
 import { signToken } from "../../../../src/command/diagnosis/ssh/sign_token.ts";
