@@ -228,6 +228,7 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
+  "pages/page.js": "a script of browsers",
 };
 
 Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {

@@ -116,7 +116,7 @@ export class Files {
       using session = await this.open(path, signal);
       const existing = await existingFile(session, path);
       await check?.(existing);
-      let to = this.#reaches(part) ? part : path;
+      let to = this.reaches(part) ? part : path;
       left = to === part;
       if (left && existing !== undefined && !await takesMode(session, part, existing)) to = path;
       let size = 0;
@@ -142,7 +142,8 @@ export class Files {
     }
   }
 
-  #reaches(path: string): boolean {
+  /** Reports whether a path is within the person's limits. */
+  reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);
   }

@@ -30,11 +30,16 @@ export function trailLinks(
   }</ol></nav>`;
 }
 
+/** Returns the owner's name as they write it. */
+export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): string {
+  return personName(made?.owner.dn ?? owner);
+}
+
 /** Returns the target of a share in words. */
-export function whom({ target }: Pick<Share, "target">): Content {
+export function whom({ target, targetName }: Pick<Share, "target" | "targetName">): Content {
   if (target === EVERYBODY) return TEXTS.shares.everybody;
   const group = groupOf(target);
   return group === undefined
-    ? isolated(personName(target))
+    ? isolated(personName(targetName ?? target))
     : markup`${TEXTS.shares.membersOf} ${isolated(group)}`;
 }

@@ -14,7 +14,6 @@ import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, moment } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
-import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.admin;
@@ -39,18 +38,17 @@ export async function adminPage(
   const { bans, total } = admin.bans();
   const now = facts.clock();
   const formToken = call.signIn?.formToken;
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.title,
-    aside: signedInAside(call),
+    current: "admin",
     body: [
-      markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>`,
       section("service", SAYS.service, serviceFacts(status, facts)),
       status.cluster && section("instances", SAYS.instances, instanceTable(status.cluster.instances, now)),
       section("daemons", SAYS.daemons, [...servers.values()].map(daemonTable)),
       status.providers.length > 0 && section("providers", SAYS.providers, providerTable(status)),
       section("bans", SAYS.bans, [
         bans.length === 0 ? markup`<p>${SAYS.nobody}</p>` : banTable(call, bans, { admin, now }),
-        total > bans.length && markup`<p>${SAYS.moreBans(total - bans.length)}</p>`,
+        total > bans.length && markup`<p>${SAYS.moreBans.with({ count: total - bans.length })}</p>`,
         formToken !== undefined && banForm(call, formToken),
       ]),
       section("failures", SAYS.failures, failureTable(admin, now)),
@@ -75,7 +73,7 @@ function serviceFacts(
   { version, upSince, clock }: ServiceFacts,
 ): Markup {
   const now = clock();
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: readonly (readonly [Content, Content])[] = [
     [SAYS.version, version],
     [SAYS.upSince, when(upSince, now)],
     [
@@ -150,7 +148,7 @@ function banTable(
       const { user, address, reason, failures, until } = ban;
       // Somebody typed the names at failed logins; an administrator wrote those of bans by hand.
       const shown = user === undefined || reason === "operator" ? user : admin.shown(user);
-      const facts = [name(shown), address, SAYS.reasons[reason](failures), when(until, now)];
+      const facts = [name(shown), address, SAYS.reasons[reason].with({ count: failures }), when(until, now)];
       return call.signIn === undefined
         ? facts
         : [...facts, shown === user && liftForm(call, { user, address }, call.signIn.formToken)];
@@ -169,7 +167,7 @@ function liftForm(
     address.replace("/64", "")
   }">
 <button class="plain" name="do" value="lift" aria-label="${
-    SAYS.liftNamed([user, address].join(" "))
+    SAYS.liftNamed.with({ name: [user, address].join(" ").trim() })
   }">${SAYS.lift}</button></form>`;
 }
 
@@ -208,24 +206,24 @@ function failureTable(admin: AdminApi, now: number): Markup {
 function reservations(servers: readonly ServerFacts[], now: number): Content {
   const lines = servers.flatMap(({ name: server, reservations }) =>
     reservations.list().map((each) =>
-      markup`<li>${server}: ${reservationInWords(each, now)}, ${SAYS.forAccounts(each.uids.join(", "))}</li>
+      markup`<li>${server}: ${reservationInWords(each, now)}, ${
+        SAYS.forAccounts.with({ names: each.uids.join(", ") })
+      }</li>
 `
     )
   );
   return lines.length === 0 ? markup`<p>${SAYS.noReservations}</p>` : markup`<ul>${lines}</ul>`;
 }
 
-function section(id: string, title: string, content: Content): Markup {
+function section(id: string, title: Content, content: Content): Markup {
   return markup`<section aria-labelledby="${id}"><header><h2 id="${id}">${title}</h2></header>
 ${content}
 </section>
 `;
 }
 
-function table(caption: string, titles: readonly string[], rows: readonly (readonly Content[])[]): Markup {
-  return markup`<div class="wide" tabindex="0" role="group" aria-label="${caption}"><table><caption>${
-    isolated(caption)
-  }</caption>
+function table(caption: Content, titles: readonly Content[], rows: readonly (readonly Content[])[]): Markup {
+  return markup`<div class="wide" tabindex="0" role="group" aria-label="${caption}"><table><caption>${caption}</caption>
 <thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>${
     rows.map((row) =>

@@ -12,7 +12,6 @@ import { throttleLogin } from "../throttling/login_throttle.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, moment } from "./quantities.ts";
-import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 import { whatFor } from "./tokens_page.ts";
 
@@ -63,9 +62,8 @@ export async function decideDeviceLogin(
   if (!await parts.logins.decide(code, { identity, role }, isAllowed)) throw noRequest();
   const { lifetime } = readTokenRequest(deviceTokenQuery(found.query, parts.tokens));
   call.audit({ address: found.address, lifetime });
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.title,
-    aside: signedInAside(call),
     body: markup`<p role="status">${isAllowed ? SAYS.allowed : SAYS.denied}</p>
 <p><a href="${call.root}tokens">${TEXTS.tokens.title}</a></p>`,
     needs: { forms: true },
@@ -91,9 +89,8 @@ function wrongCode(call: Call, parts: DevicePageParts): HttpResponse {
 }
 
 function codePage(call: Call, { servers }: DevicePageParts, code: string, before?: Content): HttpResponse {
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.title,
-    aside: signedInAside(call),
     body: [
       before,
       form(
@@ -123,17 +120,19 @@ function decisionPage(
 ): HttpResponse {
   const { lifetime = 0, renewable, restrictions } = readTokenRequest(deviceTokenQuery(query, tokens));
   const from = address === call.clientAddress ? SAYS.sameAddress : SAYS.otherAddress;
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: readonly (readonly [Content, Content])[] = [
     [SAYS.code, markup`<strong>${code.toUpperCase()}</strong>`],
     [SAYS.program, markup`${isolated(client)} (${SAYS.unverified})`],
-    [SAYS.address, `${address} (${from})`],
+    [SAYS.address, [address, " (", from, ")"]],
     [SAYS.made, markup`${moment(made * 1000)} (${distance(made * 1000, clock())})`],
     [TEXTS.tokens.restrictions, whatFor(restrictions)],
-    [TEXTS.tokens.ends, [distance(clock() + lifetime * 1000, clock()), renewable && ` (${SAYS.renewable})`]],
+    [TEXTS.tokens.ends, [
+      distance(clock() + lifetime * 1000, clock()),
+      renewable && [" (", SAYS.renewable, ")"],
+    ]],
   ];
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.question,
-    aside: signedInAside(call),
     body: [
       markup`<p>${SAYS.warning}</p>
 <dl>${rows.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`,

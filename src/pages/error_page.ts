@@ -1,18 +1,28 @@
 import type { ErrorBody } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import type { Asked } from "../resource/call.ts";
 import { markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
+import { wantedPage } from "./visit.ts";
 
-/** Shows the error with the request id; tells callers without credentials how to sign in. */
+/** Shows the error with the request id, and ways on: back to the page before, and for callers without credentials to the sign-in. */
 export function errorPage(
+  asked: Asked,
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {
   const says = TEXTS.failure;
-  return pageResponse({
+  const { request: { method, path, query, headers: shown }, root, base, menu } = asked;
+  const before = shown.get("Referer") ?? "";
+  const isOwn = before.startsWith(`${base}/`);
+  const to = method === "GET" ? wantedPage(`${path.slice(1)}${query === "" ? "" : `?${query}`}`) : "";
+  return pageResponse(asked, {
     title: errorMessage,
-    body: markup`${status === 401 && markup`<p><a href="">${says.signIn}</a></p>`}
+    body: markup`${
+      status === 401 && menu.has("/login") &&
+      markup`<p><a href="${root}login?to=${encodeURIComponent(to)}">${says.signIn}</a></p>`
+    }${isOwn && markup`<p><a class="button" data-back href="${before}">${says.back}</a></p>`}
 <dl><dt>${says.status}</dt><dd>${status}</dd><dt>${says.code}</dt><dd><code>${code}</code></dd>
 <dt>${says.request}</dt><dd><code>${requestId}</code></dd></dl>
 <p class="quiet">${says.help}</p>`,

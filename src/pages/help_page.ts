@@ -10,14 +10,15 @@ const SAYS = TEXTS.help;
 
 /** Serves `GET /help`, for people who received a link, and for those who log in on a command line. */
 export function helpPage(
-  { base }: Pick<Call, "base">,
+  call: Call,
   { accepted, hasDeviceLogin }: {
     readonly accepted: readonly AcceptedLogin[];
     readonly hasDeviceLogin: boolean;
   },
 ): HttpResponse {
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.title,
+    current: "help",
     body: [
       SAYS.sections.map(([heading, text]) =>
         markup`<h2>${heading}</h2>
@@ -29,13 +30,13 @@ export function helpPage(
 <ul>${
         accepted.map(({ words, option }) =>
           markup`<li>${words}${option !== undefined && markup`: <code>pyuftp ls ${option}</code>`}${
-            option?.startsWith("-O") && ` (${SAYS.agent})`
+            option?.startsWith("-O") && [" (", SAYS.agent, ")"]
           }</li>`
         )
       }</ul>
 ${
         hasDeviceLogin && markup`<p>${SAYS.script}</p>
-<pre><code>curl -fsSO ${base}${DEVICE_PATHS.script} &amp;&amp; sh login.sh</code></pre>`
+<pre><code>curl -fsSO ${call.base}${DEVICE_PATHS.script} &amp;&amp; sh login.sh</code></pre>`
       }`,
     ],
   });

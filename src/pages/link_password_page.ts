@@ -2,7 +2,7 @@ import { Secret } from "../model/secret.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { linkCookie, tryLinkPassword } from "../resource/access/link_password.ts";
-import type { Call } from "../resource/call.ts";
+import type { Asked, Call } from "../resource/call.ts";
 import { readForm } from "../resource/form.ts";
 import { sharedServer } from "../resource/share/shared_server.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
@@ -23,14 +23,15 @@ const SIGNED_IN = "signed-in";
 /** Returns the password form in place of the error for a missing or wrong link password. */
 export function linkPasswordPage(
   failure: HttpError,
-  { request, query, root }: Pick<Call, "request" | "query" | "root">,
+  asked: Asked,
 ): HttpResponse | undefined {
+  const { request, query, root } = asked;
   const [, where, server, id] = SHARE.exec(request.path) ?? [];
   const tried = where === "link";
   const signedIn = where === "shared" || query.has(SIGNED_IN);
   if (server === undefined || (failure.code !== "ERR_LINK_PASSWORD" && !tried)) return undefined;
   const isWrong = failure.code === "ERR_LINK_PASSWORD";
-  const page = pageResponse({
+  const page = pageResponse(asked, {
     title: SAYS.title,
     body: markup`<form method="post" action="${root}link/${server}/${id}${signedIn && `?${SIGNED_IN}`}">
 ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.publicMessage}</p>`}
@@ -39,7 +40,6 @@ ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.
 <p><button>${SAYS.open}</button></p>
 </form>
 <p class="quiet">${SAYS.help}</p>`,
-    footer: markup`<p><a href="${root}help">${TEXTS.help.link}</a></p>`,
     needs: { forms: true },
   });
   // A 401 challenge would open the browser's own dialog, which asks for a user name too.

@@ -1,67 +1,95 @@
 import { aboutShare, trailLinks } from "./about_share.ts";
-import { isViewable } from "../resource/access/file_view.ts";
-import type { Listing, ListingEntry, ListingForm, UploadTarget } from "../resource/access/listing.ts";
+import { previewQuery } from "../resource/access/file_view.ts";
+import type {
+  Entries,
+  Listing,
+  ListingEntry,
+  ListingForm,
+  UploadTarget,
+} from "../resource/access/listing.ts";
+import type { Asked } from "../resource/call.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
 import type { PageNeeds } from "./policy.ts";
 import { size, zone } from "./quantities.ts";
-import { TEXTS } from "./texts.ts";
-import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
+import { languageOf, TEXTS } from "./texts.ts";
+import { UPLOAD_NEEDS, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.listing;
 
 const NEEDS: PageNeeds = { forms: true };
 
-const UPLOAD_NEEDS: PageNeeds = { ...NEEDS, script: UPLOAD_SCRIPT };
-
 /** Entries from which on the page offers a search. */
 const MANY = 20;
 
-/** Listing page, produced in pieces. */
-export const LISTING_PAGE: ListingForm = {
-  type: PAGE_TYPE,
-  headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
-  most: 1000,
-  *pieces(listing) {
-    const { trail, entries, share, upload } = listing;
-    const folder = trail.at(-1)?.name ?? share.name;
-    const { head, tail } = pageFrame({
-      title: folder,
-      heading: isolated(folder),
-      aside: aboutShare(share, listing.now),
-      footer: markup`<p>${SAYS.neverListed}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
-      needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
-    });
-    const more = parts(listing);
-    yield head;
-    yield markup`${trail.length > 1 && trailLinks(trail)}
+/** Returns the listing page for a reader, produced in pieces. */
+export function listingPage(asked: Asked): ListingForm {
+  return {
+    type: PAGE_TYPE,
+    headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
+    most: 1000,
+    pieces: (listing) => pieces(asked, listing),
+  };
+}
+
+function* pieces(asked: Asked, listing: Listing): Generator<string, void> {
+  const { trail, share, upload } = listing;
+  const folder = trail.at(-1)?.name ?? share.name;
+  const language = languageOf(asked.request);
+  const { head, tail } = pageFrame(asked, {
+    title: folder,
+    heading: isolated(folder),
+    about: aboutShare(share, listing.now),
+    footer: markup`<p>${SAYS.neverListed}</p>`,
+    needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
+  });
+  yield head;
+  yield markup`${trail.length > 1 && trailLinks(trail)}
 ${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a class="button" href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
-<p>${SAYS.muchData}</p>
-<pre><code>${share.command}</code></pre>
 ${upload !== undefined && bringing(upload)}
-${search(listing)}
+`.toString(language);
+  const previews = !share.counted;
+  for (const piece of entryTable(listing, { previews })) yield piece.toString(language);
+  yield markup`<p>${SAYS.muchData}</p>
+<pre><code>${share.command}</code></pre>`.toString(language);
+  yield tail;
+}
+
+/** How entries are shown. */
+interface EntryOptions {
+  readonly previews: boolean; // whether previews are offered
+  readonly actions?: (entry: ListingEntry) => Content; // last column
+}
+
+/** Yields the table of a part of a directory, with search, orders and links to the other parts. */
+export function* entryTable(listing: Entries, options: EntryOptions): Generator<Markup, void> {
+  const more = parts(listing);
+  yield markup`${search(listing)}
 ${more}
 <div class="wide"><table class="listing">
 <caption>${caption(listing)}</caption>
 <thead><tr>${[
-      column(listing, "name", SAYS.name),
-      column(listing, "modified", SAYS.modified(listing.zone === undefined ? undefined : zone(listing.zone))),
-      column(listing, "size", SAYS.size),
-    ]}</tr></thead>
+    column(listing, "name", SAYS.name),
+    column(listing, "modified", [
+      SAYS.modified,
+      listing.zone !== undefined && markup`<span class="zone"> (${zone(listing.zone)})</span>`,
+    ]),
+    column(listing, "size", SAYS.size),
+    options.actions !== undefined && markup`<td></td>`,
+  ]}</tr></thead>
 <tbody>
-`.toString();
-    for (const entry of entries) yield row(entry, share.counted).toString();
-    yield markup`</tbody>
+`;
+  for (const entry of listing.entries) yield row(entry, listing, options);
+  yield markup`</tbody>
 </table></div>
-${more}`.toString();
-    yield tail;
-  },
-};
+${more}
+`;
+}
 
 /** Upload section; the list of uploads also serves drag and drop. */
-function bringing(upload: UploadTarget): Markup {
+export function bringing(upload: UploadTarget): Markup {
   return markup`<section aria-labelledby="bring"><header><h2 id="bring">${SAYS.bring}</h2></header>
 <p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
 ${uploadFields(upload)}
@@ -69,7 +97,7 @@ ${uploadFields(upload)}
 </section>`;
 }
 
-function search({ query, shown, next }: Listing): Content {
+function search({ query, shown, next }: Entries): Content {
   if (query.find === "" && query.after === undefined && next === undefined && shown < MANY) return undefined;
   return markup`<form method="get" role="search">
 <label for="find">${SAYS.find}</label> <input id="find" name="find" type="search" maxlength="255" value="${query.find}">
@@ -79,7 +107,7 @@ ${query.descending && markup`<input type="hidden" name="desc" value="">`}
 </form>`;
 }
 
-function parts({ query, next }: Listing): Content {
+function parts({ query, next }: Entries): Content {
   const first = listingQueryText({ ...query, after: undefined });
   return (query.after !== undefined || next !== undefined) &&
     markup`<p class="parts">${
@@ -88,7 +116,7 @@ function parts({ query, next }: Listing): Content {
 }
 
 /** Column heading that sorts, or reverses the order. */
-function column({ query }: Listing, order: Order, says: string): Markup {
+function column({ query }: Entries, order: Order, says: Content): Markup {
   const chosen = query.order === order;
   const descending = chosen && !query.descending;
   const href = `?${listingQueryText({ order, descending, find: query.find })}`;
@@ -100,27 +128,36 @@ function column({ query }: Listing, order: Order, says: string): Markup {
   }</th>`;
 }
 
-function caption({ query, shown, complete, omitted }: Listing): Content {
+function caption({ query, shown, complete, omitted }: Entries): Content {
   return [
-    SAYS.entries(shown),
+    SAYS.entries.with({ count: shown }),
     query.find !== "" && [SAYS.found, isolated(query.find)],
     !complete && SAYS.notAll,
-    omitted > 0 && SAYS.omitted(omitted),
+    omitted > 0 && SAYS.omitted.with({ count: omitted }),
   ];
 }
 
-function row({ name, directory, size: bytes, modified, href }: ListingEntry, counted: boolean): Markup {
+function row(
+  entry: ListingEntry,
+  { zone }: Pick<Entries, "zone">,
+  { previews, actions }: EntryOptions,
+): Markup {
+  const { name, directory, size: bytes, modified, href } = entry;
+  const at = zone === undefined ? NaN : Date.parse(`${modified}Z`) - zone * 60_000;
   const time = modified !== undefined &&
-    markup`<time datetime="${modified}">${modified.slice(0, 10)}<span class="clock"> ${
-      modified.slice(11, 16)
-    }</span></time>`;
-  const look = !directory && !counted && bytes !== 0 && isViewable(name) &&
-    markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
+    markup`<time datetime="${Number.isNaN(at) ? modified : new Date(at).toISOString()}">${
+      modified.slice(0, 10)
+    }<span class="clock"> ${modified.slice(11, 16)}</span></time>`;
+  const query = directory || !previews ? undefined : previewQuery(name, bytes);
+  const look = query !== undefined &&
+    markup` <a class="look" href="${href}?${query}">${SAYS.preview}<span class="hidden"> ${
       isolated(name)
     }</span></a>`;
   return markup`<tr><td><a href="${href}">${isolated(name)}${
     directory && "/"
   }</a>${look}</td><td class="time">${time}</td>
-<td class="number">${bytes !== undefined && size(bytes)}</td></tr>
+<td class="number">${bytes !== undefined && size(bytes)}</td>${
+    actions !== undefined && markup`<td>${actions(entry)}</td>`
+  }</tr>
 `;
 }

@@ -1,15 +1,19 @@
 import { withInvisibleShown } from "../model/absolute_path.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import type { Asked } from "../resource/call.ts";
 import { type ResponseFacts, textResponse } from "../resource/text_response.ts";
-import { type Content, Markup, markup } from "./markup.ts";
+import { type HeaderPage, pageHeader } from "./header.ts";
+import { type Content, Markup, markup, plain } from "./markup.ts";
+import PAGE_SCRIPT from "./page.js" with { type: "text" };
 import { type PageNeeds, policyOf } from "./policy.ts";
 import { STYLE } from "./style.ts";
-import { TEXTS } from "./texts.ts";
+import { languageOf } from "./texts.ts";
 
 interface PageContent {
-  readonly title: string; // window title, and default heading
+  readonly title: Content; // window title, and default heading; without markup
   readonly heading?: Content; // replaces the title as heading
-  readonly aside?: Content; // beside the heading
+  readonly about?: Content; // below the heading
+  readonly current?: HeaderPage; // marked in the header
   readonly body: Content;
   readonly footer?: Content;
   readonly needs?: PageNeeds;
@@ -28,30 +32,39 @@ const ICON = `data:image/svg+xml,${
 
 /** Returns the markup before and behind the body. */
 export function pageFrame(
-  { title, heading = title, aside, footer, needs = {} }: Omit<PageContent, "body">,
+  asked: Asked,
+  { title, heading = title, about, current, footer, needs = {} }: Omit<PageContent, "body">,
 ): { readonly head: string; readonly tail: string } {
+  const language = languageOf(asked.request);
   const head = markup`<!doctype html>
-<html lang="${TEXTS.language}" dir="${TEXTS.direction}">
+<html lang="${language}" dir="ltr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="${referrerPolicy(needs)}">
 <link rel="icon" href="${ICON}">
-<title>${withInvisibleShown(title)}</title>
+<title>${withInvisibleShown(plain(title, language))}</title>
 ${Markup.style(STYLE)}
 </head>
 <body>
-<header><h1>${heading}</h1>${aside !== undefined && markup`<div>${aside}</div>`}</header>
+${pageHeader(asked, current)}
 <main>
+<h1>${heading}</h1>
+${about !== undefined && markup`<p class="about">${about}</p>`}
 `;
   const tail = markup`
+<p id="news" class="hidden" role="status"></p>
 </main>
 ${footer !== undefined && markup`<footer>${footer}</footer>`}
-${needs.script !== undefined && Markup.script(needs.script)}</body>
+${Markup.script(scriptOf(needs))}</body>
 </html>
 `;
-  return { head: head.toString(), tail: tail.toString() };
+  return { head: head.toString(language), tail: tail.toString(language) };
+}
+
+function scriptOf({ script = "" }: PageNeeds): string {
+  return PAGE_SCRIPT + script;
 }
 
 /** With `no-referrer`, browsers send `Origin: null` with forms (Fetch standard, 3.1). */
@@ -62,21 +75,25 @@ function referrerPolicy({ forms }: PageNeeds): string {
 /** Returns the headers of a page. */
 export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, string>> {
   return {
-    "Content-Security-Policy": policyOf(needs),
+    "Content-Security-Policy": policyOf({ ...needs, script: scriptOf(needs) }),
     "Referrer-Policy": referrerPolicy(needs),
     "X-Content-Type-Options": "nosniff",
-    "Vary": "Accept",
+    "Vary": "Accept, Accept-Language",
   };
 }
 
-/** Returns a page as response. */
+/** Returns a page as response, in the reader's language. */
 export function pageResponse(
-  { body, ...frame }: PageContent,
+  asked: Asked,
+  { body, needs, ...frame }: PageContent,
   { status, headers }: ResponseFacts = {},
 ): HttpResponse {
-  const { head, tail } = pageFrame(frame);
-  return textResponse(`${head}${markup`${body}`}${tail}`, PAGE_TYPE, {
+  // A signed-in reader can sign out on each page, which is a form.
+  const all = asked.signIn === undefined ? needs : { ...needs, forms: true as const };
+  const { head, tail } = pageFrame(asked, { ...frame, needs: all });
+  const content = markup`${body}`.toString(languageOf(asked.request));
+  return textResponse(`${head}${content}${tail}`, PAGE_TYPE, {
     status,
-    headers: { ...headers, ...pageHeaders(frame.needs) },
+    headers: { "Cache-Control": "private, no-cache", ...headers, ...pageHeaders(all) },
   });
 }

@@ -12,7 +12,7 @@ const MAX_BYTES = 666;
  * Draws a text as inline QR code, dark on light in every colour scheme, since many readers need that.
  * @param label Alternative text. @returns Nothing for more than 666 bytes of UTF-8.
  */
-export function qrPicture(text: string, label: string): Content {
+export function qrPicture(text: string, label: Content): Content {
   const bytes = [...new TextEncoder().encode(text)];
   if (bytes.length > MAX_BYTES) return undefined;
   const { size, data } = encode(bytes, { ecc: "M", maxVersion: MAX_VERSION, border: QUIET_ZONE });

@@ -1,10 +1,9 @@
-import { type Markup, markup } from "./markup.ts";
-import { TEXTS } from "./texts.ts";
+import { type InLanguage, type Markup, markup } from "./markup.ts";
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** Formats bytes in the largest unit that leaves a short number, such as `1.4 MiB`. */
-export function size(bytes: number): string {
+export function size(bytes: number): InLanguage {
   let value = bytes;
   let unit = 0;
   // Avoids `1024.0 KiB` after rounding.
@@ -12,7 +11,9 @@ export function size(bytes: number): string {
     value /= 1024;
     unit++;
   }
-  return `${unit === 0 || value >= 100 ? Math.round(value) : Number(value.toFixed(1))} ${UNITS[unit]}`;
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  const format = { maximumFractionDigits: digits, useGrouping: false };
+  return { in: (language) => `${new Intl.NumberFormat(language, format).format(value)} ${UNITS[unit]}` };
 }
 
 /** Formats an offset from UTC, such as `UTC+01:00`. @param minutes East of Greenwich. */
@@ -22,21 +23,20 @@ export function zone(minutes: number): string {
   return `UTC${minutes < 0 ? "−" : "+"}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }
 
-/** Formats a time in the zone of the service. @param at Milliseconds since the epoch. */
+/** Formats a time in UTC; the script of pages, in the reader's zone. @param at Milliseconds since the epoch. */
 export function moment(at: number): Markup {
-  const east = -new Date(at).getTimezoneOffset();
-  const local = new Date(at + east * 60_000).toISOString().slice(0, 16).replace("T", " ");
-  return markup`<time datetime="${new Date(at).toISOString()}">${local} ${zone(east)}</time>`;
+  const text = new Date(at).toISOString();
+  return markup`<time datetime="${text}">${text.slice(0, 16).replace("T", " ")} UTC</time>`;
 }
 
 const STEPS = [[86_400, "day"], [3600, "hour"], [60, "minute"]] as const;
 
 /** Formats a relative time, such as `in 3 days`. Both in milliseconds since the epoch. */
-export function distance(at: number, now: number): string {
+export function distance(at: number, now: number): InLanguage {
   const seconds = Math.abs(at - now) / 1000;
   // Rounds up a little: a new share of 7 days ends in 7 days, not in 6.
   const [length, unit] = STEPS.find(([length]) => seconds / length >= 0.95) ?? [60, "minute"];
   const steps = Math.floor(seconds / length + 0.05);
-  return new Intl.RelativeTimeFormat(TEXTS.language, { numeric: "auto" })
-    .format(at < now ? -steps : steps, unit);
+  const format = (language: string) => new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  return { in: (language) => format(language).format(at < now ? -steps : steps, unit) };
 }

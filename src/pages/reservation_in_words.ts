@@ -5,8 +5,10 @@ import { TEXTS } from "./texts.ts";
 
 /** Returns name, times and effect of a reservation. @param now Milliseconds since the epoch. */
 export function reservationInWords({ name, from, to, rateLimit }: Reservation, now: number): Markup {
-  const { fromTo: [since, until], others } = TEXTS.home;
+  const { from: since, to: until, others } = TEXTS.home;
   return markup`${isolated(name)}: ${since} ${moment(from)} (${distance(from, now)}) ${until} ${
     moment(to)
-  } (${distance(to, now)})${rateLimit > 0 && markup`, ${others(`${size(rateLimit)}/s`)}`}`;
+  } (${distance(to, now)})${
+    rateLimit > 0 && markup`, ${others.with({ rate: markup`${size(rateLimit)}/s` })}`
+  }`;
 }

@@ -1,7 +1,8 @@
 import type { FileView, ShareViews } from "../resource/access/listing.ts";
-import { LISTING_PAGE } from "./listing_page.ts";
+import { listingPage } from "./listing_page.ts";
 import { uploadPage } from "./upload_page.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import type { Call } from "../resource/call.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { size } from "./quantities.ts";
@@ -11,12 +12,12 @@ import { aboutShare, trailLinks } from "./about_share.ts";
 const SAYS = TEXTS.file;
 
 /** Returns the page of a shared file. */
-function filePage(view: FileView): HttpResponse {
+function filePage(call: Call, view: FileView): HttpResponse {
   const { name, size: bytes, trail, href, share, now, shown } = view;
-  return pageResponse({
+  return pageResponse(call, {
     title: name,
     heading: isolated(name),
-    aside: markup`${size(bytes)}. ${aboutShare(share, now)}`,
+    about: markup`${size(bytes)}. ${aboutShare(share, now)}`,
     body: markup`${trail.length > 0 && trailLinks(trail, { last: false })}
 ${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a class="button" href="${href}">${SAYS.download}</a></p>
@@ -25,17 +26,17 @@ ${
       trail.length === 0 && markup`<p>${TEXTS.listing.muchData}</p>
 <pre><code>${share.command}</code></pre>`
     }`,
-    footer: markup`<p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
     needs: shown.kind === "image" ? { images: true } : {},
   }, { headers: { "Cache-Control": "private, no-cache" } });
 }
 
-function content({ name, shown }: FileView): Content {
+/** Returns the preview of a file. */
+export function content({ name, shown }: Pick<FileView, "name" | "shown">): Content {
   switch (shown.kind) {
     case "offer":
       return markup`<p><a href="${shown.href}">${SAYS.preview}</a></p>`;
     case "image":
-      return markup`<img class="preview" src="${shown.href}" alt="${SAYS.picture(name)}">`;
+      return markup`<img class="preview" src="${shown.href}" alt="${SAYS.picture.with({ name })}">`;
     case "text":
       return markup`<pre tabindex="0" class="preview"><code>${shown.text}</code></pre>
 ${!shown.whole && markup`<p class="quiet">${SAYS.beginning}</p>`}`;
@@ -47,5 +48,11 @@ ${!shown.whole && markup`<p class="quiet">${SAYS.beginning}</p>`}`;
   }
 }
 
-/** Pages of shares. */
-export const SHARE_VIEWS: ShareViews = { listing: LISTING_PAGE, file: filePage, upload: uploadPage };
+/** Returns the pages of shares for a reader. */
+export function shareViews(call: Call): ShareViews {
+  return {
+    listing: listingPage(call),
+    file: (view) => filePage(call, view),
+    upload: (view) => uploadPage(call, view),
+  };
+}

@@ -5,13 +5,14 @@ import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
-import type { Call, IdentifiedUser } from "../resource/call.ts";
+import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import type { People } from "../resource/share/people.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
-import { type Asked, Visit, wantedPage } from "./visit.ts";
+import { Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
@@ -26,6 +27,7 @@ interface WaysToSignIn {
 export interface SignInParts {
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
+  readonly people?: People | undefined; // remembers who signs in
   readonly ways: WaysToSignIn;
   readonly siteName: string;
   readonly unauthenticated: (reason: string) => Error; // creates the 401; the reason is for the log
@@ -67,9 +69,8 @@ export function signInFailed(
   parts: SignInParts,
 ): HttpResponse | undefined {
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
-  const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const page = formsPage(asked, parts, { diagnostic: isWrong ? says.wrong : failure.publicMessage });
+  const page = formsPage(asked, parts, { diagnostic: isWrong ? TEXTS.signIn.wrong : failure.publicMessage });
   // A 401 challenge would open the browser's own dialog.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -91,7 +92,7 @@ export async function signInByForm(call: Call, parts: SignInParts): Promise<Http
 export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
-  { signIns }: SignInParts,
+  { signIns, people }: SignInParts,
   { to, until, session }: {
     readonly to: string;
     readonly until?: number | undefined;
@@ -104,6 +105,7 @@ export async function signedIn(
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
+  await people?.remember(caller.identity);
   const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));
   Visit.of(call).end(response);
@@ -137,9 +139,10 @@ async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpRes
   }
   if (login === undefined || address === undefined) return undefined;
   const says = TEXTS.signIn;
-  return pageResponse({
+  const asked: Asked = { ...call, caller: undefined, signIn: undefined };
+  return pageResponse(asked, {
     title: says.signedOut,
-    body: markup`<p><a class="button" href="${address}">${says.signOutAt(login.title)}</a></p>
+    body: markup`<p><a class="button" href="${address}">${says.signOutAt.with({ title: login.title })}</a></p>
 <p><a href="${call.root}">${says.stay}</a></p>`,
   });
 }
@@ -158,7 +161,7 @@ export function toSignIn(
 function formsPage(
   asked: Asked,
   { ways, siteName }: SignInParts,
-  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: string },
+  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: Content },
 ): HttpResponse {
   const says = TEXTS.signIn;
   const visit = Visit.of(asked);
@@ -170,8 +173,8 @@ function formsPage(
 ${content}
 </form>
 `;
-  const page = pageResponse({
-    title: says.title(siteName),
+  const page = pageResponse(asked, {
+    title: says.title.with({ site: siteName }),
     body: [
       diagnostic !== undefined && markup`<p role="alert" class="diagnostic">${diagnostic}</p>`,
       ways.password && form(markup`<p><label for="user">${says.user}</label>
@@ -181,7 +184,7 @@ ${content}
 <p><button>${says.button}</button></p>`),
       [...ways.providers].map(([name, { title }]) =>
         markup`<p><a class="button" href="${asked.root}login/${encodeURIComponent(name)}${query}">${
-          says.byProvider(title)
+          says.byProvider.with({ title })
         }</a></p>`
       ),
       ways.certificate && certificate !== undefined &&

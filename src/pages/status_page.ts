@@ -5,19 +5,15 @@ import { includesServer } from "../model/token_restrictions.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { ClusterHealth } from "../resource/health.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
 import { DEVICE_PATHS } from "../resource/device_paths.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import COPY from "./copy.js" with { type: "text" };
-import { personName } from "./person_name.ts";
 import { distance, moment, size } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
-import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
-import { whom } from "./about_share.ts";
+import { ownerName, whom } from "./about_share.ts";
 import { entryAudience, type ServerEntry, serverEntry } from "../resource/server_list.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
@@ -36,9 +32,7 @@ interface StatusParts {
   readonly facts: ServiceFacts;
   /** Absent without data sharing. */
   readonly sharing: OwnShares | undefined;
-  readonly canSignIn: boolean;
   readonly hasDeviceLogin: boolean;
-  readonly hasAdminPage: boolean;
 }
 
 /**
@@ -46,27 +40,17 @@ interface StatusParts {
  * list with command lines. Anonymous callers see less (design decision "Anonymous").
  */
 export async function statusPage(call: Call, parts: StatusParts): Promise<HttpResponse> {
-  const { servers, facts, sharing, canSignIn, hasAdminPage } = parts;
+  const { servers, facts } = parts;
   const known = call.caller.kind === "authenticated";
   const now = facts.clock();
   const sections = await Promise.all(
     [...servers.values()].map((server) => serverSection(call, server, parts)),
   );
-  return pageResponse({
-    title: SAYS.title(facts.siteName),
-    aside: known
-      ? signedInAside(call)
-      : canSignIn && markup`<a href="${call.root}login">${TEXTS.signIn.button}</a>`,
-    needs: { forms: call.signIn === undefined ? undefined : true, script: known ? COPY : undefined },
+  return pageResponse(call, {
+    title: SAYS.title.with({ site: facts.siteName }),
+    current: "",
     body: [
       overview([...servers.values()]),
-      call.signIn !== undefined && markup`<nav><p>${
-        sharing !== undefined &&
-        markup`<a class="button" href="${call.root}shares">${TEXTS.shares.title}</a> `
-      }<a class="button" href="${call.root}tokens">${TEXTS.tokens.title}</a>${
-        hasAdminPage && administers(call) &&
-        markup` <a class="button" href="${call.root}admin">${TEXTS.admin.title}</a>`
-      }</p></nav>`,
       known && account(call, facts),
       sections,
       servers.size === 0 && markup`<p>${SAYS.noServer}</p>`,
@@ -89,24 +73,29 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
     ? SAYS.allUp
     : usable === 0
     ? SAYS.noneUp
-    : SAYS.someUp(usable, servers.length);
+    : SAYS.someUp.with({ up: usable, all: servers.length });
   return markup`<p role="status">${text}</p>`;
 }
 
 function aboutInstances({ instances, configurationsDiffer, degraded }: ClusterHealth): Markup {
   const { home } = TEXTS;
   const sentences = [
-    home.instances(instances.serving, instances.total),
+    instances.serving < instances.total
+      ? home.someInstances.with({ up: instances.serving, all: instances.total })
+      : home.instances.with({ count: instances.total }),
     ...(configurationsDiffer ? [home.differ] : []),
     ...(degraded ? [home.degraded] : []),
   ];
-  return markup`<p>${sentences.join(" ")}</p>`;
+  return markup`<p>${sentences.map((sentence) => [sentence, " "])}</p>`;
 }
 
 function account({ caller, user, signIn }: Call, { clock, methods }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
-  const words: ReadonlyMap<string, string> = new Map([...methods, ...Object.entries(SAYS.knownBy)]);
+  const words: ReadonlyMap<string, Content> = new Map<string, Content>([
+    ...methods,
+    ...Object.entries(SAYS.knownBy),
+  ]);
   const end = (signIn?.ends ?? 0) * 1000;
   return markup`<section aria-labelledby="you">
 <header><h2 id="you">${SAYS.you}</h2></header>
@@ -126,7 +115,9 @@ ${
       [
         SAYS.until,
         signIn !== undefined &&
-        markup`${moment(end)} (${distance(end, clock())}), ${SAYS.unlessIdle(signIn.idleMinutes)}`,
+        markup`${moment(end)} (${distance(end, clock())}), ${
+          SAYS.unlessIdle.with({ count: signIn.idleMinutes })
+        }`,
       ],
     ])
   }
@@ -151,12 +142,12 @@ async function serverSection(
 <p>${entry.description}</p>
 ${
     facts([
-      [SAYS.daemons, known && total > 1 && SAYS.daemonsUp(available, total)],
+      [SAYS.daemons, known && total > 1 && SAYS.daemonsUp.with({ up: available, all: total })],
       [SAYS.refused, entry.refusal?.reason],
       [SAYS.account, entry.uid],
       [SAYS.group, entry.gid],
       [SAYS.groups, entry.availableGroups?.join(", ")],
-      [SAYS.rate, entry.rateLimit !== undefined && `${size(entry.rateLimit)}/s`],
+      [SAYS.rate, entry.rateLimit !== undefined && [size(entry.rateLimit), "/s"]],
       [SAYS.allowed, paths(entry.allowed)],
       [SAYS.forbidden, paths(entry.forbidden)],
       [SAYS.sessions, entry.sessionLimit],
@@ -182,11 +173,13 @@ const SHOWN_SHARES = 100;
 async function shares(call: Call, server: string, { store, clock }: OwnShares): Promise<Content> {
   const caller = nameOnServer(call, server);
   if (caller === EVERYBODY || !includesServer(restrictionsOf(call.caller), server)) return undefined;
-  const [own, accessible] = await Promise.all([
+  const [mine, accessible] = await Promise.all([
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, targetsOnServer(call, server), { most: SHOWN_SHARES + 1 }),
   ]);
-  const all = markup`<a href="${call.base}/rest/share/${server}">${SAYS.allShares}</a>`;
+  // A browser that is signed in reads pages: below `/rest/` it would be asked for a password.
+  const own = call.signIn === undefined ? `${call.base}/rest/share/${server}` : `${call.root}shares`;
+  const all = markup`<a href="${own}">${SAYS.allShares}</a>`;
   const covered = (share: Share) => tokenCoversShare(call, share);
   const upTo = (items: readonly Content[]) =>
     items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`${SAYS.more} ${all}`] : items;
@@ -200,10 +193,11 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
     list(
       SAYS.ownShares,
       upTo(
-        own.filter(covered).map((share) =>
+        mine.filter(covered).map((share) =>
           shown(
             ownersView(share, call.base, clock()),
             share.target === EVERYBODY ? SAYS.forEverybody : markup`${SAYS.forWhom} ${whom(share)}`,
+            call.signIn && `${call.root}shares/${server}/${share.id}`,
           )
         ),
       ),
@@ -214,7 +208,7 @@ async function shares(call: Call, server: string, { store, clock }: OwnShares): 
         accessible.filter(covered).map((share) =>
           shown(
             targetsView(share, call.base, clock()),
-            markup`${SAYS.byWhom} ${isolated(personName(share.owner))}`,
+            markup`${SAYS.byWhom} ${isolated(ownerName(share))}`,
             `${shareAddress(call, share)}${isDirectory(share) ? "/" : ""}`,
           )
         ),
@@ -241,13 +235,13 @@ ${lines.slice(SHOWN_COMMANDS)}</details>`;
 }
 
 /** Omits rows without value. */
-function facts(rows: readonly (readonly [string, Content])[]): Markup {
+function facts(rows: readonly (readonly [Content, Content])[]): Markup {
   const given = rows.filter(([, value]) => value !== undefined && value !== false && value !== "");
   return markup`<dl>
 ${given.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
-function list(title: string, items: readonly Content[]): Content {
+function list(title: Content, items: readonly Content[]): Content {
   return items.length > 0 && markup`<h3>${title}</h3>
 <ul>${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }

@@ -18,14 +18,17 @@ header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items
 header { border-bottom: 1px solid var(--line); padding-bottom: .75rem; margin-bottom: 1.25rem }
 footer { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; color: var(--quiet); font-size: .875rem }
 header p, footer p { margin: 0 }
-h1 { font-size: 1.375rem; margin: 0 }
+h1 { font-size: 1.375rem; margin: 0 0 1rem }
+.about { color: var(--quiet); margin: -.75rem 0 1rem }
+.pages { display: flex; flex-wrap: wrap; gap: .25rem 1rem; list-style: none; padding: 0; margin: 0 }
+.pages [aria-current] { color: var(--ink); font-weight: 600; text-decoration: none; border-bottom: 3px solid var(--link) }
 h2 { font-size: 1.125rem; margin: 0 }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem }
 a { color: var(--link) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 section { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem }
 section > header { border: 0; padding: 0; margin: 0 0 .5rem; justify-content: flex-start }
-.problem { border-left: .25rem solid var(--down); color: var(--down); background: var(--down-paper); padding: .5rem .75rem; margin: 0 0 1rem }
+.diagnostic { border-left: .25rem solid var(--down); color: var(--down); background: var(--down-paper); padding: .5rem .75rem; margin: 0 0 1rem }
 .state { border-radius: 1rem; padding: .125rem .75rem; font-weight: 600 }
 .up { color: var(--up); background: var(--up-paper) }
 .down { color: var(--down); background: var(--down-paper) }
@@ -52,6 +55,8 @@ input, button, select, textarea { font: inherit; color: inherit; background: var
 button { cursor: pointer; background: var(--link); color: var(--paper); border-color: var(--link); font-weight: 600 }
 a.button { display: inline-block; border: 1px solid var(--link); border-radius: .25rem; padding: .375rem .625rem; font-weight: 600 }
 button.plain { background: none; color: var(--link) }
+button.danger { background: none; color: var(--down); border-color: var(--down) }
+details.danger { border-top: 1px solid var(--line); margin-top: 1.5rem; padding-top: .5rem }
 header form { display: inline }
 .fields { display: block }
 .fields label { display: block; font-weight: 600 }
@@ -59,7 +64,8 @@ header form { display: inline }
 .fields input[type=checkbox] { width: auto; min-height: 0 }
 .fields .long { width: 40rem }
 .fields input, .fields select, .fields textarea { width: 24rem }
-.uploads { list-style: none; padding: 0 }
+.total { position: sticky; top: 0; background: var(--paper); padding: .5rem 0; margin: 0 }
+.uploads { list-style: none; padding: 0; max-height: 60vh; overflow-y: auto; position: relative }
 .uploads li { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; padding: .5rem 0; border-bottom: 1px solid var(--line) }
 .note { border-left: 4px solid var(--link); padding-left: .75rem }
 .entries { list-style: none; padding: 0; margin: .5rem 0 }

@@ -1,410 +1,68 @@
-import { counted } from "../model/text.ts";
+import type { HttpRequest } from "../model/http_message.ts";
+import { type Content, type InLanguage, type Language, plain } from "./markup.ts";
+import de from "./texts/de.json" with { type: "json" };
+import en from "./texts/en.json" with { type: "json" };
+import fr from "./texts/fr.json" with { type: "json" };
 
-const counting = (one: string, several: string) => (count: number) => counted(count, one, several);
+/** Texts of the pages by language (RFC 5646). A text with `{count}` can have a form for each plural category, or number. */
+export const LANGUAGES: Readonly<Record<Language, unknown>> = { en, de, fr };
 
-/**
- * English texts of the web pages; another language is another file of this shape. A text that contains a number or a name
- * is a function.
- */
-export const TEXTS = {
-  /** RFC 5646. */
-  language: "en",
-  direction: "ltr",
+/** Text of the pages, in the language of its reader. */
+export class Text implements InLanguage {
+  constructor(readonly path: readonly string[], readonly values: Readonly<Record<string, Content>> = {}) {}
 
-  failure: {
-    signIn: "Sign in",
-    status: "Status",
-    code: "Code",
-    request: "Request",
-    help: "If you ask for help, quote the request number.",
-  },
+  /** Returns the text with values for its names in braces. */
+  with(values: Readonly<Record<string, Content>>): Text {
+    return new Text(this.path, values);
+  }
 
-  signIn: {
-    title: (site: string) => `${site}: sign in`,
-    user: "User name",
-    password: "Password",
-    button: "Sign in",
-    certificate: "Your browser has a certificate for",
-    byProvider: (title: string) => `Sign in with ${title}`,
-    byCertificate: "Sign in with this certificate",
-    noCertificate: "You can also sign in with a certificate. Your browser has not sent one.",
-    wrong: "Wrong user name or password.",
-    signedInAs: "Signed in as",
-    until: "until",
-    signOut: "Sign out",
-    signedOut: "You are signed out of this service",
-    signOutAt: (title: string) => `Sign out at ${title} too`,
-    stay: "Stay signed in there",
-    closeBrowser: "Close the browser to sign out.",
-  },
+  in(language: Language): Content {
+    const found = this.path.reduce(memberOf, LANGUAGES[language]);
+    const { count } = this.values;
+    const rule = typeof count === "number" ? new Intl.PluralRules(language).select(count) : "other";
+    const text = [plain(count, language), rule, "other"].map((form) => memberOf(found, form)).find(isString);
+    const pieces = String(text ?? found).split(/\{(\w+)\}/);
+    return pieces.map((piece, i) => i % 2 === 0 ? piece : this.values[piece]);
+  }
+}
 
-  home: {
-    title: (site: string) => `${site}: UFTP file transfer`,
-    noServer: "No transfer server is configured.",
-    allUp: "All transfer servers are up.",
-    noneUp: "No transfer server is up.",
-    someUp: (up: number, all: number) => `${up} of ${all} transfer servers are up.`,
-    up: "Up",
-    down: "Down",
-    you: "You",
-    name: "Name",
-    role: "Role",
-    account: "Account",
-    noAccount: "none",
-    group: "Group",
-    groups: "Groups",
-    signedInBy: "Signed in with",
-    daemons: "Daemons",
-    daemonsUp: (up: number, all: number) => `${up} of ${all} are up`,
-    refused: "Not available with this login",
-    rate: "Speed limit",
-    allowed: "Allowed paths",
-    forbidden: "Forbidden paths",
-    sessions: "Concurrent sessions",
-    daemonVersion: "Daemon version",
-    reservations: "Reservations",
-    /** Speed limit of everyone else during a reservation. */
-    others: (rate: string) => `everyone else at most ${rate}`,
-    fromTo: ["from", "to"],
-    ownShares: "Your shares",
-    sharedWithYou: "Shared with you",
-    forEverybody: "for everyone",
-    forWhom: "for",
-    byWhom: "by",
-    more: "and more:",
-    allShares: "all shares",
-    commands: "Command lines",
-    moreCommands: "More command lines",
-    upSince: "up since",
-    asOf: "As of",
-    instances: (serving: number, total: number) =>
-      serving < total
-        ? `${serving} of ${total} instances are running.`
-        : counted(total, "instance is running.", "instances are running."),
-    differ: "Their configurations differ.",
-    degraded: "Shares and new certificates are not available: the database does not answer.",
-    knownBy: { ETD: "a token of this service" },
-    until: "Signed in until",
-    unlessIdle: (minutes: number) =>
-      `or until the browser is idle for ${counted(minutes, "minute", "minutes")}`,
-  },
+/** Each text of a table in all languages. */
+type Table<T> = T extends string | { readonly other: string } ? Text
+  : { readonly [K in keyof T]: Table<T[K]> };
 
-  admin: {
-    title: "Administration",
-    service: "This service",
-    version: "Version",
-    upSince: "Up since",
-    certificate: "Certificate",
-    shares: "Shares",
-    instances: "Instances",
-    instance: "Instance",
-    thisOne: "this one",
-    configuration: "Configuration",
-    seen: "Last seen",
-    daemons: "Transfer daemons",
-    daemon: "Daemon",
-    state: "State",
-    answer: "Last response time",
-    reason: "Error",
-    unchecked: "Not checked yet",
-    providers: "Identity providers",
-    method: "Authenticator",
-    system: "System",
-    bans: "Bans",
-    nobody: "Nobody is banned.",
-    moreBans: (count: number) => `And ${count} more.`,
-    user: "User",
-    address: "Address",
-    why: "Reason",
-    reasons: {
-      passwords: counting("wrong password", "wrong passwords"),
-      tokens: counting("wrong token or key", "wrong tokens or keys"),
-      operator: (_count: number) => "by an administrator",
-    },
-    until: "until",
-    lift: "Unban",
-    liftNamed: (name: string) => `Unban ${name.trim()}`,
-    ban: "Ban",
-    userHelp: "User name, account or distinguished name. Leave empty to ban everyone at the address.",
-    addressHelp:
-      "IP address; a ban of an IPv6 address covers its /64. Leave empty to ban the user everywhere.",
-    howLong: "Duration",
-    terms: { "1h": "1 hour", "1d": "1 day", "7d": "7 days", "30d": "30 days" },
-    failures: "Recent failed logins",
-    noFailures: "No recent failed logins.",
-    count: "Number",
-    last: "Last",
-    reservations: "Reservations",
-    noReservations: "No reservations.",
-    forAccounts: (names: string) => `for ${names}`,
-  },
+/** Texts of the pages. */
+export const TEXTS = table(en, []);
 
-  device: {
-    title: "Log in a program",
-    code: "Code",
-    codeHelp: "The program that you started shows this code.",
-    next: "Continue",
-    wrong: "No program waits with this code. Codes expire after ten minutes and can be used once.",
-    question: "Allow this login?",
-    warning:
-      "Allow it only if you started the program yourself just now, and it shows the same code. The program can then act in your name. If somebody sent you the link or the code, deny it.",
-    program: "Program",
-    unverified: "name given by the program, not verified",
-    address: "Address",
-    sameAddress: "the same as your browser's",
-    otherAddress: "not your browser's address",
-    made: "Started",
-    renewable: "can be exchanged for a new token",
-    allow: "Allow",
-    deny: "Deny",
-    allowed: "The program is logged in. Its token is listed under My tokens, where you can revoke it.",
-    denied: "The program was denied.",
-    script: "Log in on a command line",
-    scriptHelp: "This script needs only curl. It shows a code for this page and stores a token in a file.",
-    readScript: "Read the script",
-  },
+/** Returns all texts of a part of the table as JSON, for scripts. */
+export function jsonOf(...path: readonly string[]): InLanguage {
+  return { in: (language) => JSON.stringify(path.reduce(memberOf, LANGUAGES[language])) };
+}
 
-  tokens: {
-    title: "My tokens",
-    own: "Active tokens",
-    notKept: "This service does not keep a list of tokens.",
-    none: "You have no tokens.",
-    name: "Name",
-    nameless: "unnamed",
-    ends: "Expires",
-    lastUsed: "Last used",
-    never: "never",
-    restrictions: "Restrictions",
-    revoke: "Revoke",
-    revokeNamed: (name: string) => `Revoke ${name}`,
-    make: "Create a token",
-    what:
-      "Scripts and batch jobs can use a token instead of your password. Anyone who has the token can act in your name, within its restrictions, until it expires.",
-    made: "Your new token",
-    shownOnce: "This token is shown only once. Store it where nobody else can read it.",
-    lifetime: "Lifetime",
-    hours: counting("hour", "hours"),
-    activity: "Permitted actions",
-    everything: "everything you may do",
-    activities: { read: "read", write: "read and change", all: "read, change and delete" },
-    within: "in",
-    onServer: "on",
-    from: "from",
-    server: "Server",
-    allServers: "all servers",
-    path: "Directory",
-    pathHelp: "One directory, for example /data/run7/. Leave empty for all directories.",
-    certificate: "Register an SSH certificate",
-    certificateHelp: "Until the certificate expires, command-line clients can sign in with its key alone.",
-    certificateLine: "Content of the …-cert.pub file",
-    certificateOwn: "My authorized_keys file lists the authority of the certificate",
-    certificateShow: "Register",
-    certificateTaken: "The certificate is registered",
-    certificateFor: "For",
-    certificateUntil: "until",
-    renewable: "Renewable: can be exchanged for a new token",
-  },
+/** Returns the language that a reader prefers (RFC 9110, 12.5.4); English if none is known. */
+export function languageOf({ headers }: Pick<HttpRequest, "headers">): Language {
+  const ranges = (headers.get("Accept-Language") ?? "").slice(0, 1000).split(",").map((range) => {
+    const [tag = "", weight] = range.split(";");
+    const quality = Number(weight?.split("=")[1] ?? 1);
+    return { language: tag.trim().split("-")[0]?.toLowerCase(), quality: quality > 0 ? quality : 0 };
+  });
+  for (const { language, quality } of ranges.toSorted((a, b) => b.quality - a.quality)) {
+    if (quality > 0 && (language === "en" || language === "de" || language === "fr")) return language;
+  }
+  return "en";
+}
 
-  shares: {
-    title: "My shares",
-    home: "My servers",
-    make: "New share",
-    none: "You have no shares on this server.",
-    noServer: "No server supports sharing.",
-    count: counting("share", "shares"),
-    path: "File or directory",
-    whom: "Recipient",
-    whomHelp: "Distinguished name of one person. Leave empty for everyone who has the link.",
-    everybody: "everyone with the link",
-    group: "Recipient group",
-    groupHelp: "Unix group on the server. Its current members can use the share after they sign in.",
-    /** Before the name of a group. */
-    membersOf: "members of the group",
-    access: "Access",
-    accessLevels: {
-      READ: "read",
-      WRITE: "read and add files",
-      MODIFY: "read, change and delete",
-      DROP: "upload only",
-    },
-    lifetime: "Expires after",
-    days: (count: number) => count === 0 ? "never" : counted(count, "day", "days"),
-    uses: "Maximum number of uses",
-    usesHelp: "Each download and each upload counts as one use. Leave empty for no limit.",
-    maxFiles: "Maximum number of uploaded files",
-    maxMebibytes: "Maximum size of all uploads, in MiB",
-    dropHelp: "For “Upload only”. Leave empty for no limit.",
-    password: "Password for the link",
-    passwordHelp: "Leave empty for no password. Send the password separately from the link.",
-    hasPassword: "Password",
-    isAsked: "required",
-    note: "Note for the recipient",
-    notify: (address: string) => `Send mail to ${address} when files have arrived`,
-    notified: "Mail about new files",
-    usesLeft: "Uses left",
-    sources: "Allowed client addresses",
-    end: "Expires",
-    never: "never",
-    endsAt: "expires",
-    endless: "never expires",
-    used: "Used",
-    usedTimes: (count: number) =>
-      count === 0 ? "not used yet" : count === 1 ? "used once" : `used ${count} times`,
-    unused: "Nobody has used this share yet.",
-    /** Verbs for the log of uses; the name of a file follows. */
-    useKinds: {
-      "HTTP-look": "looked at",
-      "HTTP-download": "downloaded",
-      "HTTP-upload": "uploaded",
-      UFTP: "opened a UFTP session for",
-    },
-    incomplete: "incomplete",
-    onlyLatest: (count: number) => `Only the latest ${count} are shown.`,
-    somebody: "Someone with the link",
-    you: "You",
-    received: "Uploaded so far",
-    receivedOf: (files: string, bytes: string) => `${files}, ${bytes}`,
-    files: counting("file", "files"),
-    atMost: (most: string) => `of at most ${most}`,
-    newOn: (server: string) => `New share on ${server}`,
-    browse: "Choose another file or directory",
-    choose: (server: string) => `Choose what to share on ${server}`,
-    shareThis: "Share this directory",
-    share: "Share",
-    shareNamed: (name: string) => `Share ${name}`,
-    up: "Parent directory",
-    next: "Next page",
-    shareOf: (name: string) => `Share of ${name}`,
-    qrCode: "QR code of the link",
-    more: "More options",
-    link: "Link",
-    linkForAll: "Anyone who has this link can use the share:",
-    linkForOne: "Link for the recipient, who must sign in:",
-    linkForGroup: "Link for the members of the group, who must sign in:",
-    look: "View as recipient",
-    copy: "Copy",
-    copied: "Copied",
-    change: "Change",
-    keepLifetime: "no change",
-    newPassword: "New password for the link",
-    newPasswordHelp: "Leave empty to keep the password. After a change, every browser asks for the new one.",
-    noPassword: "Remove the password",
-    endNow: "Delete this share",
-    endHelp: "The link stops working at once, and this page with its log of uses is deleted. The files stay.",
-  },
+function table<T>(texts: T, path: readonly string[]): Table<T>;
+function table(texts: unknown, path: readonly string[]): unknown {
+  if (typeof texts !== "object" || texts === null || "other" in texts) return new Text(path);
+  const made = Object.entries(texts).map(([name, text]) => [name, table(text, [...path, name])]);
+  return Array.isArray(texts) ? made.map(([, text]) => text) : Object.fromEntries(made);
+}
 
-  listing: {
-    bring: "Upload files",
-    bringAndLeave: "Existing files are not replaced. You can resume an interrupted upload within one day.",
-    bringAndAsk:
-      "This page asks you before it replaces a file. You can resume an interrupted upload within one day.",
-    anew: "Reload the list",
-    sharedBy: "Shared by",
-    until: "until",
-    muchData: "For large or many files, use a command line:",
-    zip: "Download all as one .zip file",
-    trail: "Parent directories",
-    find: "Name contains",
-    search: "Search",
-    all: "Show all",
-    first: "First page",
-    next: "Next page",
-    name: "Name",
-    /** @param zone Such as `UTC+01:00`. */
-    modified: (zone: string | undefined) => zone === undefined ? "Modified" : `Modified (${zone})`,
-    size: "Size",
-    preview: "Preview",
-    entries: counting("entry", "entries"),
-    found: " containing ",
-    notAll: "; more exist but are not shown",
-    omitted: (count: number) => `; ${count} in this directory cannot be shown`,
-    neverListed: "Files whose names are not UTF-8, and broken symbolic links, are never listed.",
-  },
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return new Map<string, unknown>(Object.entries(value)).get(name);
+}
 
-  help: {
-    title: "Help for people who received a link",
-    link: "Help",
-    logins: "Log in on a command line",
-    accepts: "If you have an account, this service accepts:",
-    agent: "oidc-agent; the Java client uftp calls the option -o",
-    script: "Or log in by your browser. The script stores a token in ~/.uftp-token:",
-    /** Headings with what stands below them. */
-    sections: [
-      [
-        "A folder",
-        "Select a name to download the file, or Preview to look at it first. “Download all as one .zip file” downloads everything. If the archive contains a file NOT COMPLETE.txt, that file lists what is missing. A link to a single file leads to a page with its name and size; select Download there.",
-      ],
-      [
-        "A page for uploads",
-        "Choose files or a whole folder, or drop them onto the page. Keep the page open until each file says Done. After a lost connection, the upload resumes automatically. If you closed the page, open it again within one day and choose the same files. The page does not show or replace existing files.",
-      ],
-      [
-        "A password",
-        "Ask the person who sent you the link. After several wrong passwords you must wait before you can try again.",
-      ],
-      [
-        "Large amounts of data",
-        "Copy the command in the grey box into a terminal. pyuftp is faster than any browser; most computers already have curl.",
-      ],
-      [
-        "If it does not work",
-        "ERR_SHARE_NOT_FOUND: the share has expired or has no uses left. ERR_UNAUTHENTICATED: the share is for one person or group; sign in first. ERR_QUOTA_USED: the share is full. If you need help, ask the person who sent you the link.",
-      ],
-    ],
-  },
-
-  linkPassword: {
-    title: "This link requires a password",
-    password: "Password",
-    wrong: "Wrong password.",
-    open: "Open",
-    help:
-      "Ask the person who sent you the link for the password. Your browser remembers it until you close it.",
-  },
-
-  upload: {
-    title: (name: string) => `Upload files to ${name}`,
-    heading: "Upload files to",
-    muchData: "Choose files below, or upload one file at a time on a command line:",
-    choose: "Choose files",
-    chooseFolder: "Or choose a folder",
-    drop: "You can also drop files and folders anywhere on this page.",
-    send: "Upload",
-    sendAndReplace: "Upload and replace files with the same name",
-    brought: counting("file was uploaded", "files were uploaded"),
-    nothing: "No file was chosen",
-    more: "Upload more",
-    filesLeft: (count: number) => `You can upload ${counted(count, "more file", "more files")}.`,
-    bytesLeft: (bytes: string) => `You can upload up to ${bytes}.`,
-    noScript: "Enable JavaScript to see progress, upload whole folders and resume after a lost connection.",
-    promise:
-      "Existing files are neither shown nor replaced. You can resume an interrupted upload within one day.",
-    /** Messages of the upload script, which fills in the names in braces. */
-    script: {
-      waiting: "Waiting",
-      pause: "Pause",
-      resume: "Resume",
-      paused: "Paused",
-      lost: "Connection lost; the upload resumes automatically",
-      progress: "{sent} of {all}",
-      done: "Done",
-      renamed: "Done, saved as {name}",
-      failed: "Failed: {reason}",
-      gone: "the file can no longer be read",
-      again: "Try again",
-      taken: "Not uploaded: a file with that name exists",
-      replace: "Replace the file",
-      replaced: "Done, the existing file was replaced",
-      changing: "The existing file has just changed; trying again",
-    },
-  },
-
-  file: {
-    download: "Download",
-    preview: "Preview",
-    picture: (name: string) => `Image ${name}`,
-    beginning: "Only the beginning is shown. Download the file to see the rest.",
-    unknown: "No preview is available: the file is neither a supported image nor UTF-8 text.",
-    limited: "No preview is available: the number of downloads is limited.",
-  },
-} as const;
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -12,7 +12,6 @@ import { emptyResponse } from "../resource/text_response.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { distance, moment } from "./quantities.ts";
-import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
@@ -109,11 +108,10 @@ function tokenQuery(form: Form): URLSearchParams {
 async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
   const listed = parts.registry && await listedTokens(call, parts.registry);
   const now = parts.facts.clock();
-  return pageResponse({
+  return pageResponse(call, {
     title: SAYS.title,
-    aside: signedInAside(call),
-    body: markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>
-${made}
+    current: "tokens",
+    body: markup`${made}
 <section aria-labelledby="own"><header><h2 id="own">${SAYS.own}</h2></header>
 ${
       listed === undefined
@@ -138,16 +136,18 @@ function table(call: Call, tokens: readonly ListedToken[], now: number): Markup 
 <th scope="col">${SAYS.restrictions}</th><td></td></tr></thead>
 <tbody>
 ${
-    tokens.map(({ id, name = SAYS.nameless, expires, used, restrictions }) =>
-      markup`<tr><td>${isolated(name)}</td><td>${moment(expires * 1000)} (${
-        distance(expires * 1000, now)
-      })</td>
+    tokens.map(({ id, name, expires, used, restrictions }) =>
+      markup`<tr><td>${name === undefined ? SAYS.nameless : isolated(name)}</td><td>${
+        moment(expires * 1000)
+      } (${distance(expires * 1000, now)})</td>
 <td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(restrictions)}</td>
 <td>${
         call.signIn !== undefined &&
         markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">
 <input type="hidden" name="${FORM_TOKEN}" value="${call.signIn.formToken}">
-<button class="plain" aria-label="${SAYS.revokeNamed(name)}">${SAYS.revoke}</button></form>`
+<button class="plain" aria-label="${
+          SAYS.revokeNamed.with({ name: name ?? SAYS.nameless })
+        }">${SAYS.revoke}</button></form>`
       }</td></tr>
 `
     )
@@ -160,8 +160,8 @@ export function whatFor({ activity, paths, servers, address }: TokenRestrictions
   const given = [
     activity && SAYS.activities[activity],
     paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,
-    servers && `${SAYS.onServer} ${servers.join(", ")}`,
-    address && `${SAYS.from} ${address}`,
+    servers && [SAYS.onServer, " ", servers.join(", ")],
+    address && [SAYS.from, " ", address],
   ].filter((each) => each !== undefined);
   return given.length === 0 ? SAYS.everything : given.map((each, i) => [i > 0 && " · ", each]);
 }
@@ -175,7 +175,7 @@ function form({ root }: Call, formToken: string, { servers }: TokenPageParts): M
 <input id="name" name="name" autocomplete="off" maxlength="100"></p>
 <p><label for="hours">${SAYS.lifetime}</label>
 <select id="hours" name="hours">${
-    HOURS.map((count) => markup`<option value="${count}">${SAYS.hours(count)}</option>`)
+    HOURS.map((count) => markup`<option value="${count}">${SAYS.hours.with({ count })}</option>`)
   }</select></p>
 <p><label for="activity">${SAYS.activity}</label>
 <select id="activity" name="activity"><option value="">${SAYS.everything}</option>${

@@ -1,20 +1,45 @@
-// Brings files and folders to a share, one file after the other, and goes on by itself after a lost connection. What it says comes from
-// the page; nothing here becomes markup. Where a name that is taken is no reason for another one, nothing is replaced but what the
-// person was asked about, in the version that was there then.
+// Uploads files and folders, four at a time, and resumes after a lost connection. What it says comes from the page; nothing here
+// becomes markup. Where a name that is taken is no reason for another one, nothing is replaced but what the person was asked about,
+// in the version that was there then.
 (() => {
   "use strict";
   const form = document.getElementById("upload");
   const list = document.getElementById("brought");
+  const total = document.getElementById("total");
+  const news = document.getElementById("news");
   const says = JSON.parse(form.dataset.says);
+  const language = document.documentElement.lang;
+
+  const AT_ONCE = 4;
+  /** Some proxies swallow bytes and say nothing; the daemon reads a whole file again for its checksum. */
+  const STALL_MS = 30000;
+  const CHECKSUM_MS = 120000;
+  /** A browser takes about ten seconds of the processor for the checksum of this much, and the daemon reads the file once more. */
+  const MOST_CHECKED = 2 ** 30;
+  /** Made by file managers; nobody means to upload them. */
+  const OMITTED = [".DS_Store", "Thumbs.db"];
+
+  const uploads = [];
   const waiting = [];
-  let current;
+  const running = new Set();
+  let omitted = 0;
+  let isPaused = false;
+  let busyMs = 0;
+  let busySince;
+  let sentBytes = 0;
 
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const size = (bytes) => {
     let value = bytes;
     let unit = 0;
     for (; value >= 1024 && unit < 4; unit++) value /= 1024;
-    return (unit === 0 ? value : value.toFixed(1)) + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
+    const text = value.toLocaleString(language, { maximumFractionDigits: unit === 0 ? 0 : 1 });
+    return text + " " + ["B", "KiB", "MiB", "GiB", "TiB"][unit];
+  };
+  const duration = (seconds) => {
+    const [unit, length] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
+    const format = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 };
+    return Math.ceil(seconds / length).toLocaleString(language, format);
   };
   const element = (name, text, className) => {
     const made = document.createElement(name);
@@ -22,115 +47,268 @@
     if (className !== undefined) made.className = className;
     return made;
   };
+  const button = (text, action) => {
+    const made = element("button", text, "plain");
+    made.type = "button";
+    made.onclick = action;
+    return made;
+  };
 
-  /** The service forgets after a day what is not whole; so does the browser. */
-  const forgetOld = () => {
-    for (const name of Object.keys(localStorage)) {
-      const [, at] = localStorage.getItem(name)?.split(" ") ?? [];
-      if (name.startsWith("upload ") && !(Date.now() - at < 86400000)) localStorage.removeItem(name);
+  const primes = [];
+  for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n);
+  const fraction = (root) => Math.floor((root % 1) * 2 ** 32) | 0;
+  const K = Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)));
+  const words = new Int32Array(64);
+  const rotated = (word, by) => word >>> by | word << 32 - by;
+  /** Adds blocks of 64 bytes to the state of SHA-256 (FIPS 180-4, 6.2.2). */
+  const digestBlocks = (state, bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let at = 0; at + 64 <= bytes.length; at += 64) {
+      for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + 4 * i);
+      for (let i = 16; i < 64; i++) {
+        const x = words[i - 15];
+        const y = words[i - 2];
+        const s0 = rotated(x, 7) ^ rotated(x, 18) ^ x >>> 3;
+        const s1 = rotated(y, 17) ^ rotated(y, 19) ^ y >>> 10;
+        words[i] = words[i - 16] + s0 + words[i - 7] + s1 | 0;
+      }
+      for (let i = 0; i < 64; i++) {
+        const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
+        const t1 = h + s1 + (e & f ^ ~e & g) + K[i] + words[i] | 0;
+        const s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
+        const t2 = s0 + (b & c ^ a & (b ^ c)) | 0;
+        h = g;
+        g = f;
+        f = e;
+        e = d + t1 | 0;
+        d = c;
+        c = b;
+        b = a;
+        a = t1 + t2 | 0;
+      }
+      state[0] = a = a + state[0] | 0;
+      state[1] = b = b + state[1] | 0;
+      state[2] = c = c + state[2] | 0;
+      state[3] = d = d + state[3] | 0;
+      state[4] = e = e + state[4] | 0;
+      state[5] = f = f + state[5] | 0;
+      state[6] = g = g + state[6] | 0;
+      state[7] = h = h + state[7] | 0;
     }
   };
+  /** SHA-256 of a file in base64, read in pieces; undefined if it cannot be read. */
+  const digestOf = async (file) => {
+    const state = Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
+    const piece = 2 ** 20;
+    try {
+      for (let at = 0; at <= file.size; at += piece) {
+        const read = new Uint8Array(await file.slice(at, at + piece).arrayBuffer());
+        if (read.length === piece) digestBlocks(state, read);
+        else {
+          const last = new Uint8Array(Math.ceil((read.length + 9) / 64) * 64);
+          last.set(read);
+          last[read.length] = 128;
+          new DataView(last.buffer).setBigUint64(last.length - 8, BigInt(file.size) * 8n);
+          digestBlocks(state, last);
+        }
+      }
+    } catch {
+      return undefined;
+    }
+    const bytes = new DataView(new ArrayBuffer(32));
+    state.forEach((word, i) => bytes.setInt32(4 * i, word));
+    return btoa(String.fromCharCode(...new Uint8Array(bytes.buffer)));
+  };
+
+  /** Files of this page that earlier visits did not finish. The service forgets them after a day; so does the browser. */
+  const unfinished = () => {
+    const names = [];
+    for (const name of Object.keys(localStorage)) {
+      if (!name.startsWith("upload ")) continue;
+      const [, at] = localStorage.getItem(name).split(" ");
+      if (!(Date.now() - at < 86400000)) localStorage.removeItem(name);
+      else {
+        const [to, path] = JSON.parse(name.slice(7));
+        if (to === form.dataset.to) names.push(path);
+      }
+    }
+    return names;
+  };
+
+  const randomKey = () =>
+    Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => n.toString(16).padStart(2, "0")).join("");
 
   /** Letters and digits by chance; of the same file in the same browser the same ones, so that a new page goes on. */
   const keyOf = (file, path) => {
-    const chosen = Array.from(
-      crypto.getRandomValues(new Uint8Array(12)),
-      (n) => n.toString(16).padStart(2, "0"),
-    ).join("");
+    const chosen = randomKey();
     const name = "upload " + JSON.stringify([form.dataset.to, path, file.size, file.lastModified]);
     try {
-      forgetOld();
       const known = localStorage.getItem(name)?.split(" ")[0];
       if (known === undefined) localStorage.setItem(name, chosen + " " + Date.now());
-      return { key: known ?? chosen, forget: () => localStorage.removeItem(name) };
+      return {
+        key: known ?? chosen,
+        isNew: known === undefined,
+        forget: () => localStorage.removeItem(name),
+      };
     } catch {
-      return { key: chosen, forget: () => {} };
+      return { key: chosen, isNew: true, forget: () => {} };
     }
   };
 
-  /** Has the button of an upload do something. */
-  const offer = ({ button, path }, text, action) => {
-    button.hidden = false;
-    button.textContent = text;
-    button.setAttribute("aria-label", text + ": " + path);
-    button.onclick = action;
+  let isDrawn = false;
+  /** Draws the totals before the next picture. */
+  const draw = () => {
+    if (isDrawn || uploads.length === 0) return;
+    isDrawn = true;
+    requestAnimationFrame(() => {
+      isDrawn = false;
+      const counted = uploads.filter(({ status }) => status !== "skipped" && status !== "failed");
+      const sum = (values) => values.reduce((all, value) => all + value, 0);
+      const all = sum(counted.map(({ file }) => file.size));
+      const sent = sum(counted.map(({ at }) => at));
+      const ms = busyMs + (busySince === undefined ? 0 : performance.now() - busySince);
+      const left = ms > 1000 && sentBytes > 0 ? (all - sent) * ms / sentBytes / 1000 : 0;
+      const texts = [
+        fill(says.files, {
+          done: counted.filter(({ status }) => status === "done").length,
+          all: counted.length,
+        }),
+        fill(says.progress, { sent: size(sent), all: size(all) }),
+        left > 0 && running.size > 0 && fill(says.left, { time: duration(left) }),
+        omitted > 0 && fill(says.omitted, { count: omitted, names: OMITTED.join(", ") }),
+      ];
+      total.hidden = false;
+      total.firstElementChild.textContent = texts.filter(Boolean).join(" · ");
+      const isOver = running.size === 0 && waiting.length === 0 && !isPaused;
+      total.lastElementChild.hidden = isOver;
+      total.lastElementChild.textContent = isPaused ? says.resumeAll : says.pauseAll;
+    });
+  };
+
+  /** Shows how an upload stands, and what can be done about it. @param choices Texts and actions of its buttons. */
+  const show = (upload, status, text, choices = []) => {
+    upload.status = status;
+    upload.state.textContent = text;
+    upload.state.className = status === "done" ? "up" : status === "failed" ? "down" : "quiet";
+    upload.buttons.replaceChildren(...choices.flatMap(([says, action]) => {
+      const made = button(says, action);
+      made.setAttribute("aria-label", says + ": " + upload.path);
+      return [made, " "];
+    }));
+    draw();
   };
 
   /** @param path With the directories that it comes in. */
   const add = (file, path) => {
+    if (OMITTED.includes(path.split("/").pop())) {
+      omitted++;
+      return;
+    }
     const item = element("li");
-    const upload = {
-      file,
-      path,
-      ...keyOf(file, path),
-      item,
-      tries: 0,
-      paused: false,
-      reached: 0,
-      refused: 0,
-    };
+    const upload = { file, path, ...keyOf(file, path), item, tries: 0, at: 0, reached: 0, refused: 0 };
     upload.bar = element("progress");
     upload.bar.max = Math.max(1, file.size);
     upload.bar.value = 0;
     upload.bar.setAttribute("aria-label", path);
-    upload.state = element("span", says.waiting, "quiet");
-    upload.button = element("button");
-    upload.button.type = "button";
-    offer(upload, says.pause, () => pause(upload, !upload.paused));
-    item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.button);
+    upload.state = element("span");
+    upload.buttons = element("span");
+    item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.buttons);
     list.append(item);
-    waiting.push(upload);
+    uploads.push(upload);
+    wait(upload);
   };
 
-  const pause = (upload, paused) => {
-    upload.paused = paused;
-    offer(upload, paused ? says.resume : says.pause, () => pause(upload, !upload.paused));
-    upload.state.textContent = paused ? says.paused : says.waiting;
-    if (paused) {
-      clearTimeout(upload.stalled);
-      upload.request?.abort();
-      clearTimeout(upload.timer);
-      if (current === upload) current = undefined;
-    } else {
-      upload.tries = 0;
-      waiting.unshift(upload);
+  const pauseChoice = (upload) => [says.pause, () => pause(upload)];
+
+  /** Queues an upload. @param isFirst Whether before the others. */
+  const wait = (upload, isFirst = false) => {
+    show(upload, "waiting", says.waiting, [pauseChoice(upload)]);
+    if (isFirst) waiting.unshift(upload);
+    else waiting.push(upload);
+  };
+
+  /** Takes an upload out of the queue and stops its request. */
+  const stop = (upload) => {
+    clearTimeout(upload.stalled);
+    clearTimeout(upload.timer);
+    removeEventListener("online", upload.go);
+    upload.request?.abort();
+    if (waiting.includes(upload)) waiting.splice(waiting.indexOf(upload), 1);
+    running.delete(upload);
+    if (running.size === 0 && busySince !== undefined) {
+      busyMs += performance.now() - busySince;
+      busySince = undefined;
     }
+  };
+
+  const restart = (upload) => {
+    upload.tries = upload.refused = 0;
+    wait(upload, true);
+    next();
+  };
+
+  const pause = (upload) => {
+    stop(upload);
+    show(upload, "paused", says.paused, [[says.resume, () => restart(upload)]]);
+    next();
+  };
+
+  const skip = (upload) => {
+    stop(upload);
+    upload.forget();
+    show(upload, "skipped", says.skipped);
     next();
   };
 
   const next = () => {
-    if (current !== undefined) return;
-    current = waiting.shift();
-    if (current === undefined) return;
-    if (current.paused) {
-      current = undefined;
-      return next();
+    while (!isPaused && running.size < AT_ONCE && waiting.length > 0) {
+      const upload = waiting.shift();
+      running.add(upload);
+      busySince ??= performance.now();
+      if (running.size === 1 && !list.matches(":hover, :focus-within")) {
+        list.scrollTop = upload.item.offsetTop - list.offsetTop - list.clientHeight / 3;
+      }
+      if (upload.file.size <= MOST_CHECKED) upload.digest ??= digestOf(upload.file);
+      send(upload, upload.isNew ? 0 : "ask");
     }
-    send(current, "ask");
+    if (running.size === 0 && waiting.length === 0 && !isPaused && uploads.length > 0) {
+      news.textContent = says.over;
+    }
+    draw();
   };
 
-  const end = (upload, text, failed) => {
-    upload.state.textContent = text;
-    upload.state.className = failed ? "down" : "up";
-    upload.button.hidden = true;
-    upload.bar.value = failed ? 0 : upload.bar.max;
+  const end = (upload, status, text, choices) => {
+    stop(upload);
+    upload.bar.value = status === "done" ? upload.bar.max : 0;
+    upload.at = status === "done" ? upload.file.size : 0;
+    show(upload, status, text, choices);
     const anew = document.getElementById("anew");
-    if (anew !== null && !failed) anew.hidden = false;
-    document.getElementById("news").textContent = upload.path + ": " + text;
-    upload.forget();
-    clearTimeout(upload.stalled);
-    current = undefined;
+    if (anew !== null && status === "done") anew.hidden = false;
+    if (status === "failed" || uploads.length < 20) news.textContent = upload.path + ": " + text;
     next();
   };
 
   /** Ends it with the reason, and offers to try once more; the files behind it go on. */
   const fail = (upload, reason) => {
-    end(upload, fill(says.failed, { reason }), true);
-    offer(upload, says.again, () => {
-      upload.refused = 0;
-      upload.state.className = "quiet";
-      pause(upload, false);
-    });
+    end(upload, "failed", fill(says.failed, { reason }), [
+      [says.again, () => restart(upload)],
+      [says.skip, () => skip(upload)],
+    ]);
+  };
+
+  /** Compares the checksum of what arrived with that of the file. */
+  const verify = async (upload, shown, text) => {
+    upload.forget();
+    const [, arrived] = /sha-256=:([^:]+):/.exec(shown) ?? [];
+    if (arrived !== undefined) show(upload, "running", says.checking);
+    const expected = arrived === undefined ? undefined : await upload.digest;
+    if (expected === undefined) return end(upload, "done", text);
+    if (expected === arrived) return end(upload, "done", text + ", " + says.verified);
+    upload.key = randomKey();
+    upload.isNew = true;
+    upload.digest = undefined;
+    fail(upload, says.differs);
   };
 
   const isReadable = ({ file }) => file.slice(0, 1).arrayBuffer().then(() => true, () => false);
@@ -138,46 +316,47 @@
   /** Waits longer each time; a connection that is back is used at once. A file that is gone does not come back by waiting. */
   const again = (upload) => {
     clearTimeout(upload.stalled);
-    if (upload.paused) return;
-    upload.state.textContent = says.lost;
-    const go = async () => {
+    if (!running.has(upload)) return;
+    show(upload, "running", says.lost, [pauseChoice(upload), [says.skip, () => skip(upload)]]);
+    upload.isNew = false;
+    upload.go = async () => {
       clearTimeout(upload.timer);
-      removeEventListener("online", go);
+      removeEventListener("online", upload.go);
       const readable = await isReadable(upload);
-      if (upload.paused || current !== upload) return;
+      if (!running.has(upload)) return;
       if (readable) send(upload, "ask");
       else fail(upload, says.gone);
     };
-    addEventListener("online", go);
-    upload.timer = setTimeout(go, Math.min(30, 2 ** upload.tries++) * 500);
+    addEventListener("online", upload.go);
+    upload.timer = setTimeout(upload.go, Math.min(30, 2 ** upload.tries++) * 500);
   };
 
   /** There is a file of that name. */
   const isTaken = (upload) => {
-    end(upload, says.taken, true);
-    if (form.dataset.taken === "ask") offer(upload, says.replace, () => look(upload));
+    upload.forget();
+    end(
+      upload,
+      "failed",
+      says.taken,
+      form.dataset.taken === "ask" ? [[says.replace, () => look(upload)]] : [],
+    );
   };
 
   /** Looks which version it is that is replaced; of one that has just changed, nobody can tell. */
   const look = (upload) => {
-    upload.button.hidden = true;
-    upload.state.className = "quiet";
-    upload.state.textContent = says.waiting;
+    show(upload, "waiting", says.waiting);
     const request = new XMLHttpRequest();
     request.open("HEAD", addressOf(upload.path));
     request.onerror = () => isTaken(upload);
     request.onload = () => {
       const tag = request.getResponseHeader("ETag");
       if (request.status === 200 && !tag?.startsWith('"')) {
-        upload.state.textContent = says.changing;
+        show(upload, "waiting", says.changing);
         setTimeout(look, 1000, upload);
         return;
       }
       upload.version = request.status === 200 ? tag : undefined;
-      upload.tries = 0;
-      offer(upload, says.pause, () => pause(upload, !upload.paused));
-      waiting.unshift(upload);
-      next();
+      restart(upload);
     };
     request.send();
   };
@@ -189,18 +368,23 @@
     const { file, path, key } = upload;
     const request = new XMLHttpRequest();
     upload.request = request;
-    // Some proxies swallow bytes and say nothing: what does not move for 30 s is asked about anew.
-    const moves = () => {
+    upload.isNew = false;
+    // What does not move is asked about anew.
+    const moves = (ms = STALL_MS) => {
       clearTimeout(upload.stalled);
       upload.stalled = setTimeout(() => {
         request.abort();
         again(upload);
-      }, 30000);
+      }, ms);
     };
-    moves();
+    moves(first === "ask" ? CHECKSUM_MS : STALL_MS);
+    show(upload, "running", fill(says.progress, { sent: size(upload.at), all: size(file.size) }), [
+      pauseChoice(upload),
+    ]);
     request.open("PUT", addressOf(path) + "?upload=" + key);
     request.setRequestHeader("Accept", "application/json");
     if (form.dataset.token !== "") request.setRequestHeader("X-Form-Token", form.dataset.token);
+    if (upload.digest !== undefined) request.setRequestHeader("Want-Repr-Digest", "sha-256=10");
     if (form.dataset.taken !== "rename") {
       if (upload.version === undefined) request.setRequestHeader("If-None-Match", "*");
       else request.setRequestHeader("If-Match", upload.version);
@@ -209,43 +393,49 @@
       if (file.size > 0) request.setRequestHeader("Content-Range", "bytes */" + file.size);
     } else {
       request.setRequestHeader("Content-Range", "bytes " + first + "-" + (file.size - 1) + "/" + file.size);
-      request.upload.onprogress = ({ loaded }) => {
-        moves();
-        upload.bar.value = first + loaded;
-        upload.state.textContent = fill(says.progress, { sent: size(first + loaded), all: size(file.size) });
+      request.upload.onprogress = ({ loaded, total: whole }) => {
+        moves(loaded === whole ? CHECKSUM_MS : STALL_MS);
+        const at = Math.min(file.size, first + loaded);
+        sentBytes += Math.max(0, at - upload.at);
+        upload.bar.value = upload.at = at;
+        upload.state.textContent = fill(says.progress, { sent: size(at), all: size(file.size) });
+        draw();
       };
     }
     request.onerror = () => again(upload);
     request.ontimeout = () => again(upload);
     request.onload = () => {
       clearTimeout(upload.stalled);
+      const { status } = request;
       const offset = Number(request.getResponseHeader("Upload-Offset") ?? NaN);
-      if (request.status === 201 || request.status === 200) {
+      if (status === 201 || status === 200) {
         const name = decodeURIComponent(request.getResponseHeader("Upload-Name") ?? "");
         const isOwn = form.dataset.taken !== "rename" || name === path;
-        const done = request.status === 200 ? says.replaced : says.done;
-        end(upload, isOwn ? done : fill(says.renamed, { name }), false);
-      } else if (request.status === 412) {
-        upload.version = undefined;
-        isTaken(upload);
-      } else if ((request.status === 202 || request.status === 409) && offset >= 0 && offset < file.size) {
-        if (offset > upload.reached) upload.tries = upload.refused = 0;
-        upload.reached = Math.max(upload.reached, offset);
-        upload.bar.value = offset;
-        send(upload, offset);
-      } else if (
-        (request.status === 429 || request.status >= 500 && request.status !== 507) && ++upload.refused < 3
-      ) {
-        again(upload);
-      } else {
-        let reason = "";
-        try {
-          reason = JSON.parse(request.responseText).errorMessage;
-        } catch {
-          reason = String(request.status);
-        }
-        fail(upload, reason);
+        const done = status === 200 ? says.replaced : says.done;
+        const digest = request.getResponseHeader("Repr-Digest") ?? "";
+        return void verify(upload, digest, isOwn ? done : fill(says.renamed, { name }));
       }
+      if (status === 412) {
+        upload.version = undefined;
+        return isTaken(upload);
+      }
+      const isAnswer = (status === 202 || status === 409) && offset >= 0 && offset < file.size;
+      if (offset > upload.reached) upload.tries = upload.refused = 0;
+      else if (!isAnswer || first !== "ask") upload.refused++;
+      if (isAnswer && upload.refused < 3) {
+        upload.reached = Math.max(upload.reached, offset);
+        upload.bar.value = upload.at = offset;
+        return send(upload, offset);
+      }
+      const isTransient = status === 429 || status >= 500 && status !== 507;
+      if (isTransient && upload.refused < 3) return again(upload);
+      let reason = String(status);
+      try {
+        reason = JSON.parse(request.responseText).errorMessage;
+      } catch {
+        // A proxy's page says no more than the status.
+      }
+      fail(upload, reason);
     };
     request.send(first === "ask" ? null : file.slice(first));
   };
@@ -280,7 +470,29 @@
     next();
   };
   addEventListener("beforeunload", (event) => {
-    if (current !== undefined) event.preventDefault();
+    if (running.size > 0 || (waiting.length > 0 && !isPaused)) event.preventDefault();
   });
+
+  total.append(
+    element("span"),
+    " ",
+    button(says.pauseAll, () => {
+      isPaused = !isPaused;
+      for (const upload of isPaused ? [...running] : []) {
+        stop(upload);
+        wait(upload, true);
+      }
+      next();
+    }),
+  );
+  try {
+    const names = unfinished();
+    const text = fill(says.chooseAgain, {
+      names: names.slice(0, 20).join(", ") + (names.length > 20 ? ", …" : ""),
+    });
+    if (names.length > 0) form.append(element("p", text, "note"));
+  } catch {
+    // Without storage, nothing is known of earlier visits.
+  }
   form.hidden = false;
 })();

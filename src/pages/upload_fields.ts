@@ -1,18 +1,19 @@
 import type { UploadTarget } from "../resource/access/listing.ts";
 import { FORM_TOKEN } from "../resource/form.ts";
 import { type Markup, markup } from "./markup.ts";
-import { TEXTS } from "./texts.ts";
+import type { PageNeeds } from "./policy.ts";
+import { jsonOf, TEXTS } from "./texts.ts";
 import script from "./upload.js" with { type: "text" };
 
 const SAYS = TEXTS.upload;
 
-/** Script that resumes uploads of {@link uploadFields}; without it they are a plain form. */
-export const UPLOAD_SCRIPT: string = script;
+/** Needs of a page with {@link uploadFields}: its script resumes uploads; without it they are a plain form. */
+export const UPLOAD_NEEDS: PageNeeds = { script, connects: true, forms: true };
 
 /** Returns the form fields and the list of uploads. */
 export function uploadFields({ to, form, taken, formToken }: UploadTarget): Markup {
   return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-token="${formToken}" data-says="${
-    JSON.stringify(SAYS.script)
+    jsonOf("upload", "script")
   }">
 <p><label for="files">${SAYS.choose}</label> <input id="files" type="file" multiple></p>
 <p><label for="folder">${SAYS.chooseFolder}</label> <input id="folder" type="file" webkitdirectory></p>
@@ -26,6 +27,6 @@ ${formToken !== undefined && markup`<input type="hidden" name="${FORM_TOKEN}" va
     markup` <button class="plain" formaction="${form}?replace">${SAYS.sendAndReplace}</button>`
   }</p></form>
 <p class="quiet">${SAYS.noScript}</p></noscript>
-<ul id="brought" class="uploads"></ul>
-<p id="news" class="hidden" role="status"></p>`;
+<p id="total" class="total" hidden></p>
+<ul id="brought" class="uploads" tabindex="0" aria-label="${SAYS.list}"></ul>`;
 }

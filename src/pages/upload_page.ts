@@ -12,25 +12,25 @@ import { pageResponse } from "./page.ts";
 import { aboutShare } from "./about_share.ts";
 import { size } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
-import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
+import { UPLOAD_NEEDS, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.upload;
 
 /** Returns the page of an upload share; shows no existing files. */
-export function uploadPage(view: UploadView): HttpResponse {
+export function uploadPage(call: Call, view: UploadView): HttpResponse {
   const { share, command, quota, now } = view;
-  return pageResponse({
-    title: SAYS.title(share.name),
+  return pageResponse(call, {
+    title: SAYS.title.with({ name: share.name }),
     heading: markup`${SAYS.heading} ${isolated(share.name)}`,
-    aside: aboutShare(share, now),
-    body: markup`<p>${SAYS.muchData}</p>
-<pre><code>${command}</code></pre>
-${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
-${quota?.files !== undefined && markup`<p>${SAYS.filesLeft(quota.files)}</p>`}
-${quota?.bytes !== undefined && markup`<p>${SAYS.bytesLeft(size(quota.bytes))}</p>`}
-${uploadFields(view)}`,
-    footer: markup`<p>${SAYS.promise}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
-    needs: { script: UPLOAD_SCRIPT, forms: true },
+    about: aboutShare(share, now),
+    body: markup`${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
+${quota?.files !== undefined && markup`<p>${SAYS.filesLeft.with({ count: quota.files })}</p>`}
+${quota?.bytes !== undefined && markup`<p>${SAYS.bytesLeft.with({ bytes: size(quota.bytes) })}</p>`}
+${uploadFields(view)}
+<p>${SAYS.muchData}</p>
+<pre><code>${command}</code></pre>`,
+    footer: markup`<p>${SAYS.promise}</p>`,
+    needs: UPLOAD_NEEDS,
   }, { headers: { "Cache-Control": "private, no-store" } });
 }
 
@@ -57,11 +57,15 @@ export async function bringByForm(call: Call, parts: SharingParts): Promise<Http
   const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);
   const page = call.signIn === undefined ? "rest/access" : "shared";
-  return pageResponse({
-    title: names.length === 0 ? SAYS.nothing : SAYS.brought(names.length),
+  const below = rest === undefined ? "" : `/${rest}`;
+  return broughtPage(call, names, `${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${below}`);
+}
+
+/** Returns the answer to an upload form. @param back Address of the page with the form. */
+export function broughtPage(call: Call, names: readonly string[], back: string): HttpResponse {
+  return pageResponse(call, {
+    title: names.length === 0 ? SAYS.nothing : SAYS.brought.with({ count: names.length }),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
-<p><a href="${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${
-      rest !== undefined && `/${rest}`
-    }">${SAYS.more}</a></p>`,
+<p><a href="${back}">${SAYS.more}</a></p>`,
   }, { status: names.length === 0 ? 400 : 201, headers: { "Cache-Control": "private, no-store" } });
 }

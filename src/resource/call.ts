@@ -31,8 +31,14 @@ export interface Call extends IdentifiedUser {
   readonly base: string;
   /** Path from this page to the service's root, with a slash at its end; relative if no public URL is configured. */
   readonly root: string;
+  readonly menu: ReadonlySet<string>; // paths of the pages that this service has
   readonly audit: (facts: AuditFacts) => void; // adds fields to the audit line of this request
   readonly requestId: string;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
+
+/** Request with what is known of its caller so far. */
+export type Asked =
+  & Pick<Call, "request" | "query" | "base" | "root" | "menu" | "requestId">
+  & Partial<IdentifiedUser>;

@@ -11,12 +11,13 @@ import type { LoginUpdate, Publish, ServiceOptions } from "./assembly/service_op
 import { checkHeaderLengths, checkOwnOrigin, checkQuery, originOf } from "./http/request_checks.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { Acceptance } from "./http/acceptance.ts";
+import { signInCookie } from "../authentication/sign_in/sign_ins.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import { type AnsweredRequest, RequestObserver } from "./request_observer.ts";
-import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
+import { FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { identify, PREFERENCES_HEADER, recognise, type Trace } from "./identify.ts";
 import type { AdminApi } from "../resource/admin/admin_api.ts";
-import type { Call } from "../resource/call.ts";
+import type { Asked, Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/server_facts.ts";
 
 /** Service as a function, independent of the listener. */
@@ -60,12 +61,13 @@ interface Handling extends Trace {
   readonly log: Logger;
   readonly signal: AbortSignal;
   accepted: Acceptance;
-  asked?: Asked;
+  asked: Asked;
 }
 
 class RoutedService implements Service {
   readonly #parts: ServiceParts;
   readonly #router: Router;
+  readonly #menu: ReadonlySet<string>;
   readonly #observer: RequestObserver;
   readonly #log: Logger;
   #auditFails = false; // read before credentials are checked: guesses need audit lines, too
@@ -74,6 +76,7 @@ class RoutedService implements Service {
     this.#parts = parts;
     this.#observer = observer;
     this.#router = new Router(parts.routes);
+    this.#menu = this.#router.menu;
     this.#log = log;
   }
 
@@ -82,7 +85,10 @@ class RoutedService implements Service {
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
     const { method, client: { address: client } } = request;
-    const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {} };
+    const query = new URLSearchParams(request.query);
+    const { externalUrl: base } = this.#parts;
+    const asked = { request, query, base, root: wayUp(request.path), menu: this.#menu, requestId };
+    const handling: Handling = { requestId, log, signal, accepted: ANY_TYPE, client, facts: {}, asked };
     let response: HttpResponse;
     let failure: HttpError | undefined;
     try {
@@ -137,31 +143,34 @@ class RoutedService implements Service {
 
   async #refuse(failure: HttpError, handling: Handling): Promise<HttpResponse> {
     const { route, asked, accepted, dn, claimed, requestId } = handling;
-    const page = accepted.prefersHtml && asked && await route?.failed?.(failure, asked);
-    const response = page ? withHeadersOf(failure, page) : await errorResponse(failure, requestId, accepted);
+    const page = accepted.prefersHtml && await route?.failed?.(failure, asked);
+    const response = page
+      ? withHeadersOf(failure, page)
+      : await errorResponse(failure, requestId, accepted, asked);
     if (dn === undefined && claimed !== undefined) {
       handling.facts = { ...handling.facts, user: this.#parts.admin.shown(claimed) };
     }
     if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
       response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
     }
+    // A browser that was signed in would ask for a password in a dialog of its own.
+    if (response.status === 401 && isBrowser(asked)) response.headers.set("WWW-Authenticate", "Bearer");
     return response;
   }
 
   async #route(request: HttpRequest, handling: Handling): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
-    const { requestId, log, signal, accepted } = handling;
+    const { log, signal, accepted } = handling;
     const { method, headers, client: { address: _, ...shown } } = request;
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     handling.client = clientAddress;
     if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
+    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
+    const asked = handling.asked = { ...handling.asked, base, root };
     const { route, params } = this.#router.match(method, path);
     handling.route = route;
-    const query = new URLSearchParams(request.query);
-    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
-    const asked = handling.asked = { request, query, base, root, requestId };
     if (this.#auditFails && config.audit.required && route.audit) throw httpError("ERR_AUDIT_UNAVAILABLE");
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
@@ -172,7 +181,8 @@ class RoutedService implements Service {
     const facts = { clientAddress, ...shown, consignor };
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const identified = await identify(given, route, this.#parts);
-    checkQuery(query, route.doc?.query);
+    handling.asked = { ...asked, ...identified };
+    checkQuery(asked.query, route.doc?.query);
     const call: Call = {
       ...asked,
       ...identified,
@@ -202,6 +212,11 @@ class RoutedService implements Service {
     if (allowed.includes("PROPFIND")) headers.set("DAV", "1, 2"); // RFC 4918, 10.1
     return { status: 204, headers, body: null };
   }
+}
+
+/** Whether a browser that is or was signed in sends a request. */
+function isBrowser({ request: { headers }, base }: Asked): boolean {
+  return signInCookie(base).valueIn(headers.get("Cookie")) !== undefined && !headers.has("Authorization");
 }
 
 /** Whether only our pages may send it: forms, and changes by signed-in browsers. */

@@ -13,6 +13,7 @@ export interface ShareTerms {
   readonly note?: string; // for the users of the share
   readonly password?: string; // as `formatScrypt()` writes it
   readonly quota?: Quota; // `DROP` only
+  readonly targetName?: string; // distinguished name of the target as the owner wrote it
   readonly mail?: string; // the owner's address, for mail about files that arrived; absent: no mail
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { call } from "../resource/sample_call.ts";
 import { acceptedLogins } from "../../src/authentication/accepted_logins.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import { authenticate } from "../../src/authentication/chain.ts";
@@ -40,7 +41,9 @@ Deno.test("hints name what is configured and nothing else, for every set of auth
     );
     assert(caller instanceof HttpError);
     assert.equal(caller.publicMessage, `Authentication failed. This service accepts: ${words.join(", ")}`);
-    const page = String(helpPage({ base: "https://auth.example" }, { accepted, hasDeviceLogin: false }).body);
+    const page = String(
+      helpPage({ ...call(), base: "https://auth.example" }, { accepted, hasDeviceLogin: false }).body,
+    );
     for (const [authenticator, words, option] of KINDS) {
       const isShown = authenticators.includes(authenticator);
       assert.equal(
@@ -55,7 +58,7 @@ Deno.test("hints name what is configured and nothing else, for every set of auth
 
 Deno.test("the help page shows the login script where there is one", () => {
   const page = String(
-    helpPage({ base: "https://auth.example" }, { accepted: [], hasDeviceLogin: true }).body,
+    helpPage({ ...call(), base: "https://auth.example" }, { accepted: [], hasDeviceLogin: true }).body,
   );
   assert.match(page, /curl -fsSO https:\/\/auth\.example\/login\.sh &amp;&amp; sh login\.sh/);
 });

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { Assignments } from "../../src/authentication/assignments.ts";
 import type { Variables } from "../../src/authentication/expression/value.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { signedInAside } from "../../src/pages/signed_in_aside.ts";
-import { markup } from "../../src/pages/markup.ts";
+import { pageHeader } from "../../src/pages/header.ts";
 import { call, USER } from "../resource/sample_call.ts";
 import { assignments } from "./remote_subject.ts";
 
@@ -43,18 +42,19 @@ Deno.test("a mail address counts only if the provider says that it verified it",
   assert.equal(mailOf({ email }), undefined);
 });
 
-Deno.test("signedInAside() shows the display name beside the account, never in its place", () => {
+Deno.test("pageHeader() shows the display name beside the account, never in its place", () => {
   const identity = {
     dn: "CN=4e190850,O=https://idp.example",
     method: "OAUTH",
     via: "OIDC",
     displayName: "root",
   };
+  const caller = { kind: "authenticated", identity } as const;
   const shown = (uid?: string) =>
-    markup`${
-      signedInAside({ ...call(), caller: { kind: "authenticated", identity }, user: { ...USER, uid } })
-    }`
-      .toString();
-  assert.equal(shown("ann"), "Signed in as <strong><bdi>root</bdi></strong> (<bdi>ann</bdi>)");
+    pageHeader({ ...call(), caller, user: { ...USER, uid } }, undefined).toString();
+  assert.match(
+    shown("ann"),
+    /<div>Signed in as <strong><bdi>root<\/bdi><\/strong> \(<bdi>ann<\/bdi>\)<\/div>/,
+  );
   assert.match(shown(), /<bdi>root<\/bdi><\/strong> \(<bdi>CN=4e190850,O=https:\/\/idp\.example<\/bdi>\)/);
 });

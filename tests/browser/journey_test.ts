@@ -38,7 +38,7 @@ async function share(
   fields: Readonly<Record<string, string>>,
 ): Promise<string> {
   await page.go(new URL("/", String(await page.evaluate("location.href"))).href);
-  await page.follow("My shares");
+  await page.follow("Shares");
   await page.follow("New share");
   await page.follow(`${directory}/`);
   await page.follow("Share this directory");
@@ -119,7 +119,7 @@ Deno.test({
       "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
     );
     assert.deepEqual(states, [
-      ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again",
+      ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again Skip",
       "<img src=x onerror=alert(1)>.txt Done",
       "empty Done",
       "large.bin Done",
@@ -145,7 +145,7 @@ Deno.test({
     await owner.go(String(await owner.evaluate("location.href")));
     assert.match(await text(owner), /Someone with the link, 127\.0\.0\.1, uploaded large\.bin/);
     await look(owner, "used-share");
-    await owner.send("Delete this share");
+    await owner.send("Delete the link and its log of uses");
     const outgoing = await share(owner, "d", { access: "READ", days: "1" });
     const reader = await browser.open(outgoing, PHONE);
     await look(reader, "shared-folder");
@@ -155,7 +155,7 @@ Deno.test({
     await unpack(`${files}/d.zip`, `${files}/unpacked`);
     assert.deepEqual(await tree(`${files}/unpacked/d`), await tree(there));
 
-    await owner.send("Delete this share");
+    await owner.send("Delete the link and its log of uses");
     for (const [page, link] of [[guest, incoming.href], [reader, outgoing]] as const) {
       await page.go(link);
       assert.match(await text(page), /ERR_SHARE_NOT_FOUND/);
@@ -213,7 +213,7 @@ Deno.test({
       await guest.follow(step);
       assert.match(await text(guest), expected);
     }
-    await owner.send("Delete this share");
+    await owner.send("Delete the link and its log of uses");
     await guest.go(link);
     assert.match(await text(guest), /ERR_SHARE_NOT_FOUND/);
     await owner.send("Sign out");

@@ -145,8 +145,8 @@ Deno.test({
     await known.send("Ban", { user: "somebody", address: "2001:db8::7" });
     await check(known, "administration-ban", looked);
     await known.send("Unban");
-    await known.follow("My servers");
-    await known.follow("My shares");
+    await known.follow("Servers");
+    await known.follow("Shares");
     await check(known, "own-shares", looked);
     await known.follow("New share");
     await check(known, "browse", looked);
@@ -159,7 +159,7 @@ Deno.test({
       String(await known.evaluate("document.querySelector('#address').value")),
       /rest\/access\/DEMO/,
     );
-    await known.send("Delete this share");
+    await known.send("Delete the link and its log of uses");
     assert.equal(await known.evaluate("location.pathname"), "/shares");
 
     await known.go(`${at.base}/tokens`);

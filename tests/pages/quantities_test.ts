@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { plain } from "../../src/pages/markup.ts";
 import { distance, moment, size, zone } from "../../src/pages/quantities.ts";
 
 const SIZES: readonly (readonly [number, string])[] = [
@@ -14,7 +15,8 @@ const SIZES: readonly (readonly [number, string])[] = [
   [5000 * 1024 ** 4, "5000 TiB"],
 ];
 Deno.test("size() writes bytes in the unit that leaves a short number", () => {
-  for (const [bytes, text] of SIZES) assert.equal(size(bytes), text);
+  for (const [bytes, text] of SIZES) assert.equal(plain(size(bytes), "en"), text);
+  assert.equal(plain(size(1536), "de"), "1,5 KiB");
 });
 
 Deno.test("zone() writes a difference from UTC", () => {
@@ -23,12 +25,9 @@ Deno.test("zone() writes a difference from UTC", () => {
   }
 });
 
-Deno.test("moment() names the moment for machines, and with its zone for people", () => {
+Deno.test("moment() names the moment for machines, and in UTC for people", () => {
   const shown = moment(Date.UTC(2026, 2, 4, 5, 6, 7)).toString();
-  assert.match(
-    shown,
-    /^<time datetime="2026-03-04T05:06:07\.000Z">2026-03-0[345] \d\d:\d\d UTC([+−]\d\d:\d\d)?<\/time>$/,
-  );
+  assert.equal(shown, '<time datetime="2026-03-04T05:06:07.000Z">2026-03-04 05:06 UTC</time>');
 });
 
 Deno.test("distance() tells how far away a moment is", () => {
@@ -46,5 +45,5 @@ Deno.test("distance() tells how far away a moment is", () => {
       [-59 * 60_000, "1 hour ago"],
       [-5, "this minute"],
     ] as const
-  ) assert.equal(distance(1e12 + ahead, 1e12), text);
+  ) assert.equal(plain(distance(1e12 + ahead, 1e12), "en"), text);
 });

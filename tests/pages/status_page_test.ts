@@ -19,8 +19,6 @@ for (const [states, text] of STATES) {
         servers,
         facts: FACTS,
         sharing: undefined,
-        canSignIn: true,
-        hasAdminPage: false,
         hasDeviceLogin: false,
       })).body,
     );
@@ -56,8 +54,6 @@ Deno.test("statusPage() tells whom it knows until when, and the paths that are a
     servers,
     facts: FACTS,
     sharing: undefined,
-    canSignIn: true,
-    hasAdminPage: false,
     hasDeviceLogin: false,
   });
   const page = String(body);
@@ -79,8 +75,6 @@ async function words(
     servers: serversOf(...servers),
     facts: FACTS,
     sharing: undefined,
-    canSignIn: false,
-    hasAdminPage: false,
     hasDeviceLogin: false,
     ...parts,
   });
@@ -95,9 +89,11 @@ Deno.test("statusPage() tells nobody in particular which servers are up, and how
     ...aa,
     "As of TIME",
   ]);
-  assert.deepEqual(await words({ canSignIn: true }), [
-    "Site: UFTP file transfer",
+  assert.deepEqual(await words({ known: { menu: new Set(["/", "/login", "/shares", "/help"]) } }), [
+    "Servers",
+    "Help",
     "Sign in",
+    "Site: UFTP file transfer",
     "All transfer servers are up.",
     ...aa,
     "As of TIME",
@@ -136,8 +132,8 @@ Deno.test("statusPage() tells a known caller of each server what they are there,
     cluster: () => ({ instances: { serving: 1, total: 2 }, configurationsDiffer: true, degraded: true }),
   };
   assert.deepEqual(await words({ known, facts, servers: [full] }), [
-    "Site: UFTP file transfer",
     "Signed in as ann",
+    "Site: UFTP file transfer",
     "All transfer servers are up.",
     "You",
     "Name",

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
-import { TEXTS } from "../../src/pages/texts.ts";
+import { HeaderList } from "../../src/model/http_message.ts";
+import { type Language, markup, plain } from "../../src/pages/markup.ts";
+import { jsonOf, languageOf, LANGUAGES, type Text, TEXTS } from "../../src/pages/texts.ts";
 
 const { home, admin, tokens, shares, listing, upload } = TEXTS;
 
-/** What is said of none or two, and of one. */
-const COUNTED: readonly (readonly [says: (count: number) => string, one: string, two: string])[] = [
-  [(count) => home.instances(count, count), "1 instance is running.", "2 instances are running."],
-  [(count) => home.instances(count, 3), "1 of 3 instances are running.", "2 of 3 instances are running."],
+/** What is said of one, and of two. */
+const COUNTED: readonly (readonly [says: Text, one: string, two: string])[] = [
+  [home.instances, "1 instance is running.", "2 instances are running."],
   [
     home.unlessIdle,
     "or until the browser is idle for 1 minute",
@@ -26,13 +27,89 @@ const COUNTED: readonly (readonly [says: (count: number) => string, one: string,
   [upload.filesLeft, "You can upload 1 more file.", "You can upload 2 more files."],
 ];
 for (const [says, one, two] of COUNTED) {
-  Deno.test(`TEXTS: "${one}", "${two}"`, () => assert.deepEqual([1, 2].map(says), [one, two]));
+  Deno.test(`TEXTS: "${one}", "${two}"`, () => {
+    assert.deepEqual([1, 2].map((count) => plain(says.with({ count }), "en")), [one, two]);
+  });
 }
 
-Deno.test("TEXTS say what there is none of", () => {
-  assert.equal(shares.days(0), "never");
-  assert.equal(shares.usedTimes(0), "not used yet");
-  assert.equal(listing.entries(0), "0 entries");
-  assert.equal(listing.modified(undefined), "Modified");
-  assert.equal(listing.modified("UTC"), "Modified (UTC)");
+Deno.test("TEXTS say what there is none of, in each language", () => {
+  const none = (says: Text, language: Language) => plain(says.with({ count: 0 }), language);
+  assert.equal(none(shares.days, "en"), "never");
+  assert.equal(none(shares.usedTimes, "en"), "not used yet");
+  assert.equal(none(listing.entries, "en"), "0 entries");
+  assert.equal(none(listing.entries, "fr"), "0 élément", "0 is singular in French");
+  assert.equal(none(listing.entries, "de"), "0 Einträge");
 });
+
+/** Texts by path; those with plural forms have one row for each. */
+function rowsOf(value: unknown, path = ""): Map<string, string> {
+  if (typeof value === "string") return new Map([[path, value]]);
+  assert(typeof value === "object" && value !== null, path);
+  return new Map(Object.entries(value).flatMap(([name, each]) => [...rowsOf(each, `${path}/${name}`)]));
+}
+
+const namesIn = (text = "") => (text.match(/\{\w*\}/g) ?? []).toSorted();
+const ENGLISH = rowsOf(LANGUAGES.en);
+
+for (const language of ["de", "fr"] as const) {
+  const rows = rowsOf(LANGUAGES[language]);
+  Deno.test(`LANGUAGES.${language} has each text, with the same names in braces`, () => {
+    assert.deepEqual([...rows.keys()], [...ENGLISH.keys()]);
+    for (const [path, text] of rows) {
+      const expected = namesIn(ENGLISH.get(path));
+      if (!/\/[\d]+$|\/one$/.test(path)) assert.deepEqual(namesIn(text), expected, path);
+      assert.notEqual(text.trim(), "", path);
+      assert.equal(/^\s/.test(text), /^\s/.test(ENGLISH.get(path) ?? ""), `${path}: blank at its start`);
+      assert.equal(/\s$/.test(text), /\s$/.test(ENGLISH.get(path) ?? ""), `${path}: blank at its end`);
+    }
+  });
+
+  Deno.test(`LANGUAGES.${language} is a translation`, () => {
+    // Longer texts are the same in two languages by oversight only.
+    const same = [...rows].filter(([path, text]) => text === ENGLISH.get(path) && text.split(" ").length > 2);
+    assert.deepEqual(same, []);
+  });
+}
+
+Deno.test("texts have no character of markup and no placeholder that a page does not fill", () => {
+  for (const language of ["en", "de", "fr"] as const) {
+    for (const [path, text] of rowsOf(LANGUAGES[language])) assert.doesNotMatch(text, /[<>]|\$\{/, path);
+  }
+});
+
+Deno.test("Text escapes what it is filled with, in each language, and keeps markup", () => {
+  for (const language of ["en", "de", "fr"] as const) {
+    const shown = markup`${upload.title.with({ name: "<b>{name}" })}`.toString(language);
+    assert.match(shown, /&#60;b&#62;\{name\}/);
+    assert.match(markup`${upload.title.with({ name: markup`<b></b>` })}`.toString(language), /<b><\/b>/);
+  }
+  assert.throws(() => plain(upload.title.with({ name: markup`<b></b>` }), "en"), TypeError);
+});
+
+Deno.test("jsonOf() is safe in an attribute, in each language", () => {
+  for (const language of ["en", "de", "fr"] as const) {
+    const shown = markup`${jsonOf("upload", "script")}`.toString(language);
+    assert.doesNotMatch(shown, /["'<>]/);
+  }
+});
+
+const WANTED: readonly (readonly [string | undefined, Language])[] = [
+  [undefined, "en"],
+  ["", "en"],
+  ["de", "de"],
+  ["de-CH, fr;q=0.9", "de"],
+  ["it, fr;q=0.5, de;q=0.7", "de"],
+  ["en-GB,en;q=0.9,de;q=0.8", "en"],
+  ["FR-fr", "fr"],
+  ["de;q=0, fr;q=0.1", "fr"],
+  ["*", "en"],
+  ["de;q=x, fr;q=0.2", "fr"],
+  ["deutsch, constructor, __proto__", "en"],
+  [`${"x,".repeat(600)}de`, "en"],
+];
+for (const [header, language] of WANTED) {
+  Deno.test(`languageOf() chooses ${language} for ${header?.slice(0, 40)}`, () => {
+    const headers = new HeaderList(header === undefined ? [] : ["Accept-Language", header]);
+    assert.equal(languageOf({ headers }), language);
+  });
+}

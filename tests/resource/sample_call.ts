@@ -84,6 +84,7 @@ export function call(segment?: string, servers: ReadonlyMap<string, ServerFacts>
     clientAddress: "192.0.2.1",
     base: "https://h",
     root: "../",
+    menu: new Set(),
     recognise: () => Promise.reject(new Error("nobody shows other credentials")),
     audit: () => {},
     requestId: "1",

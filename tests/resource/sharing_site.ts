@@ -240,6 +240,7 @@ export class SharingSite implements AsyncDisposable {
       clientAddress: request.client.address,
       base: BASE,
       root: "../../",
+      menu: new Set(),
       recognise: () => Promise.reject(new Error("nobody shows other credentials")),
       requestId: "r1",
       log: this.log,

@@ -52,7 +52,7 @@ export class Site implements AsyncDisposable {
     const daemon = await startDaemon({
       users: {
         alice: { uid: 1001, home: root, groups: ["users", "hpc"] },
-        carol: { uid: 1003, home: `${folder}/carol`, groups: ["hpc"] },
+        carol: { uid: 1003, home: `${folder}/carol`, groups: ["hpc", "proj"] },
         dave: { uid: 1004, home: `${folder}/dave`, groups: ["hpc"] },
       },
       maxSessions: 10_000,
@@ -96,8 +96,9 @@ export class Site implements AsyncDisposable {
     await Deno.remove(this.folder, { recursive: true });
   }
 
-  /** Waits until no connection to the daemon is open. */
+  /** Waits until no connection to the daemon is open, but those that are kept for the next request. */
   async allClosed(): Promise<void> {
+    this.sessions.close();
     const end = performance.now() + 3000;
     while (this.daemon.openConnections > 0) {
       assert.ok(performance.now() < end, `${this.daemon.openConnections} connections are still open`);

@@ -34,6 +34,12 @@ export const SHARE = section({
       unit: "seconds",
       added: true,
     }),
+    suggestPeople: flag({
+      help:
+        "Suggest people who have signed in on pages to everybody who shares, and find them by name. It shows who uses the service",
+      default: false,
+      added: true,
+    }),
     maxPerUser: integer({
       help: "Maximum number of shares per user and server; 0 means no limit",
       default: 1000,

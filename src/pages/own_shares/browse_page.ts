@@ -6,7 +6,6 @@ import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { isolated, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
-import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { openFiles } from "../../files/files.ts";
@@ -27,15 +26,14 @@ export async function browsePage(call: Call, parts: SharingParts): Promise<HttpR
     markup`<p><a href="${at("browse", path)}&${
       new URLSearchParams({ after: next }).toString()
     }">${SAYS.next}</a></p>`;
-  return pageResponse({
-    title: SAYS.choose(server),
-    aside: signedInAside(call),
-    body: markup`<p><a href="${here.slice(0, -server.length - 1)}">${SAYS.title}</a></p>
-<h2>${isolated(path)}</h2>
+  return pageResponse(call, {
+    title: SAYS.choose.with({ server }),
+    current: "shares",
+    body: markup`<h2>${isolated(path)}</h2>
 <p><a class="button" href="${at("new", path)}">${SAYS.shareThis}</a></p>
 ${path !== "/" && markup`<p><a href="${at("browse", parentOf(path.slice(0, -1)))}">${SAYS.up}</a></p>`}
 ${more}<div class="wide"><table>
-<caption>${TEXTS.listing.entries(entries.length)}</caption>
+<caption>${TEXTS.listing.entries.with({ count: entries.length })}</caption>
 <thead><tr><th scope="col">${TEXTS.listing.name}</th><th scope="col" class="number">${TEXTS.listing.size}</th><td></td></tr></thead>
 <tbody>
 ${
@@ -46,7 +44,7 @@ ${
           isDirectory ? markup`<a href="${at("browse", full)}">${isolated(`${name}/`)}</a>` : isolated(name)
         }</td><td class="number">${!isDirectory && size(bytes)}</td><td><a href="${
           at("new", full)
-        }" aria-label="${SAYS.shareNamed(name)}">${SAYS.share}</a></td></tr>
+        }" aria-label="${SAYS.shareNamed.with({ name })}">${SAYS.share}</a></td></tr>
 `;
       })
     }</tbody>

@@ -1,8 +1,10 @@
 import type { HttpResponse } from "../../model/http_message.ts";
+import { sameName } from "../../model/distinguished_name.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { type HttpError, httpError } from "../../model/http_error.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
+import { shareAddress } from "../../resource/access/share_facts.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
 import { deleteShare, ownShare, sharedServer } from "../../resource/share/shared_server.ts";
 import { accountOn, nameOnServer } from "../../resource/share/names.ts";
@@ -17,11 +19,8 @@ import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
 import { distance, moment, size } from "../quantities.ts";
 import { toSignIn } from "../sign_in_page.ts";
-import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
 import { whom } from "../about_share.ts";
-import type { Asked } from "../visit.ts";
-import copyScript from "../copy.js" with { type: "text" };
 import { qrPicture } from "../qr_picture.ts";
 import { changeFields, shareChange, shareFields, shareRequest } from "./share_form.ts";
 
@@ -46,22 +45,21 @@ ${shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, pa
 `;
   }));
   return page(call, SAYS.title, [
-    markup`<p><a href="${call.root}">${SAYS.home}</a></p>`,
     sections,
     servers.length === 0 && markup`<p>${SAYS.noServer}</p>`,
   ]);
 }
 
 function shareList(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
-  return markup`<p class="quiet">${SAYS.count(shares.length)}</p>
+  return markup`<p class="quiet">${SAYS.count.with({ count: shares.length })}</p>
 <ul class="entries">
 ${
     shares.map((share) => {
       const { server, id, path, access, expires, accessCount } = share;
-      const ends = expires === 0 ? SAYS.endless : `${SAYS.endsAt} ${distance(expires * 1000, clock())}`;
+      const ends = expires === 0 ? SAYS.endless : [SAYS.endsAt, " ", distance(expires * 1000, clock())];
       return markup`<li><a href="${call.root}shares/${server}/${id}">${isolated(path)}</a>
 <p class="quiet">${whom(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${
-        SAYS.usedTimes(accessCount)
+        SAYS.usedTimes.with({ count: accessCount })
       }</p></li>
 `;
     })
@@ -69,15 +67,16 @@ ${
 }
 
 /** Serves `GET /shares/<server>/new`. */
-export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
+export async function newSharePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
   const browsed = new URLSearchParams({ path: parentOf(path) }).toString();
-  return page(call, SAYS.newOn(name), [
+  return page(call, SAYS.newOn.with({ server: name }), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
       shareFields(path, parts, {
         groups: accountOn(call, name)?.availableGroups,
+        people: await parts.people?.all(),
         mail: parts.mails ? vouchedMail(call, name) : undefined,
       }),
       markup`<p><button>${SAYS.share}</button></p>`,
@@ -87,7 +86,11 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
 
 /** Serves `POST /shares/<server>`: creates a share, or renews the one of the same path and target. */
 export async function makeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const share = await makeShare(call, shareRequest(await readOwnForm(call)), parts);
+  const request = shareRequest(await readOwnForm(call));
+  const user = String(request["user"]);
+  const isPerson = user !== EVERYBODY && groupOf(user) === undefined && parts.people !== undefined;
+  const recipient = isPerson ? await parts.people.find(user) : user;
+  const share = await makeShare(call, { ...request, user: recipient }, parts);
   if (share === undefined) throw httpError("ERR_PAGE_OUTDATED", "access NONE, which the form does not offer");
   return emptyResponse({
     status: 303,
@@ -101,14 +104,13 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw httpError("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, MOST_USES);
-  return page(call, SAYS.shareOf(nameOf(withoutSlash(share.path)) || name), [
-    markup`<p><a href="${call.root}shares">${SAYS.title}</a></p>`,
+  return page(call, SAYS.shareOf.with({ name: nameOf(withoutSlash(share.path)) || name }), [
     linkSection(call, share, parts),
     changeSection(call, share, parts),
     markup`<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
 ${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(call, share, uses, parts.clock())}
 </section>`,
-  ], copyScript);
+  ]);
 }
 
 function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
@@ -117,7 +119,7 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
   const http = target === EVERYBODY
     ? ownersView(share, call.base, clock()).http
     : `${call.base}/shared/${share.server}/${share.id}${isDirectory(share) ? "/" : ""}`;
-  const facts: readonly (readonly [string, Content])[] = [
+  const facts: readonly (readonly [Content, Content])[] = [
     [SAYS.path, isolated(share.path)],
     [SAYS.whom, whom(share)],
     [SAYS.access, SAYS.accessLevels[access]],
@@ -132,7 +134,7 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
   return markup`<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
 <form class="fields"><p><label for="address">${linkHelp(target)}</label>
 <input id="address" class="long" readonly value="${http}"> <button type="button" hidden data-copy="address" data-done="${SAYS.copied}">${SAYS.copy}</button></p></form>
-<p><a href="${http}">${SAYS.look}</a></p>
+<p><a href="${shareAddress(call, share)}${isDirectory(share) && "/"}">${SAYS.look}</a></p>
 <div class="beside"><dl>${
     facts.map(([term, value]) =>
       value !== undefined && value !== false && markup`<dt>${term}</dt><dd>${value}</dd>\n`
@@ -143,19 +145,22 @@ ${qrPicture(http, SAYS.qrCode)}</div>
 `;
 }
 
-function linkHelp(target: string): string {
+function linkHelp(target: string): Content {
   if (target === EVERYBODY) return SAYS.linkForAll;
   return groupOf(target) === undefined ? SAYS.linkForOne : SAYS.linkForGroup;
 }
 
 function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Content {
   const most = [
-    quota.files !== undefined && SAYS.files(quota.files),
+    quota.files !== undefined && SAYS.files.with({ count: quota.files }),
     quota.bytes !== undefined && size(quota.bytes),
-  ].filter((each) => each !== false).join(", ");
+  ].filter((each) => each !== false);
   return [
-    SAYS.receivedOf(SAYS.files(received.files), size(received.bytes)),
-    most !== "" && ` ${SAYS.atMost(most)}`,
+    SAYS.files.with({ count: received.files }),
+    ", ",
+    size(received.bytes),
+    most.length > 0 &&
+    [" ", SAYS.atMost.with({ most: most.map((each, i) => [i > 0 && ", ", each]) })],
   ];
 }
 
@@ -172,25 +177,30 @@ ${
       markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
     ])
   }
+<details class="danger"><summary>${SAYS.endShare}</summary>
+<p>${SAYS.endHelp.with({ path: isolated(share.path), whom: whom(share) })} ${
+    SAYS.usedTimes.with({ count: share.accessCount })
+  }</p>
 ${
     ownForm(
       call,
       here,
-      markup`<p><button class="plain" name="do" value="end">${SAYS.endNow}</button></p>
-<p class="quiet">${SAYS.endHelp}</p>`,
+      markup`<p><button class="danger" name="do" value="end">${SAYS.endNow}</button></p>`,
     )
-  }
+  }</details>
 </section>
 `;
 }
 
 function useList(call: Call, { server, path: shared }: Share, uses: readonly Use[], now: number): Markup {
   const you = nameOnServer(call, server);
-  const whose = (who: string) =>
-    who === EVERYBODY ? SAYS.somebody : who === you ? SAYS.you : isolated(personName(who));
+  const whose = (who: string): Content =>
+    who === EVERYBODY ? SAYS.somebody : sameName(who, you) ? SAYS.you : isolated(personName(who));
   const named = (path: string) =>
     path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
-  return markup`${uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest(MOST_USES)}</p>`}
+  return markup`${
+    uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest.with({ count: MOST_USES })}</p>`
+  }
 <ul class="entries">
 ${
     uses.map(({ at, who, address, kind, path, bytes, complete }) =>
@@ -223,8 +233,8 @@ export function sharesForStrangers(failure: HttpError, asked: Asked): HttpRespon
   return toSignIn(failure, asked, method === "GET" ? `${page}${query === "" ? "" : `?${query}`}` : "shares");
 }
 
-function page(call: Call, title: string, body: Content, script?: string): HttpResponse {
-  return pageResponse({ title, aside: signedInAside(call), body, needs: { forms: true, script } });
+function page(call: Call, title: Content, body: Content): HttpResponse {
+  return pageResponse(call, { title, current: "shares", body, needs: { forms: true } });
 }
 
 /** Form with the token of the signed-in browser; empty without a sign-in. */

@@ -17,21 +17,31 @@ interface ShareRestrictions {
   readonly maxLifetimeSeconds: number; // 0 is unlimited
 }
 
-/** Returns the form fields of a new share. @param options.groups Suggestions. @param options.mail Address that can get mail. */
+/** Suggestions for the recipient. */
+interface Suggestions {
+  readonly groups?: readonly string[] | undefined;
+  readonly mail?: string | undefined; // address that can get mail
+  readonly people?: readonly { readonly name: string }[] | undefined; // absent if people are not found by name
+}
+
+/** People in a page. */
+const MOST_SUGGESTED = 500;
+
+/** Returns the form fields of a new share. */
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
-  { groups = [], mail }: {
-    readonly groups?: readonly string[] | undefined;
-    readonly mail?: string | undefined;
-  } = {},
+  { groups = [], people, mail }: Suggestions = {},
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
   return markup`<p><label for="path">${SAYS.path}</label>
 <input id="path" name="path" value="${path}" required maxlength="4000" spellcheck="false" autocapitalize="none"></p>
 <p><label for="user">${SAYS.whom}</label>
-<input id="user" name="user" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
-<p id="user-help" class="quiet">${SAYS.whomHelp}</p>
+<input id="user" name="user" list="people" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
+<datalist id="people">${
+    people?.slice(0, MOST_SUGGESTED).map(({ name }) => markup`<option value="${name}"></option>`)
+  }</datalist>
+<p id="user-help" class="quiet">${people === undefined ? SAYS.whomHelp : SAYS.peopleHelp}</p>
 <p><label for="group">${SAYS.group}</label>
 <input id="group" name="group" list="groups" autocomplete="off" maxlength="200" spellcheck="false" autocapitalize="none" aria-describedby="group-help"></p>
 <datalist id="groups">${groups.map((group) => markup`<option value="${group}"></option>`)}</datalist>
@@ -63,7 +73,7 @@ ${mail !== undefined && notifyField(mail, false)}`
 
 function notifyField(mail: string, isOn: boolean): Content {
   return markup`<p><label class="check"><input type="checkbox" name="notify"${isOn && markup` checked`}> ${
-    SAYS.notify(mail)
+    SAYS.notify.with({ address: mail })
   }</label></p>`;
 }
 
@@ -100,7 +110,7 @@ export function shareChange(form: Form): Readonly<Record<string, unknown>> {
 }
 
 /** @param kept Label for "no change", where offered. */
-function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
+function lifetimeField(maxLifetimeSeconds: number, kept?: Content): Content {
   const fits = (days: number) => maxLifetimeSeconds === 0 || (days > 0 && days * DAY <= maxLifetimeSeconds);
   const offered = LIFETIMES.filter(fits);
   const chosen = offered.includes(USUAL_LIFETIME) ? USUAL_LIFETIME : offered.at(-1);
@@ -109,7 +119,7 @@ function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
 <select id="days" name="days">${kept !== undefined && markup`<option value="" selected>${kept}</option>`}${
     days.map((count) =>
       markup`<option value="${count}"${count === chosen && kept === undefined && markup` selected`}>${
-        SAYS.days(count)
+        SAYS.days.with({ count })
       }</option>`
     )
   }</select></p>`;

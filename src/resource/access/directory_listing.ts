@@ -67,7 +67,8 @@ export async function directoryListing(
   );
 }
 
-function partOf(
+/** Returns the part of a listing for people. @param trail Ends with the directory. */
+export function partOf(
   trail: Listing["trail"],
   query: ListingQuery,
   { entries, next }: { readonly entries: readonly Entry[]; readonly next: string | undefined },

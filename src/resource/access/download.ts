@@ -11,13 +11,14 @@ import { parseByteRange } from "./byte_range.ts";
 import { directoryArchive } from "./archive/directory_archive.ts";
 import { uploadView } from "./share_facts.ts";
 import { contentDisposition } from "./content_disposition.ts";
-import { imageType } from "./file_view.ts";
+import { inlineType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
 import { filePage } from "./file_page.ts";
 import type { ShareViews } from "./listing.ts";
 import { checkUsesLeft, granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { openShareSession } from "./share_session.ts";
 import { shareVisitor } from "./share_visitor.ts";
+import { looksAtOwn } from "../share/names.ts";
 import { type Begin, type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
@@ -56,7 +57,7 @@ export async function download(
  * a session of the daemon. @returns Lets the next one begin.
  */
 async function startOf(call: Call, share: Share, parts: SharingParts): Promise<() => void> {
-  if (share.usesLeft === undefined) return () => {};
+  if (share.usesLeft === undefined || looksAtOwn(call, share)) return () => {};
   const start = await parts.uploads.locks.takeHere(share.server, `share ${share.id}`, call.signal);
   try {
     const now = await parts.store.get(share.server, share.id);
@@ -89,7 +90,13 @@ async function openedDownload(
     const begin: Begin = async (headers, ranged) => {
       const version = `${entry.kind} ${entry.size} ${entry.modifiedAt}`;
       const continues = continuation(call, share, headers, { version, ranged });
-      return use = await useShare(call, share, { kind: "HTTP-download", path, continues, ended }, parts);
+      const free = looksAtOwn(call, share);
+      return use = await useShare(
+        call,
+        share,
+        { kind: "HTTP-download", path, continues, free, ended },
+        parts,
+      );
     };
     const view = call.query.get("view");
     if (entry.kind === "directory") {
@@ -153,10 +160,14 @@ export async function fileResponse(
   },
 ): Promise<HttpResponse> {
   const headers = fileHeaders(path, validators);
-  const image = call.query.get("view") === "image" ? imageType(nameOf(path)) : undefined;
-  if (image !== undefined) {
-    headers.set("Content-Type", image);
+  const inline = call.query.get("view") === "inline" ? inlineType(nameOf(path)) : undefined;
+  if (inline !== undefined) {
+    headers.set("Content-Type", inline);
     headers.set("Content-Disposition", "inline");
+    // The viewers of browsers show nothing in a sandbox, and keep a document's scripts to themselves.
+    if (inline === "application/pdf") {
+      headers.set("Content-Security-Policy", "default-src 'none'; object-src 'self'");
+    }
   }
   const requested = call.request.headers;
   const condition = evaluateConditions(requested, validators);

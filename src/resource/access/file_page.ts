@@ -5,7 +5,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { imageType, isViewable } from "./file_view.ts";
+import { imageType, previewQuery } from "./file_view.ts";
 import type { FileView, ShareViews } from "./listing.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import { encodePath, shareAddress, shareFacts, trailTo } from "./share_facts.ts";
@@ -43,17 +43,28 @@ export async function filePage(
   if (call.request.method === "HEAD") return { ...closed({ kind: "nothing" }), body: null };
   await lookAt(call, share, path, parts);
   if (about.counted) return closed({ kind: preview ? "limited" : "nothing" });
-  const canPreview = isViewable(name) && size > 0;
+  const query = previewQuery(name, size);
   if (!preview) {
-    return closed(canPreview ? { kind: "offer", href: `${address}?view=preview` } : { kind: "nothing" });
+    return closed(query === undefined ? { kind: "nothing" } : { kind: "offer", href: `${address}?${query}` });
   }
-  if (imageType(name) !== undefined) return closed({ kind: "image", href: "?view=image" });
+  return page(await previewOf(session, path, size, parts));
+}
+
+/** Returns what the preview of a file shows; closes the session. */
+export async function previewOf(
+  session: DaemonSession,
+  path: string,
+  size: number,
+  { transferred }: Pick<SharingParts, "transferred">,
+): Promise<FileView["shown"]> {
+  using _ = session;
+  if (imageType(nameOf(path)) !== undefined) return { kind: "image", href: "?view=inline" };
   const length = Math.min(size, MOST_SHOWN);
-  if (length === 0) return closed({ kind: "text", text: "", whole: true });
-  const done = ({ bytes }: { readonly bytes: number }) => parts.transferred?.("download", bytes);
+  if (length === 0) return { kind: "text", text: "", whole: true };
+  const done = ({ bytes }: { readonly bytes: number }) => transferred?.("download", bytes);
   const body = await session.download(path, { first: 0, length, done });
   const text = textOf(new Uint8Array(await new Response(body).arrayBuffer()));
-  return page(text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size });
+  return text === undefined ? { kind: "unknown" } : { kind: "text", text, whole: length === size };
 }
 
 /** Returns the bytes as text if they are UTF-8. */

@@ -10,7 +10,7 @@ export const IMAGE_TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 const TEXT_ENDS = new Set(
-  ("bib c cfg conf cpp csv dat diff err f90 go h hpp html ini java js json log md out pdb pl py r rst rs sh sql svg tex " +
+  ("bib c cfg conf cpp csv diff err f90 go h hpp html ini java js json log md pdb pl py r rst rs sh sql svg tex " +
     "toml tsv txt xml yaml yml").split(" "),
 );
 
@@ -19,9 +19,16 @@ export function imageType(name: string): string | undefined {
   return IMAGE_TYPES.get(endOf(name));
 }
 
-/** Reports whether a preview is worth offering for this name. */
-export function isViewable(name: string): boolean {
-  return imageType(name) !== undefined || TEXT_ENDS.has(endOf(name));
+/** Returns the media type of a file that browsers show without running scripts in this origin: a picture, or a PDF. */
+export function inlineType(name: string): string | undefined {
+  return endOf(name) === "pdf" ? "application/pdf" : imageType(name);
+}
+
+/** Returns the query of the preview of a file, if one is worth offering for its name and size. */
+export function previewQuery(name: string, size: number | undefined): string | undefined {
+  if (size === 0) return undefined;
+  if (imageType(name) !== undefined || TEXT_ENDS.has(endOf(name))) return "view=preview";
+  return inlineType(name) === undefined ? undefined : "view=inline";
 }
 
 function endOf(name: string): string {

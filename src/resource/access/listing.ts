@@ -40,6 +40,9 @@ export interface Listing {
   readonly now: number;
 }
 
+/** Entries of a directory, and their place in it. */
+export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
+
 /** Format of listings. */
 export interface ListingForm {
   readonly type: string;

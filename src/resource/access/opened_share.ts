@@ -12,13 +12,13 @@ import {
 import { addressInRange } from "../../model/address.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { nameOnServer, targetsOnServer } from "../share/names.ts";
+import { looksAtOwn, shownName, targetsOnServer } from "../share/names.ts";
 import { notPermitted, refusal, type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { shareVisitor } from "./share_visitor.ts";
 import { checkTokenUse } from "../token_limits.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
+import { hasForbiddenCharacter, invalidPath } from "../../model/absolute_path.ts";
 
 /** Share that the caller may use, with the requested path in it. */
 export interface OpenedShare {
@@ -41,11 +41,13 @@ export async function openedShare(
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
   if (share === undefined || isExpired(share, parts.clock())) throw httpError("ERR_SHARE_NOT_FOUND");
-  await checkUsesLeft(call, share, parts);
   const wanted = wantedOf(share);
-  checkUser(call, share, wanted, parts);
-  await checkLinkPassword(call, share, parts);
-  const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
+  if (!looksAtOwn(call, share)) {
+    await checkUsesLeft(call, share, parts);
+    checkUser(call, share, wanted, parts);
+    await checkLinkPassword(call, share, parts);
+  }
+  const path = containedPath(share, call.params.get("rest")?.split("/") ?? [], call.request.method === "PUT");
   checkTokenUse(call, path, wanted);
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
 }
@@ -58,14 +60,14 @@ export async function checkUsesLeft(call: Call, share: Share, { store }: Sharing
   if (share.usesLeft !== 0) return;
   const { server, id } = share;
   const { method, headers } = call.request;
-  const who = nameOnServer(call, server);
+  const who = shownName(call, server);
   const visitor = shareVisitor(call, share).digest;
   const person = { who, address: call.clientAddress, visitor, ranged: headers.has("Range") };
   const continues = method !== "PUT" && method !== "POST" && await store.canContinue(server, id, person);
   if (!continues) throw httpError("ERR_SHARE_NOT_FOUND", "used up");
 }
 
-/** Checks the caller's access; the owner has no special right. */
+/** Checks the caller's access; the owner has no special right but to look, see `looksAtOwn()`. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
   if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
@@ -105,13 +107,19 @@ function checkSource({ clientAddress }: Call, { sources }: Share): void {
 /**
  * Resolves a request path inside a share, never outside (D7).
  * @param segments Percent-encoded path behind the share's id, split at `/`; a last empty segment requests a directory.
+ * @param writes Whether the path is of a new file. @throws {ERR_INVALID_PATH} For a new name with control characters.
  * @throws {ERR_NOT_FOUND} For invalid UTF-8, `.`, `..`, encoded slashes, control characters, or a path below a file.
  */
-export function containedPath(share: Pick<Share, "path">, segments: readonly string[]): string {
+export function containedPath(
+  share: Pick<Share, "path">,
+  segments: readonly string[],
+  writes = false,
+): string {
   if (segments.length === 0) return share.path;
   if (!isDirectory(share)) throw nothingThere("path below a share of a single file");
   const parts = segments.map(decode).filter((part) => part !== "");
   for (const part of parts) {
+    if (hasForbiddenCharacter(part) && writes) throw invalidPath("it contains control characters");
     if (part === "." || part === ".." || part.includes("/") || hasForbiddenCharacter(part)) {
       throw nothingThere("path segment that could lead out of the share");
     }

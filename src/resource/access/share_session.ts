@@ -4,7 +4,7 @@ import { openFiles } from "../../files/files.ts";
 import type { PathLimits } from "../../files/path_limits.ts";
 import { mediatedScope } from "../../files/session_scope.ts";
 import { isHttpError } from "../../model/http_error.ts";
-import type { Share } from "../../sharing/share.ts";
+import { isDirectory, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { lowestLimit } from "../server_facts.ts";
 import type { SharedServer } from "../share/shared_server.ts";
@@ -25,7 +25,11 @@ export function shareSession(
   }
 }
 
-/** Opens a session for one path of a share. @param path A directory ends in a slash. */
+/**
+ * Opens a session for one path of a share. One that reads a directory reaches all of it, so that the next file goes on
+ * with it.
+ * @param path A directory ends in a slash.
+ */
 export function openShareSession(
   call: Call,
   { server, share, limits }: {
@@ -36,10 +40,12 @@ export function openShareSession(
   { path, permission }: { readonly path: string; readonly permission: "READ" | "WRITE" },
   signal: AbortSignal,
 ): Promise<DaemonSession> {
+  const place = isDirectory(share) && permission === "READ" ? share.path : path;
   const wanted = {
     ...shareSession(call, server, share),
-    scope: mediatedScope(path),
+    scope: mediatedScope(place),
     permission,
+    keep: isDirectory(share) && place === share.path,
     instance: server.instance,
     within: share.path,
     limits,

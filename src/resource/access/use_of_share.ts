@@ -3,7 +3,7 @@ import type { TransferResult } from "../../daemon/session/download_stream.ts";
 import type { HeaderList } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
-import { nameOnServer } from "../share/names.ts";
+import { nameOnServer, shownName } from "../share/names.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** Counted use of a share; can be given back while nothing was sent. If its end cannot be recorded, the request goes on. */
@@ -24,6 +24,8 @@ interface UseFacts {
   readonly continues?: Continuation; // for downloads of limited shares
   /** Aborted when the operator bans the caller or the share no longer permits the use. */
   readonly ended?: AbortController;
+  /** Whether the owner looks at their share as its target would: that takes no use. */
+  readonly free?: boolean;
 }
 
 /**
@@ -33,15 +35,18 @@ interface UseFacts {
 export async function useShare(
   call: Call,
   share: Share,
-  { kind, path, continues, ended = new AbortController() }: UseFacts,
+  { kind, path, continues, free = false, ended = new AbortController() }: UseFacts,
   { store, transferred, uses, watch, running }: SharingParts,
 ): Promise<UseOfShare> {
   const facts = factsOf(call, share, kind, path);
-  const { who, address } = facts;
-  const claim = await store.claim(share.server, share.id, { who, address, kind, path, continues });
-  if (claim === undefined) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
+  const { address } = facts;
+  const who = shownName(call, share.server);
+  const claim = free
+    ? await store.recordLook(share.server, share.id, { who, address, kind: "HTTP-look", path })
+    : await store.claim(share.server, share.id, { who, address, kind, path, continues });
+  if (!free && !claim) throw httpError("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   call.audit(facts);
-  call.log.info(claim.continued ? "share use continued" : "share used", facts);
+  call.log.info(claim?.continued ? "share use continued" : "share used", facts);
   const watches = kind === "UFTP" ? [] : [
     watch(call, (reason) => {
       call.log.warn("share use ended by a ban", facts);
@@ -59,7 +64,7 @@ export async function useShare(
   const unwatch = () => watches.forEach((end) => end());
   const giveBack = async () => {
     unwatch();
-    await uses.attempt(() => store.giveBack(claim));
+    if (claim) await uses.attempt(() => store.giveBack(claim));
     call.log.info("share use given back", facts);
   };
   return {
@@ -69,7 +74,7 @@ export async function useShare(
       unwatch();
       if (result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
-      await uses.attempt(() => store.finish(claim, result));
+      if (claim) await uses.attempt(() => store.finish(claim, result));
       call.log.info("share use ended", { ...facts, ...result });
     },
   };
@@ -79,8 +84,8 @@ export async function useShare(
 export async function lookAt(call: Call, share: Share, path: string, { store }: SharingParts): Promise<void> {
   const facts = factsOf(call, share, "HTTP-look", path);
   call.audit(facts);
-  const { who, address, via: kind } = facts;
-  await store.recordLook(share.server, share.id, { who, address, kind, path });
+  const { address, via: kind } = facts;
+  await store.recordLook(share.server, share.id, { who: shownName(call, share.server), address, kind, path });
 }
 
 function factsOf<K extends UseKind>(call: Call, { server, uid, gid }: Share, via: K, path: string) {

@@ -65,27 +65,59 @@ const HANDLERS: Readonly<Record<string, (dav: DavCall) => Promise<HttpResponse>>
 };
 
 /** Serves `/dav/<server>/<path>` with the files of the caller's account. A ban ends what runs. */
-export async function davResource(call: Call, parts: DavParts): Promise<HttpResponse> {
-  const ended = new AbortController();
-  const unwatch = parts.watch(call, (reason) => ended.abort(reason));
-  const watched = { ...call, signal: AbortSignal.any([call.signal, ended.signal]) };
-  let response: HttpResponse | undefined;
-  try {
-    const files = await ownFiles(watched, parts);
-    const { server, request, params, caller } = call;
-    const segment = params.get("server") ?? "";
-    const target = await davTarget(call, segment, params.get("rest") ?? "", files.home);
-    const owner = canonicalDn(caller.kind === "anonymous" ? "" : caller.identity.dn);
-    const user = { owner, server: server?.name ?? "", uid: files.confine(target.path).user };
-    call.audit({ path: target.path });
+export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> {
+  return untilBan(call, parts, async (call) => {
+    const { request } = call;
     const lists = parseIf(request.headers.get("If"));
     const handler = HANDLERS[request.method] ?? get;
-    return response = await handler({ call: watched, files, target, user, lists, parts });
+    return await handler({ call, ...await davPlace(call, parts), lists, parts });
+  });
+}
+
+/** Returns the files of the caller's account, and the one that the request names. @throws As `ownFiles()` and `davTarget()`. */
+export async function davPlace(
+  call: Call,
+  parts: DavParts,
+): Promise<Pick<DavCall, "files" | "target" | "user">> {
+  const { server, params, caller } = call;
+  const files = await ownFiles(call, parts);
+  const target = await davTarget(call, params.get("server") ?? "", params.get("rest") ?? "", files.home);
+  const owner = canonicalDn(caller.kind === "anonymous" ? "" : caller.identity.dn);
+  const user = { owner, server: server?.name ?? "", uid: files.confine(target.path).user };
+  call.audit({ path: target.path });
+  return { files, target, user };
+}
+
+/** Runs a request that a ban ends. */
+export async function untilBan(
+  call: Call,
+  { watch }: Pick<DavParts, "watch">,
+  work: (call: Call) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const ended = new AbortController();
+  const unwatch = watch(call, (reason) => ended.abort(reason));
+  let response: HttpResponse | undefined;
+  try {
+    return response = await work({ ...call, signal: AbortSignal.any([call.signal, ended.signal]) });
   } finally {
     // The content of a file is still to come.
     if (!(response?.body instanceof ReadableStream) || call.request.method !== "GET") unwatch();
     else ended.signal.addEventListener("abort", unwatch);
   }
+}
+
+/** Returns the servers on which the caller has an account. */
+export function ownServers(call: Call, servers: ReadonlyMap<string, ServerFacts>): ServerFacts[] {
+  return [...servers.values()].filter((server) => {
+    try {
+      checkTokenServer(call, server.name);
+      checkLogin(call, server);
+      return attributesOnServer(call.user, server.name, { log: call.log }).uid !== "";
+    } catch (error) {
+      if (!(error instanceof HttpError)) throw error;
+      return false;
+    }
+  });
 }
 
 /** Serves `PROPFIND /dav/`: the servers on which the caller has an account. */
@@ -101,19 +133,9 @@ export async function davServers(call: Call, { servers, clock, unread }: DavPart
     size: 0,
     locks: [],
   });
-  const usable = [...servers.values()].filter((server) => {
-    try {
-      checkTokenServer(call, server.name);
-      checkLogin(call, server);
-      return attributesOnServer(call.user, server.name, { log: call.log }).uid !== "";
-    } catch (error) {
-      if (!(error instanceof HttpError)) throw error;
-      return false;
-    }
-  });
   const found = depth === "0"
     ? []
-    : usable.map(({ name }) => at(`${root}${encodeURIComponent(name)}`, `/${name}`));
+    : ownServers(call, servers).map(({ name }) => at(`${root}${encodeURIComponent(name)}`, `/${name}`));
   return await xmlResponse([at(root, "/"), ...found], wanted, { now: clock(), unread });
 }
 

@@ -2,11 +2,14 @@ import { formatScrypt, hashWithScrypt } from "../../authentication/password/stor
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import type { Share } from "../../sharing/share.ts";
+import { groupOf, type Share } from "../../sharing/share.ts";
+import { openFiles } from "../../files/files.ts";
+import { mediatedScope } from "../../files/session_scope.ts";
+import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
-import { nameOnServer } from "./names.ts";
+import { accountOn, nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -42,12 +45,14 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     server,
     signal: call.signal,
   });
+  await checkGroup(call, groupOf(fields.target), { account, server });
   if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
     target: fields.target,
+    targetName: fields.targetName,
     uid: account.uid,
     gid: account.gid,
     access: fields.access,
@@ -69,6 +74,28 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     access: share.access,
   });
   return share;
+}
+
+/**
+ * Checks that the server knows a Unix group: the daemon tells a group without the user from an unknown one at the login.
+ * @throws {ERR_INVALID_REQUEST}
+ */
+async function checkGroup(
+  call: Call,
+  group: string | undefined,
+  { account: { uid }, server }: { readonly account: { readonly uid: string }; readonly server: SharedServer },
+): Promise<void> {
+  if (group === undefined || accountOn(call, server.name)?.availableGroups.includes(group)) return;
+  const wanted = { user: uid, group, scope: mediatedScope("/"), permission: "INFO", rateLimit: 0 } as const;
+  try {
+    (await openFiles(server.sessions, { ...wanted, limits: [], instance: server.instance }, call.signal))
+      .close();
+  } catch (error) {
+    if (error instanceof HttpError && /unknown primary group/.test(error.message)) {
+      throw invalidRequest("The server does not know this group");
+    }
+    if (!(error instanceof HttpError && /not a member of the group/.test(error.message))) throw error;
+  }
 }
 
 /** Hashes the password of a link. @throws As `ScryptSemaphore.run()`. */

@@ -2,7 +2,7 @@ import { attributesOnServer, type ServerAttributes } from "../../attributes/serv
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
-import { EVERYBODY, groupTarget } from "../../sharing/share.ts";
+import { EVERYBODY, groupTarget, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 
 /** Returns the caller's canonical DN (rest-api.md 2.6). */
@@ -17,6 +17,19 @@ export function callerName(caller: Caller): string {
 export function nameOnServer({ caller, user, log }: Call, server: string): string {
   const proven = user.restricted === undefined || user.restricted.servers.includes(server);
   return proven || accountOn({ user, log }, server) !== undefined ? callerName(caller) : EVERYBODY;
+}
+
+/** Returns the caller's name as they write it, for logs that people read; see {@link nameOnServer}. */
+export function shownName(call: Call, server: string): string {
+  const name = nameOnServer(call, server);
+  return name === EVERYBODY || call.caller.kind === "anonymous" ? EVERYBODY : call.caller.identity.dn;
+}
+
+/** Reports whether a signed-in browser looks at a share of its own user, to see it as others do. */
+export function looksAtOwn(call: Call, { server, owner }: Pick<Share, "server" | "owner">): boolean {
+  const { signIn, request: { method } } = call;
+  return signIn !== undefined && (method === "GET" || method === "HEAD") && owner !== EVERYBODY &&
+    nameOnServer(call, server) === owner;
 }
 
 /** Returns the targets that match the caller on a server: the name and, with an account, the Unix groups. */

@@ -3,7 +3,9 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import { HttpError, invalidRequest } from "../../model/http_error.ts";
 import {
   type AccessLevel,
+  EVERYBODY,
   EXPECTED_TARGET,
+  groupOf,
   parseAccessLevel,
   parseTarget,
   type Quota,
@@ -16,6 +18,7 @@ import { membersOf, text, wholeNumber } from "../request_body.ts";
 export interface ShareFields {
   readonly path: string;
   readonly target: string;
+  readonly targetName?: string; // of a person, as it was written
   readonly access: AccessLevel;
   readonly group?: string;
   readonly lifetime: number; // seconds; 0 is unlimited
@@ -40,10 +43,13 @@ export function parseShareFields(body: unknown): ShareFields {
   const access = parseAccessLevel(text("access", member("access")) ?? "READ");
   if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE, MODIFY or DROP");
   const group = text("group", member("group"));
+  const user = required("user", member("user"));
+  const target = parseWhom(user);
   const maxUses = atLeastOne("maxUses", member("maxUses"));
   return {
     path: required("path", member("path")),
-    target: parseWhom(required("user", member("user"))),
+    target,
+    targetName: target === EVERYBODY || groupOf(target) !== undefined ? undefined : user.trim(),
     access,
     group: group || undefined,
     lifetime: parseLifetime(member("lifetime")) ?? 0,

@@ -1,3 +1,4 @@
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
 
 function common(share: Share, base: string, now: number) {
@@ -43,7 +44,7 @@ export function targetsView(share: Share, base: string, now: number) {
 export function useView({ at, who, address, kind, path, bytes, complete }: Use) {
   return {
     time: new Date(at).toISOString(),
-    user: who,
+    user: canonicalDn(who),
     client: address,
     via: kind,
     path,

@@ -10,6 +10,7 @@ import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { RunningUses } from "../access/running_uses.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
+import type { People } from "./people.ts";
 import type { PathLocks } from "./path_locks.ts";
 import type { ShareOwners } from "./share_owners.ts";
 
@@ -23,6 +24,7 @@ export interface SharingParts {
   readonly allowWriteAccess: boolean;
   readonly maxLifetimeSeconds: number; // `share.maxLifetime`; 0 is unlimited
   readonly maxPerUser: number; // `share.maxPerUser`, per server; 0 is unlimited
+  readonly people?: People | undefined; // `share.suggestPeople`; absent if people are found by their distinguished name alone
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   readonly unauthenticated: (reason: string) => HttpError; // creates the 401; the reason is for the log
   readonly uploads: {

@@ -12,7 +12,9 @@ import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
+import { personName } from "../../pages/person_name.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
+import { People } from "../../resource/share/people.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
@@ -113,11 +115,12 @@ async function open(
   const shown = (user: string) => claimedName(user, authenticators);
   const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
   const ofFiles = { ...who, ...shared, servers, attributes, throttle, observer };
-  const { sharing, files } = await openFiles(opening, ofFiles);
+  const people = config.sharing.suggestPeople ? new People(who.records, sharedClock, personName) : undefined;
+  const { sharing, files } = await openFiles(opening, { ...ofFiles, people });
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
-  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config });
+  const ofAuthenticators = partsOfAuthenticators(who, { throttle, config, people });
   const about = { ...parts, kinds, externalUrl };
   return {
     config,
@@ -245,7 +248,9 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
 
 function partsOfAuthenticators(
   { chain, signIns, tokens, registry }: OpenAuthentication,
-  { throttle, config }: Pick<ServiceParts, "throttle" | "config">,
+  { throttle, config, people }: Pick<ServiceParts, "throttle" | "config"> & {
+    readonly people: People | undefined;
+  },
 ) {
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
@@ -260,7 +265,8 @@ function partsOfAuthenticators(
     admit: (address: string, signal: AbortSignal) => throttle.admitKey(address, signal),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
-  const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
+  const ways = { password, certificate, providers };
+  const signIn: SignInParts = { ...parts, signIns, people, ways, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
     certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },

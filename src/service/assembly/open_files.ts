@@ -27,6 +27,7 @@ interface FilesParts {
   readonly chain: AuthenticationChain;
   readonly anyRecords: () => RecordStore;
   readonly observer: RequestObserver;
+  readonly people: SharingParts["people"];
   readonly notifications: { readonly recorder: Recorder } | undefined;
 }
 
@@ -70,7 +71,7 @@ async function openSessions(
 async function openDataSharing(
   { config: { sharing, features }, sinks, log, keep }: Opening,
   common: Common,
-  { attributes, throttle, database, cluster, accountStatus, chain, notifications }: FilesParts,
+  { attributes, throttle, database, cluster, accountStatus, chain, notifications, people }: FilesParts,
 ): Promise<OpenSharing | undefined> {
   const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
   const place = database ?? directory;
@@ -79,6 +80,7 @@ async function openDataSharing(
   const { openSharing } = await import("../../resource/share/open_sharing.ts");
   return keep(openSharing({
     ...common,
+    people,
     place,
     marks: cluster?.marks,
     recorder: notifications?.recorder,

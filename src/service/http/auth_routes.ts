@@ -1,7 +1,7 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
@@ -10,7 +10,7 @@ import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { CertificateParts } from "../../resource/ssh_certificate.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import { jsonAnswer, OF_SESSIONS } from "./openapi/operation.ts";
-import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute, toSignIn } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
 
@@ -41,7 +41,7 @@ export function authRoutes(parts: AuthParts): PublishedRoute[] {
   ];
 }
 
-function listRoutes({ servers, facts, features, sharing, signIn, devices }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
     method: "GET",
@@ -56,9 +56,7 @@ function listRoutes({ servers, facts, features, sharing, signIn, devices }: Auth
         servers,
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
-        canSignIn: signIn !== undefined,
         hasDeviceLogin: signIn !== undefined && devices !== undefined,
-        hasAdminPage: features.admin,
       });
     },
   } as const;

@@ -1,6 +1,7 @@
 import { HttpError, httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
+import type { Asked } from "../../resource/call.ts";
 import type { Acceptance } from "./acceptance.ts";
 
 /** Converts any thrown value to an http error. */
@@ -13,8 +14,11 @@ export async function errorResponse(
   error: HttpError,
   requestId: string,
   accepted: Acceptance,
+  asked?: Asked,
 ): Promise<HttpResponse> {
   const body = error.body(requestId);
-  if (accepted.prefersHtml) return (await import("../../pages/error_page.ts")).errorPage(body, error.headers);
+  if (accepted.prefersHtml && asked !== undefined) {
+    return (await import("../../pages/error_page.ts")).errorPage(asked, body, error.headers);
+  }
   return jsonResponse(body, error);
 }

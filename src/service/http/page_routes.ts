@@ -5,11 +5,12 @@ import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
+import type { DavParts } from "../../resource/dav/dav.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
-import { type Asked, FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 import type { DevicePageParts } from "../../pages/device_page.ts";
 import { DEVICE_PATHS } from "../../resource/device_paths.ts";
 
@@ -20,6 +21,8 @@ const tokenPages = () => import("../../pages/tokens_page.ts");
 const adminPages = () => import("../../pages/admin_page.ts");
 const sharePages = () => import("../../pages/own_shares/own_shares_page.ts");
 const uploadPages = () => import("../../pages/upload_page.ts");
+const filePages = () => import("../../pages/own_files/files_page.ts");
+const fileActions = () => import("../../pages/own_files/file_actions.ts");
 const linkPages = () => import("../../pages/link_password_page.ts");
 
 /** Redirects to the sign-in page, which leads back to `page`. */
@@ -40,8 +43,8 @@ export async function linkPasswordPage(failure: HttpError, asked: Asked) {
 /** Downloads from a share, with pages for browsers. */
 export async function downloadWithPages(call: Call, sharing: SharingParts): Promise<HttpResponse> {
   const { download } = await import("../../resource/access/download.ts");
-  const { SHARE_VIEWS } = await import("../../pages/share_views.ts");
-  return await download(call, sharing, SHARE_VIEWS);
+  const { shareViews } = await import("../../pages/share_views.ts");
+  return await download(call, sharing, shareViews(call));
 }
 
 /** Returns the login route. @param unauthenticated Creates the 401. */
@@ -77,11 +80,12 @@ interface PageParts extends TokenPageParts, AdminPageParts {
   readonly accepted: readonly AcceptedLogin[];
   readonly devices: DeviceParts | undefined;
   readonly sharing: SharingParts | undefined;
+  readonly files: DavParts | undefined; // absent unless users may reach their own files
 }
 
 /** Returns the routes of pages, which OpenAPI omits. */
 export function pageRoutes(parts: PageParts): Route[] {
-  const { features, signIn, sharing, devices, servers, facts, accepted } = parts;
+  const { features, signIn, sharing, devices, servers, facts, accepted, files } = parts;
   const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
   const help: Route = {
     method: "GET",
@@ -99,6 +103,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...(devices === undefined ? [] : deviceRoutes({ ...devices, servers, facts })),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
     ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
+    ...(files !== undefined ? ownFileRoutes(files) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
   ];
 }
@@ -181,6 +186,27 @@ function linkRoutes(sharing: SharingParts): Route[] {
     }],
     ["POST", "/drop/:server/:id", bring, drop],
     ["POST", "/drop/:server/:id/*rest", bring, drop],
+  );
+}
+
+/** Files of signed-in browsers; the rules are those of sessions. */
+function ownFileRoutes(parts: DavParts): Route[] {
+  const failed: Route["failed"] = (failure, asked) => {
+    const { method, path, query } = asked.request;
+    const page = method === "GET" ? path.slice(path.lastIndexOf("/files") + 1) : "files";
+    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${page}?${query}` : page);
+  };
+  const shown: Route["answer"] = async (call) => (await filePages()).ownFilePage(call, parts);
+  return table(
+    { service: "auth", permission: "POST", signedIn: true, audit: "session", failed },
+    ["GET", "/files", async (call) => (await filePages()).filesPage(call, parts)],
+    ["GET", "/files/:server", shown],
+    ["GET", "/files/:server/*rest", shown],
+    ["PUT", "/files/:server/*rest", async (call) => (await fileActions()).bringOwnFile(call, parts)],
+    ["POST", "/files/:server/*rest", async (call) => (await fileActions()).changeOwnFile(call, parts), FORM],
+    ["POST", "/files-upload/:server/*rest", async (call) => (await fileActions()).bringOwnForm(call, parts), {
+      consumes: FILES_TYPE,
+    }],
   );
 }
 

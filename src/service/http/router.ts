@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import type { Operation } from "./openapi/operation.ts";
 
 /** Access rule of a route; `open` routes identify no caller. */
@@ -21,9 +21,6 @@ export const JSON_TYPE = ["application/json"] as const;
 /** Methods of WebDAV (RFC 4918). */
 export const DAV_METHODS = ["PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK"] as const;
 type DavMethod = typeof DAV_METHODS[number];
-
-/** Request before identification of the caller. */
-export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** Method of a resource. */
 export interface Route {
@@ -74,6 +71,12 @@ export class Router {
         this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
       }
     }
+  }
+
+  /** Paths of `GET` routes without placeholders. */
+  get menu(): ReadonlySet<string> {
+    const paths = Array.from(this.#fixed.values(), ({ route: { method, path } }) => method === "GET" && path);
+    return new Set(paths.filter((path) => path !== false));
   }
 
   /** @param path Raw path of the URL; may have a trailing slash. @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST} */

@@ -9,11 +9,11 @@ import { listSharedServers, listShares, MOST_SHARES, readShare } from "../../res
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { updateShare } from "../../resource/share/update_share.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { Call } from "../../resource/call.ts";
+import type { Asked, Call } from "../../resource/call.ts";
 import { jsonAnswer, OF_SESSIONS, type Operation } from "./openapi/operation.ts";
 import { text } from "./openapi/schema.ts";
 import { downloadWithPages, linkPasswordPage, signInForShare } from "./page_routes.ts";
-import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";

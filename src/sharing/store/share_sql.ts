@@ -59,10 +59,10 @@ export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
-       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail)
+       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
-       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail)
+       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target
@@ -70,7 +70,7 @@ export const SQL = {
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
-       quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, ${MADE},
+       quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, target_name = :targetName, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
@@ -127,6 +127,7 @@ export const SQL = {
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
      owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END,
+     target_name = CASE WHEN target = :target THEN target_name END,
      mail = CASE WHEN owner = :owner THEN mail END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now

@@ -155,6 +155,9 @@ const STEPS: readonly Step[] = [{
   worksWith: 5,
   sql: `ALTER TABLE share ADD COLUMN mail text;
    ${NOTIFICATION_TABLES}`,
+}, {
+  worksWith: 6,
+  sql: "ALTER TABLE share ADD COLUMN target_name text;",
 }];
 
 /** Schema version that this service cannot use. */

@@ -16,6 +16,7 @@ import { shareDownload } from "./share_download.ts";
 import { shareUpload } from "./share_upload.ts";
 import { shares } from "./shares.ts";
 import { slowClients } from "./slow_clients.ts";
+import { smallFiles } from "./small_files.ts";
 import { soak } from "./soak.ts";
 import { transferMemory } from "./transfer_memory.ts";
 import { unpacking } from "./unpacking.ts";
@@ -38,6 +39,7 @@ export const ALL: readonly Measurement[] = [
   shareDownload,
   shareUpload,
   zipStream,
+  smallFiles,
   transferMemory,
   footprint,
   unpacking,

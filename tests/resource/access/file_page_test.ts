@@ -76,16 +76,16 @@ Deno.test("a picture is shown by its own page alone: its type goes by its name, 
   assert.match(page.headers.get("Content-Security-Policy") ?? "", /img-src data: 'self'/);
   assert.match(
     await page.text(),
-    /<img class="preview" src="\?view=image" alt="Image p.png">/,
+    /<img class="preview" src="\?view=inline" alt="Image p.png">/,
   );
   for (const name of ["p.png", "evil.png"]) {
-    const image = await ask(`${name}?view=image`);
+    const image = await ask(`${name}?view=inline`);
     assert.equal(image.headers.get("Content-Type"), "image/png");
     assert.equal(image.headers.get("X-Content-Type-Options"), "nosniff");
     assert.equal(image.headers.get("Content-Security-Policy"), "default-src 'none'; sandbox");
     await image.body?.cancel();
   }
-  const svg = await ask("x.svg?view=image");
+  const svg = await ask("x.svg?view=inline");
   assert.equal(svg.headers.get("Content-Type"), "application/octet-stream");
   assert.match(svg.headers.get("Content-Disposition") ?? "", /^attachment/);
   await svg.body?.cancel();
@@ -113,7 +113,7 @@ Deno.test("pages, previews and HEAD of a limited file take no use and show no co
     ) {
       const { status, text } = await ask(method, query, accept);
       assert.equal(status, 200, `${method} ${query}`);
-      assert.doesNotMatch(text, /hello|view=image|view=preview/);
+      assert.doesNotMatch(text, /hello|view=inline|view=preview/);
       if (method === "GET") assert.match(text, /download">Download<\/a>/);
     }
     const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();

@@ -129,3 +129,15 @@ for (
     assert.match(await response.text(), /user: expected a distinguished name, or group: and/);
   });
 }
+
+Deno.test("a group that the server does not know is refused, one that the owner is not in is not", async () => {
+  await using site = await SharingSite.open();
+  const asked = async (group: string) => {
+    const body = { path: `${site.root}/d/`, user: `group:${group}`, access: "READ" };
+    const response = await site.ask("alice", "POST", "share/HPC", { body: JSON.stringify(body) });
+    return [response.status, (await response.text()).includes("does not know this group")];
+  };
+  assert.deepEqual(await asked("nonsense"), [400, true]);
+  assert.deepEqual(await asked("proj"), [201, false]);
+  assert.deepEqual(await asked("hpc"), [201, false]);
+});

@@ -10,6 +10,7 @@ Deno.test("parseShareFields() has the defaults of the Java service", () => {
   assertAlike(parseShareFields(FIELDS), {
     path: "/x",
     target: "cn=bob",
+    targetName: "CN=bob",
     access: "READ",
     lifetime: 0,
     oneTime: false,

@@ -25,17 +25,18 @@ const bob = await signedIn(BOB);
 const target = (location = "", from = "/shares/HPC") => new URL(location, `https://x${from}`).pathname;
 
 /** What stands above each of these pages, and in each page of a share. */
-const ABOVE = ["Signed in as alice", "Sign out", "My shares"];
+const ABOVE = ["Servers", "Shares", "Tokens", "Help", "Signed in as alice", "Sign out"];
 const CHANGE = [
   "Change",
   "Expires after",
   ...["no change", "1 day", "7 days", "30 days"],
   "Note for the recipient",
 ];
-const END = [
+const END = (path: string, whom: string) => [
   "Change",
-  "Delete this share",
-  "The link stops working at once, and this page with its log of uses is deleted. The files stay.",
+  "Delete this share …",
+  `This ends the share of ${data}/${path} for ${whom}: the link stops working at once, running transfers stop, and the log of uses is deleted. The files stay. not used yet`,
+  "Delete the link and its log of uses",
   "Used",
   "Nobody has used this share yet.",
 ];
@@ -48,7 +49,7 @@ async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) 
 
 Deno.test("somebody goes through their directories, shares one, gives the link away, sees its use, changes and ends it", async () => {
   const home = await alice.get("/");
-  assert.match(home.text, /href="\.\/shares">My shares</);
+  assert.match(home.text, /href="\.\/shares">Shares</);
   assert.match((await alice.get("/shares")).text, /You have no shares on this server/);
   const top = await alice.get("/shares/HPC/browse");
   assert.equal(top.status, 200, top.text);
@@ -71,8 +72,8 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     /<svg class="qr" role="img" aria-label="QR code of the link" viewBox="0 0 \d+ \d+"/,
   );
   assert.deepEqual(withoutTimes(wordsOf(page.text)), [
-    "Share of d",
     ...ABOVE,
+    "Share of d",
     "Link",
     "Anyone who has this link can use the share:",
     "Copy",
@@ -88,11 +89,11 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     ...CHANGE,
     "Password for the link",
     "Leave empty for no password. Send the password separately from the link.",
-    ...END,
+    ...END("d/", "everyone with the link"),
   ]);
   const { pathname } = new URL(link);
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
-  const around = ["Choose what to share on HPC", ...ABOVE];
+  const around = [...ABOVE, "Choose what to share on HPC"];
   const way = ["Share this directory", "Parent directory"];
   assert.deepEqual(wordsOf(top.text), [
     ...around,
@@ -159,8 +160,8 @@ Deno.test("a share for one person, and how often, are as the form says", async (
   const path = target(made.headers.location);
   const page = await alice.get(path);
   assert.deepEqual(withoutTimes(wordsOf(page.text)), [
-    "Share of ten.txt",
     ...ABOVE,
+    "Share of ten.txt",
     "Link",
     "Link for the recipient, who must sign in:",
     "Copy",
@@ -168,7 +169,7 @@ Deno.test("a share for one person, and how often, are as the form says", async (
     "File or directory",
     `${data}/d/ten.txt`,
     "Recipient",
-    "bob",
+    "Bob",
     "Access",
     "read",
     "Expires",
@@ -183,7 +184,7 @@ Deno.test("a share for one person, and how often, are as the form says", async (
     "New password for the link",
     "Leave empty to keep the password. After a change, every browser asks for the new one.",
     "Remove the password",
-    ...END,
+    ...END("d/ten.txt", "Bob"),
   ]);
   assert.match(page.text, /<dd><bdi>bob<\/bdi><\/dd>/i);
   assert.match(page.text, /Uses left<\/dt><dd>2</);
@@ -329,4 +330,57 @@ Deno.test("who has no script brings files by a form: of our own page alone, besi
     })).status,
     403,
   );
+});
+
+Deno.test("the owner sees a share as its recipient does, which takes no use and is theirs in the log", async () => {
+  const made = await make(alice, { user: BOB_DN, uses: "1", path: `${data}/d/ten.txt`, password: "s&cret" });
+  const path = target(made.headers.location);
+  const page = await alice.get(path);
+  const [, look = ""] = /<a href="([^"]+)">View as recipient</.exec(page.text) ?? [];
+  const seen = new URL(look, `https://x${path}`).pathname;
+  assert.match(seen, /^\/shared\/HPC\//);
+  for (let i = 0; i < 2; i++) {
+    assert.match((await alice.get(seen)).text, /10 B\. Shared by/);
+    assert.equal((await alice.get(`${seen}?download`)).text, "0123456789");
+  }
+  const after = await alice.get(path);
+  assert.match(after.text, /Uses left<\/dt><dd>1</);
+  assert.match(after.text, /<li>You, 127\.0\.0\.1, looked at <bdi>/);
+  assert.doesNotMatch(after.text, /Someone with the link/);
+  const stranger = new Visitor(system);
+  const { status, headers } = await stranger.get(seen);
+  assert.deepEqual([status, headers.location?.includes("login")], [303, true], "others are asked to sign in");
+  assert.equal((await stranger.get(`${seen}?download`, { headers: { Accept: "*/*" } })).status, 401);
+});
+
+Deno.test("a browser that is signed in is never asked for a user name by a dialog of its own", async () => {
+  for (const path of ["/rest/share/HPC", "/rest/access/HPC/nothing", "/rest/auth/HPC"]) {
+    const reply = await alice.get(path);
+    assert.doesNotMatch(String(reply.headers["www-authenticate"] ?? ""), /Basic/i, path);
+  }
+  const expired = new Visitor(system);
+  for (const [name, value] of alice.cookies) expired.cookies.set(name, `x${value.slice(1)}`);
+  const reply = await expired.get("/shared/HPC/x/y?upload=k", { method: "PUT", headers: OWN_PAGE });
+  assert.doesNotMatch(String(reply.headers["www-authenticate"] ?? ""), /Basic/i);
+  const program = await system.ask("/rest/share/HPC", { body: { path: "/x", user: BOB_DN } });
+  assert.match(String(program.headers["www-authenticate"]), /Basic/, "programs are");
+});
+
+Deno.test("names are shown as their owners write them, and an error leads back", async () => {
+  const made = await make(alice, { user: "CN=Ben Sample, O=Demo", path: `${data}/d/sub/` });
+  const page = await alice.get(target(made.headers.location));
+  assert.match(page.text, /Recipient<\/dt><dd><bdi>Ben Sample<\/bdi>/);
+  const before = `https://localhost:${system.port}/shares/HPC/new?path=%2F`;
+  const wrong = await alice.post("/shares/HPC", {
+    token: formToken(page),
+    path: "/nowhere",
+    access: "READ",
+    days: "7",
+  }, {
+    headers: { Referer: before },
+  });
+  assert.equal(wrong.status, 404);
+  assert(wrong.text.includes(`data-back href="${before}"`), wrong.text);
+  const foreign = await alice.get("/nothing", { headers: { Referer: "https://evil.example/" } });
+  assert.doesNotMatch(foreign.text, /evil/);
 });

@@ -3,8 +3,7 @@ import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Call } from "../../call.ts";
 import { contentDisposition } from "../content_disposition.ts";
-import type { OpenedShare } from "../opened_share.ts";
-import type { Begin } from "../use_of_share.ts";
+import type { UseOfShare } from "../use_of_share.ts";
 import { SharedTree } from "./shared_tree.ts";
 import { zipArchive } from "./zip_archive.ts";
 
@@ -14,8 +13,11 @@ import { zipArchive } from "./zip_archive.ts";
  */
 export async function directoryArchive(
   call: Call,
-  { server, path }: OpenedShare,
-  { session, begin }: { readonly session: DaemonSession; readonly begin: Begin },
+  { server, path }: { readonly server: { readonly name: string }; readonly path: string },
+  { session, begin }: {
+    readonly session: DaemonSession;
+    readonly begin: (headers: HeaderList, ranged: boolean) => Promise<Pick<UseOfShare, "finish">>;
+  },
 ): Promise<HttpResponse> {
   const name = nameOf(withoutSlash(path)) || server.name;
   const headers = HeaderList.of({
@@ -35,7 +37,7 @@ export async function directoryArchive(
   const pieces = zipArchive(new SharedTree(session).entries(path, name));
   const body = streamOf(pieces, (bytes, complete, error) => {
     session.close();
-    if (!complete) call.log.warn("archive of a share ended early", { bytes, error });
+    if (!complete) call.log.warn("archive ended early", { bytes, error });
     void use.finish({ bytes, complete });
   });
   return { status: 200, headers, body };

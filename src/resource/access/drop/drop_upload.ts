@@ -13,6 +13,7 @@ import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
 import { notPermitted } from "../../share/shared_server.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
+import { wantedDigest } from "../../dav/digests.ts";
 import { openShareSession } from "../share_session.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
@@ -62,12 +63,29 @@ export async function dropUpload(
     place,
   };
   const result = await bringOrGiveUp(call, opened, brought, parts);
-  return "name" in result
-    ? emptyResponse({
-      status: result.replaced ? 200 : 201,
-      headers: { "Upload-Name": encodeURIComponent(result.name.toWellFormed()) },
-    })
-    : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+  if (!("name" in result)) {
+    return emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+  }
+  const digest = await digestOf(call, opened, `${share.path}${result.name}`);
+  return emptyResponse({
+    status: result.replaced ? 200 : 201,
+    headers: {
+      "Upload-Name": encodeURIComponent(result.name.toWellFormed()),
+      ...(digest !== undefined ? { "Repr-Digest": digest } : {}),
+    },
+  });
+}
+
+/** Returns the digest of what arrived, if the request wants one. Without it the file is there all the same. */
+async function digestOf(call: Call, opened: OpenedShare, path: string): Promise<string | undefined> {
+  if (!call.request.headers.has("Want-Repr-Digest")) return undefined;
+  try {
+    using session = await openShareSession(call, opened, { path, permission: "WRITE" }, call.signal);
+    const { size } = await session.entry(path);
+    return await wantedDigest(session, path, size, call.request.headers);
+  } catch (error) {
+    call.log.warn("digest of an upload not computed", { path, error });
+  }
 }
 
 /** Writes a file or a piece; deletes an upload that failed and has no key to resume it. */
@@ -394,8 +412,8 @@ function keptName({ target, name }: Upload, { path }: Share): string {
   return target === undefined ? name : target.slice(path.length);
 }
 
-/** @throws {ERR_INVALID_REQUEST} */
-function uploadKey({ query }: Call): string | undefined {
+/** Returns the key that a client chose for an upload. @throws {ERR_INVALID_REQUEST} */
+export function uploadKey({ query }: Call): string | undefined {
   const key = query.get("upload");
   if (key === null) return undefined;
   if (!/^[0-9A-Za-z]{20,32}$/.test(key)) {

@@ -106,8 +106,8 @@ const NAMES: readonly (readonly [string, number])[] = [
   ["..", 404],
   ["%2e%2e%2fx", 404],
   ["a%2fb", 404],
-  ["a%00b", 404],
-  ["%0aX", 404],
+  ["a%00b", 400],
+  ["%0aX", 400],
   ["n".repeat(201), 400],
   ["", 400],
 ];
@@ -410,4 +410,23 @@ Deno.test("files of a form come to no share that is for reading", async () => {
   await assert.rejects(site.bring("anonymous", await site.share("d/sub/"), formOf("a")), {
     code: "ERR_NOT_PERMITTED",
   });
+});
+
+Deno.test("a name with control characters is refused as what it is, and the digest of what arrived is told if wanted", async () => {
+  await using at = await drop();
+  assert.deepEqual(await at.put("a%09b", { body: "x" }), [400, { code: "ERR_INVALID_PATH" }]);
+  const response = await at.site.ask("anonymous", "PUT", `access/HPC/${at.id}/a?upload=${KEY}`, {
+    body: "hello",
+    headers: {
+      "Content-Length": "5",
+      "Content-Range": "bytes 0-4/5",
+      "Want-Repr-Digest": "sha-256=10",
+    },
+  });
+  const digest = createHash("sha256").update("hello").digest("base64");
+  assert.deepEqual([response.status, response.headers.get("Repr-Digest")], [201, `sha-256=:${digest}:`]);
+  const again = await at.site.ask("anonymous", "PUT", `access/HPC/${at.id}/a?upload=${KEY}`, {
+    headers: { "Content-Range": "bytes */5", "Want-Repr-Digest": "sha-256=10" },
+  });
+  assert.equal(again.headers.get("Repr-Digest"), `sha-256=:${digest}:`, "also of an answer that was lost");
 });

@@ -106,7 +106,7 @@ Deno.test("the page of a directory offers uploads to those alone who may write t
   const taken = ({ text }: { text: string }) => /data-taken="(\w+)"/.exec(text)?.[1];
   const read = await page(await site.share("d/"));
   assert.equal(taken(read), undefined);
-  assert.doesNotMatch(read.policy, /script-src/);
+  assert.doesNotMatch(read.policy, /connect-src/);
   const id = await site.share("d/", { access: "WRITE" });
   const write = await page(id, "/sub/");
   assert.equal(taken(write), "leave");

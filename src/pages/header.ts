@@ -1,0 +1,53 @@
+import { administers } from "../resource/admin/administration.ts";
+import type { Asked } from "../resource/call.ts";
+import { FORM_TOKEN } from "../resource/form.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { TEXTS } from "./texts.ts";
+
+/** Pages in the header, by their addresses below the root. */
+const PAGES = ["", "files", "shares", "tokens", "help", "admin"] as const;
+
+/** Page of the header. */
+export type HeaderPage = typeof PAGES[number];
+
+const NAMES: Readonly<Record<HeaderPage, Content>> = {
+  "": TEXTS.header.servers,
+  "files": TEXTS.header.files,
+  "shares": TEXTS.header.shares,
+  "tokens": TEXTS.header.tokens,
+  "help": TEXTS.header.help,
+  "admin": TEXTS.header.administration,
+};
+
+/** Returns the header of all pages: the pages that the reader can open, and who is signed in. */
+export function pageHeader(asked: Asked, current: HeaderPage | undefined): Markup {
+  const { menu, root, signIn, user } = asked;
+  const isOpen = (page: HeaderPage) =>
+    menu.has(`/${page}`) &&
+    (page === "" || page === "help" ||
+      (signIn !== undefined && (page !== "admin" || (user !== undefined && administers({ user, signIn })))));
+  return markup`<header><nav aria-label="${TEXTS.header.pages}"><ul class="pages">${
+    PAGES.filter(isOpen).map((page) =>
+      markup`<li><a href="${root}${page}"${page === current && markup` aria-current="page"`}>${
+        NAMES[page]
+      }</a></li>`
+    )
+  }</ul></nav><div>${who(asked)}</div></header>`;
+}
+
+/** Returns the reader's name with a sign-out button, or the way to sign in. */
+function who({ caller, userName, user, signIn, root, menu }: Asked): Content {
+  const says = TEXTS.signIn;
+  if (caller === undefined || caller.kind === "anonymous") {
+    return menu.has("/login") && markup`<a href="${root}login">${says.button}</a>`;
+  }
+  const { displayName, dn } = caller.identity;
+  return [
+    markup`${says.signedInAs} <strong>${isolated(displayName ?? userName ?? dn)}</strong>${
+      displayName !== undefined && markup` (${isolated(user?.uid ?? userName ?? dn)})`
+    }`,
+    signIn !== undefined && markup`<form method="post" action="${root}logout">
+<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
+<button class="plain">${says.signOut}</button></form>`,
+  ];
+}

@@ -1,0 +1,249 @@
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
+import { type DatedEntry, find } from "../../files/files.ts";
+import { absolutePath, nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
+import { httpError, invalidRequest, isHttpError } from "../../model/http_error.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { formFiles } from "../../resource/access/drop/form_files.ts";
+import type { Call } from "../../resource/call.ts";
+import { type DavParts, davPlace, untilBan } from "../../resource/dav/dav.ts";
+import {
+  checkShownToken,
+  FORM_TOKEN,
+  FORM_TOKEN_HEADER,
+  ownBrowser,
+  readOwnForm,
+} from "../../resource/form.ts";
+import { makeParents, uploadOwn } from "../../resource/own_upload.ts";
+import { emptyResponse } from "../../resource/text_response.ts";
+import { trailLinks } from "../about_share.ts";
+import { type Content, isolated, type Markup, markup } from "../markup.ts";
+import { pageResponse } from "../page.ts";
+import { size } from "../quantities.ts";
+import { TEXTS } from "../texts.ts";
+import { broughtPage } from "../upload_page.ts";
+import { hrefOf, type OwnPlace, trailOf } from "./files_page.ts";
+
+const SAYS = TEXTS.files;
+
+/** Entries of a directory that a page can delete: it says what it deletes, and reads all of it before. */
+const MOST_DELETED = 10_000;
+
+/** Content of a file or directory, with all below. */
+interface Contents {
+  readonly files: number;
+  readonly directories: number;
+  readonly bytes: number;
+  readonly version: string; // changes with the content
+}
+
+/** Returns the form that makes a directory. */
+export function newDirectoryForm(call: Call, href: string): Markup {
+  return ownForm(
+    call,
+    href,
+    markup`<label for="folder-name">${SAYS.folderName}</label>
+<input id="folder-name" name="name" required maxlength="255" autocomplete="off" spellcheck="false">
+<button name="do" value="make">${SAYS.newFolder}</button>`,
+  );
+}
+
+/** Returns the page on which a file or directory is renamed, moved, shared or deleted. */
+export async function actionsPage(
+  call: Call,
+  { server, path, href }: OwnPlace,
+  { session, entry }: { readonly session: DaemonSession; readonly entry: DatedEntry },
+): Promise<HttpResponse> {
+  const name = nameOf(path) || server;
+  const contents = await contentsOf(session, path, entry);
+  session.close();
+  const shares = call.menu.has("/shares") && call.server?.facts?.sharing === true;
+  return pageResponse(call, {
+    title: SAYS.actionsOf.with({ name }),
+    heading: SAYS.actionsOf.with({ name: isolated(name) }),
+    current: "files",
+    body: [
+      trailLinks(trailOf(call, server, parentOf(path)), { last: false }),
+      shares &&
+      markup`<p><a class="button" href="${call.root}shares/${encodeURIComponent(server)}/new?${
+        new URLSearchParams({ path }).toString()
+      }">${SAYS.share}</a></p>
+`,
+      markup`<section aria-labelledby="move"><header><h2 id="move">${SAYS.moveTitle}</h2></header>
+${
+        ownForm(
+          call,
+          href,
+          markup`<p><label for="to">${SAYS.newPath}</label>
+<input id="to" name="to" class="long" value="${
+            withoutSlash(path)
+          }" required maxlength="4000" spellcheck="false" autocapitalize="none" aria-describedby="to-help"></p>
+<p id="to-help" class="quiet">${SAYS.newPathHelp}</p>
+<p><button name="do" value="move">${SAYS.move}</button></p>`,
+        )
+      }</section>
+<details class="danger"><summary>${SAYS.deleteTitle}</summary>
+${deletion(call, { path, href }, { entry, contents })}</details>
+`,
+    ],
+    needs: { forms: true },
+  }, { headers: { "Cache-Control": "private, no-store" } });
+}
+
+function deletion(
+  call: Call,
+  { path, href }: Pick<OwnPlace, "path" | "href">,
+  { entry, contents }: { readonly entry: Entry; readonly contents: Contents | undefined },
+): Content {
+  if (contents === undefined) return markup`<p>${SAYS.tooMany.with({ count: MOST_DELETED })}</p>`;
+  const { files, directories, bytes, version } = contents;
+  const isDirectory = entry.kind === "directory";
+  const named = { path: isolated(path), name: nameOf(path), size: size(bytes) };
+  const counts = {
+    files: TEXTS.shares.files.with({ count: files }),
+    directories: SAYS.directories.with({ count: directories }),
+  };
+  return [
+    markup`<p>${
+      isDirectory ? SAYS.deletesDirectory.with({ ...named, ...counts }) : SAYS.deletesFile.with(named)
+    }</p>
+`,
+    ownForm(
+      call,
+      href,
+      markup`<input type="hidden" name="version" value="${version}">
+<p><button class="danger" name="do" value="delete">${
+        (isDirectory ? SAYS.deleteDirectory : SAYS.deleteFile).with(named)
+      }</button></p>`,
+    ),
+  ];
+}
+
+/** Returns what a deletion would delete; undefined for more than {@link MOST_DELETED} entries. */
+async function contentsOf(
+  session: DaemonSession,
+  path: string,
+  { kind, size, modified }: Entry,
+): Promise<Contents | undefined> {
+  if (kind !== "directory") return { files: 1, directories: 0, bytes: size, version: `${size} ${modified}` };
+  let [files, directories, bytes, latest] = [0, 0, 0, ""];
+  const waiting = [`${withoutSlash(path)}/`.replace("//", "/")];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const directory = next;
+    const listing = await session.list(directory, ({ name, kind, size, modified = "" }) => {
+      if (kind === "directory") {
+        directories++;
+        if (files + directories <= MOST_DELETED) waiting.push(`${directory}${name}/`);
+      } else {
+        files++;
+        bytes += size;
+      }
+      if (modified > latest) latest = modified;
+    }).catch((error) => {
+      if (!isHttpError(error, "ERR_NOT_FOUND")) throw error;
+      return { complete: true }; // a link to nothing, or a directory that cannot be read
+    });
+    if (!listing.complete || files + directories > MOST_DELETED) return undefined;
+  }
+  return { files, directories, bytes, version: [files, directories, bytes, latest].join(" ") };
+}
+
+/** Serves `POST /files/<server>/<path>`: makes a directory, moves or deletes. @throws {ERR_LOCKED | ERR_EXISTS | ERR_PAGE_OUTDATED} */
+export function changeOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
+  return untilBan(call, parts, async (call) => {
+    const form = await readOwnForm(call);
+    const { files, target: { path }, user } = await davPlace(call, parts);
+    const { signal } = call;
+    const to = (directory: string) =>
+      emptyResponse({ status: 303, headers: { Location: hrefOf(call, user.server, directory) } });
+    const task = form.get("do");
+    if ((await parts.locks.at(user, path, { below: task !== "make" })).length > 0) {
+      throw httpError("ERR_LOCKED");
+    }
+    if (task === "make") {
+      const name = form.get("name") ?? "";
+      if (name === "" || name.includes("/")) throw invalidRequest("name: expected the name of a directory");
+      const directory = `${path === "/" ? "" : path}/${name}`;
+      if (absolutePath(directory) !== directory) {
+        throw invalidRequest("name: expected the name of a directory");
+      }
+      await files.makeDirectory(directory, signal);
+      return to(`${directory}/`);
+    }
+    if (path === "/") throw httpError("ERR_OVERLAP");
+    if (task === "move") {
+      const wanted = withoutSlash(absolutePath(form.get("to") ?? ""));
+      if ((await parts.locks.at(user, wanted, { below: true })).length > 0) throw httpError("ERR_LOCKED");
+      const stop = new AbortController();
+      const release = await parts.paths.take(user.server, wanted, signal, (reason) => stop.abort(reason));
+      try {
+        using session = await files.open(wanted, signal);
+        if (await find(session, wanted) !== undefined) throw httpError("ERR_EXISTS");
+        await files.move(path, wanted, AbortSignal.any([signal, stop.signal]));
+      } finally {
+        release();
+      }
+      await parts.locks.forget(user, path);
+      return to(parentOf(wanted));
+    }
+    if (task !== "delete") throw invalidRequest("do: expected make, move or delete");
+    {
+      using session = await files.open(path, signal);
+      const contents = await contentsOf(session, path, await session.entry(path));
+      if (contents?.version !== form.get("version")) {
+        throw httpError("ERR_PAGE_OUTDATED", "the content has changed");
+      }
+    }
+    await files.remove(path, signal);
+    return to(parentOf(path));
+  });
+}
+
+/** Serves `PUT /files/<server>/<path>`: writes a file for a signed-in browser. @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED} And as {@link uploadOwn}. */
+export function bringOwnFile(call: Call, parts: DavParts): Promise<HttpResponse> {
+  return untilBan(call, parts, async (call) => {
+    checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), ownBrowser(call).formToken);
+    const { files, target: { path, wantsDirectory }, user } = await davPlace(call, parts);
+    if (wantsDirectory) throw invalidRequest("Name the file to be written");
+    if ((await parts.locks.at(user, path)).length > 0) throw httpError("ERR_LOCKED");
+    return await uploadOwn(call, { files, path, server: user.server }, parts);
+  });
+}
+
+/** Serves `POST /files-upload/<server>/<path>`: stores the files of a form in a directory; `replace` in the query replaces. */
+export function bringOwnForm(call: Call, parts: DavParts): Promise<HttpResponse> {
+  return untilBan(call, parts, async (call) => {
+    const { formToken } = ownBrowser(call);
+    const { headers, body } = call.request;
+    const { files, target: { path }, user } = await davPlace(call, parts);
+    const names: string[] = [];
+    const stop = new AbortController();
+    const signal = AbortSignal.any([call.signal, stop.signal]);
+    for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
+      checkShownToken(file.fields.get(FORM_TOKEN) ?? null, formToken);
+      const wanted = absolutePath(`${path === "/" ? "" : path}/${file.name}`);
+      if (!wanted.startsWith(path) || wanted.endsWith("/")) throw invalidRequest("Name the file");
+      if ((await parts.locks.at(user, wanted)).length > 0) throw httpError("ERR_LOCKED");
+      {
+        using session = await files.open(wanted, signal);
+        await makeParents(files, session, wanted);
+      }
+      await files.write(wanted, file.body, {
+        signal,
+        check: (existing) => {
+          if (existing !== undefined && !call.query.has("replace")) throw httpError("ERR_EXISTS");
+        },
+        lock: (signal) => parts.paths.take(user.server, wanted, signal, (reason) => stop.abort(reason)),
+      });
+      names.push(file.name);
+    }
+    return broughtPage(call, names, hrefOf(call, user.server, `${withoutSlash(path)}/`.replace("//", "/")));
+  });
+}
+
+function ownForm(call: Call, href: string, fields: Content): Markup {
+  return markup`<form class="fields" method="post" action="${href}">
+<input type="hidden" name="${FORM_TOKEN}" value="${ownBrowser(call).formToken}">
+${fields}
+</form>`;
+}

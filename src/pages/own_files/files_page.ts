@@ -1,0 +1,205 @@
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { isWritable } from "../../daemon/session/entry.ts";
+import type { DatedEntry, Files } from "../../files/files.ts";
+import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
+import { httpError } from "../../model/http_error.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { directoryArchive } from "../../resource/access/archive/directory_archive.ts";
+import { partOf } from "../../resource/access/directory_listing.ts";
+import { fileResponse, zoneOf } from "../../resource/access/download.ts";
+import { previewOf } from "../../resource/access/file_page.ts";
+import type { Listing, UploadTarget } from "../../resource/access/listing.ts";
+import { ListingPart } from "../../resource/access/listing_part.ts";
+import { parseListingQuery } from "../../resource/access/listing_query.ts";
+import { encodePath } from "../../resource/access/share_facts.ts";
+import { validatorsOf } from "../../resource/access/validators.ts";
+import type { Call } from "../../resource/call.ts";
+import { type DavParts, davPlace, ownServers, untilBan } from "../../resource/dav/dav.ts";
+import { ownBrowser } from "../../resource/form.ts";
+import { emptyResponse } from "../../resource/text_response.ts";
+import { trailLinks } from "../about_share.ts";
+import { bringing, entryTable } from "../listing_page.ts";
+import { isolated, markup } from "../markup.ts";
+import { pageResponse } from "../page.ts";
+import { content } from "../share_views.ts";
+import { size } from "../quantities.ts";
+import { TEXTS } from "../texts.ts";
+import { UPLOAD_NEEDS } from "../upload_fields.ts";
+import { actionsPage, newDirectoryForm } from "./file_actions.ts";
+
+const SAYS = TEXTS.files;
+
+const MOST_ENTRIES = 1000;
+
+/** File or directory of the caller's, as a page shows it. */
+export interface OwnPlace {
+  readonly files: Files;
+  readonly server: string;
+  readonly path: string; // absolute; a directory ends in a slash
+  readonly href: string; // its address
+}
+
+/** Serves `GET /files`: the servers on which the caller has an account. */
+export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
+  const usable = ownServers(call, servers);
+  return pageResponse(call, {
+    title: SAYS.title,
+    current: "files",
+    body: usable.length === 0 ? markup`<p>${SAYS.noServer}</p>` : markup`<ul class="entries">
+${
+      usable.map(({ name, description, daemons }) =>
+        markup`<li><a href="${call.root}files/${encodeURIComponent(name)}/~/">${isolated(name)}</a>
+<p class="quiet">${description}${
+          !daemons.status().usable && [" · ", TEXTS.home.down]
+        } · <a href="${call.root}files/${
+          encodeURIComponent(name)
+        }/">${SAYS.top}<span class="hidden"> ${name}</span></a></p></li>
+`
+      )
+    }</ul>`,
+  });
+}
+
+/** Serves `GET /files/<server>/<path>`: a directory, a file, or with `view` its preview, actions or archive. */
+export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> {
+  return untilBan(call, parts, async (call) => {
+    const { files, target: { path, wantsDirectory }, user: { server } } = await davPlace(call, parts);
+    const session = await files.open(path, call.signal);
+    try {
+      const entry = await session.datedEntry(path);
+      if (entry.kind === "special" || (entry.kind === "file" && wantsDirectory)) {
+        throw httpError("ERR_NOT_FOUND", {
+          where: "of this name here",
+          reason: "neither file nor directory",
+        });
+      }
+      const isDirectory = entry.kind === "directory";
+      const full = isDirectory && path !== "/" ? `${path}/` : path;
+      const place = { files, server, path: full, href: hrefOf(call, server, full) };
+      const isHome = call.params.get("rest")?.startsWith("~");
+      if (isDirectory && (!wantsDirectory || isHome)) {
+        session.close();
+        return emptyResponse({ status: 303, headers: { Location: place.href } });
+      }
+      const view = call.query.get("view");
+      if (view === "actions") return await actionsPage(call, place, { session, entry });
+      return isDirectory
+        ? view === "zip"
+          ? await directoryArchive(call, { server: { name: server }, path: full }, uses(session, parts))
+          : await directoryPage(call, place, { session, entry })
+        : view === "preview"
+        ? await previewPage(call, place, { session, entry, parts })
+        : await fileResponse(call, path, { ...entry, validators: validatorsOf(entry, parts.clock()) }, {
+          ...uses(session, parts),
+        });
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+  });
+}
+
+/** Returns the address of a path of a server. */
+export function hrefOf({ root }: Pick<Call, "root">, server: string, path: string): string {
+  return `${root}files/${encodeURIComponent(server)}${encodePath(path)}`;
+}
+
+/** Own files have no limit of uses; their bytes are counted. */
+function uses(session: DaemonSession, { transferred }: DavParts) {
+  const finish = ({ bytes }: { readonly bytes: number }) => {
+    transferred?.("download", bytes);
+    return Promise.resolve();
+  };
+  return { session, begin: () => Promise.resolve({ finish }) };
+}
+
+async function directoryPage(
+  call: Call,
+  place: OwnPlace,
+  { session, entry }: { readonly session: DaemonSession; readonly entry: DatedEntry },
+): Promise<HttpResponse> {
+  const { files, server, path, href } = place;
+  const query = parseListingQuery(call.query);
+  const part = new ListingPart(query, MOST_ENTRIES);
+  let omitted = 0;
+  const { complete, unreadable } = await session.list(path, (found) => {
+    if (found.kind === "special") omitted++;
+    else part.add(found);
+  });
+  session.close();
+  const { entries, next } = part.finish();
+  const trail = trailOf(call, server, path);
+  const listing = {
+    ...partOf(trail, query, { entries, next }),
+    complete: complete && next === undefined,
+    omitted: omitted + unreadable,
+    zone: zoneOf(entry),
+  };
+  const { permission } = files.confine(path);
+  const writes = isWritable(entry) && (permission === "WRITE" || permission === "FULL");
+  const name = path === "/" ? server : nameOf(path);
+  return pageResponse(call, {
+    title: name,
+    heading: isolated(name),
+    current: "files",
+    body: [
+      trailLinks(trail),
+      markup`<p><a class="button" href="?view=zip" rel="nofollow">${TEXTS.listing.zip}</a>${
+        path !== "/" && markup` <a href="?view=actions">${SAYS.actions}</a>`
+      }</p>
+`,
+      writes && bringing(targetOf(call, href)),
+      writes && newDirectoryForm(call, href),
+      ...entryTable(listing, {
+        previews: true,
+        actions: ({ href, name }) =>
+          markup`<a href="${href}?view=actions" aria-label="${
+            SAYS.actionsOf.with({ name })
+          }">${SAYS.actions}</a>`,
+      }),
+    ],
+    footer: markup`<p>${TEXTS.listing.neverListed}</p>`,
+    needs: writes ? UPLOAD_NEEDS : { forms: true },
+  }, { headers: { "Cache-Control": "private, no-store" } });
+}
+
+/** Uploads of own files ask before they replace something. */
+function targetOf(call: Call, href: string): UploadTarget {
+  const form = href.replace(`${call.root}files/`, `${call.root}files-upload/`);
+  return { to: href, form, taken: "ask", formToken: ownBrowser(call).formToken };
+}
+
+async function previewPage(
+  call: Call,
+  { server, path, href }: OwnPlace,
+  { session, entry, parts }: {
+    readonly session: DaemonSession;
+    readonly entry: DatedEntry;
+    readonly parts: DavParts;
+  },
+): Promise<HttpResponse> {
+  const name = nameOf(path);
+  const shown = await previewOf(session, path, entry.size, parts);
+  return pageResponse(call, {
+    title: name,
+    heading: isolated(name),
+    about: size(entry.size),
+    current: "files",
+    body: [
+      trailLinks(trailOf(call, server, parentOf(path)), { last: false }),
+      markup`<p><a class="button" href="${href}">${TEXTS.file.download}</a> <a href="?view=actions">${SAYS.actions}</a></p>
+`,
+      content({ name, shown }),
+    ],
+    needs: shown.kind === "image" ? { images: true } : {},
+  });
+}
+
+/** Returns links from the root directory down to a directory. */
+export function trailOf(call: Call, server: string, directory: string): Listing["trail"] {
+  const names = withoutSlash(directory).split("/").slice(1).filter((name) => name !== "");
+  return ["", ...names].map((name, i) => ({
+    name: i === 0 ? server : name,
+    href: hrefOf(call, server, `/${names.slice(0, i).map((each) => `${each}/`).join("")}`),
+  }));
+}

@@ -1,0 +1,227 @@
+/** My files: what people do with their own files by pages, and what others try with these. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { wordsOf } from "../pages/words.ts";
+import { ALICE, ALICE_DN } from "./running_service.ts";
+import { BOB, SharingSystem } from "./sharing/sharing_system.ts";
+import { formToken, OWN_PAGE, Visitor } from "./visitor.ts";
+
+const sharing = await SharingSystem.open({
+  properties: { "container.feature.Files.enable": "true" },
+  map: {
+    [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.excludes": "d/secret/*:d/*.key" },
+  },
+});
+const { system, data } = sharing;
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+await Deno.mkdir(`${data}/d/secret`);
+await Deno.writeTextFile(`${data}/d/secret/x`, "x");
+await Deno.writeTextFile(`${data}/d/a.key`, "x");
+
+async function signedIn(user: readonly [string, string] = ALICE): Promise<Visitor> {
+  const visitor = new Visitor(system);
+  assert.equal((await visitor.signIn(user)).status, 303);
+  return visitor;
+}
+
+const alice = await signedIn();
+const at = (path: string) => `/files/HPC${data}/${path}`;
+const token = formToken(await alice.get(at("d/")));
+
+/** Sends a file, or a part of it, as the script of the page does. */
+async function put(
+  path: string,
+  text: string,
+  { key = "k".repeat(20), headers = {}, range, by = alice }: {
+    readonly key?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly range?: string;
+    readonly by?: Visitor;
+  } = {},
+) {
+  return await by.get(`${at(path)}?upload=${key}`, {
+    method: "PUT",
+    headers: {
+      ...OWN_PAGE,
+      "X-Form-Token": token,
+      "If-None-Match": "*",
+      ...(text !== "" || range !== undefined
+        ? { "Content-Range": range ?? `bytes 0-${text.length - 1}/${text.length}` }
+        : {}),
+      ...headers,
+    },
+    body: text,
+  });
+}
+
+Deno.test("My files shows servers, directories, sizes and dates, and nothing beyond the limits of the map", async () => {
+  const servers = await alice.get("/files");
+  assert.match(servers.text, /<a href="\.\/files\/HPC\/~\/"><bdi>HPC<\/bdi><\/a>/);
+  assert.match(servers.text, /<a href="\.\/files" aria-current="page">Files<\/a>/);
+  const home = await alice.get("/files/HPC/~/");
+  assert.equal(home.status, 303);
+  assert.equal(new URL(home.headers.location ?? "", "https://x/files/HPC/~/").pathname, at(""));
+  const page = await alice.get(at("d/"));
+  assert.equal(page.headers["cache-control"], "private, no-store");
+  const words = wordsOf(page.text);
+  for (const expected of ["3 entries", "sub/", "ten.txt Preview ten.txt", "10 B", "New folder"]) {
+    assert(words.includes(expected) || expected === "3 entries", `${expected}: ${words}`);
+  }
+  assert.doesNotMatch(page.text, /secret|a\.key/);
+  assert.match(page.text, /<time datetime="\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z">/);
+  for (const hidden of ["d/secret/", "d/secret/x", "d/a.key"]) {
+    assert.equal((await alice.get(at(hidden))).status, 404, hidden);
+  }
+  assert.equal((await alice.get(at("d"))).status, 303, "a directory has a slash");
+});
+
+Deno.test("My files gives files with ranges, previews, and directories as archives", async () => {
+  const whole = await alice.get(at("d/ten.txt"));
+  assert.equal(whole.text, "0123456789");
+  assert.match(whole.headers["content-disposition"] ?? "", /^attachment; filename="ten\.txt"/);
+  assert.match(String(whole.headers["content-security-policy"]), /sandbox/);
+  const part = await alice.get(at("d/ten.txt"), { headers: { Range: "bytes=2-4" } });
+  assert.deepEqual([part.status, part.text], [206, "234"]);
+  assert.match((await alice.get(`${at("d/ten.txt")}?view=preview`)).text, /<code>0123456789<\/code>/);
+  const archive = await alice.get(`${at("d/")}?view=zip`);
+  assert.equal(archive.headers["content-type"], "application/zip");
+  assert.match(archive.text, /d\/sub\/x\.dat/);
+  assert.doesNotMatch(archive.text, /secret|a\.key/);
+});
+
+Deno.test("My files takes a file whole or in pieces, resumes it, and tells its digest", async () => {
+  const digest = createHash("sha256").update("whole").digest("base64");
+  const made = await put("new/deep/whole.txt", "whole", { headers: { "Want-Repr-Digest": "sha-256=10" } });
+  assert.deepEqual([made.status, made.headers["repr-digest"]], [201, `sha-256=:${digest}:`]);
+  assert.equal(await Deno.readTextFile(`${data}/new/deep/whole.txt`), "whole");
+  const key = "p".repeat(20);
+  assert.equal((await put("parts.txt", "", { key, range: "bytes */10" })).headers["upload-offset"], "0");
+  const first = await put("parts.txt", "01234", { key, range: "bytes 0-4/10" });
+  assert.deepEqual([first.status, first.headers["upload-offset"]], [202, "5"]);
+  assert.equal((await put("parts.txt", "01234", { key, range: "bytes 0-4/10" })).status, 409);
+  assert.equal((await put("parts.txt", "", { key, range: "bytes */10" })).headers["upload-offset"], "5");
+  assert.equal((await put("parts.txt", "56789", { key, range: "bytes 5-9/10" })).status, 201);
+  assert.equal(await Deno.readTextFile(`${data}/parts.txt`), "0123456789");
+  assert.equal((await put("parts.txt", "", { key, range: "bytes */10" })).status, 201, "its answer was lost");
+  assert.equal((await put("empty", "")).status, 201);
+  assert.deepEqual(
+    [...Deno.readDirSync(data)].map(({ name }) => name).filter((name) => name.endsWith(".part")),
+    [],
+  );
+  assert.equal((await put("parts.txt", "other", { key: "q".repeat(20) })).status, 412, "nothing is replaced");
+  const { etag } = (await alice.get(at("d/ten.txt"), { method: "HEAD" })).headers;
+  const replace = { key: "r".repeat(20), headers: { "If-None-Match": "", "If-Match": String(etag) } };
+  assert.equal((await put("d/ten.txt", "abcdefghij", replace)).status, 200);
+  assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "abcdefghij");
+  for (const hidden of ["d/secret/y", "d/secret/new/y", "d/b.key"]) {
+    assert.equal((await put(hidden, "x")).status, 404, hidden);
+  }
+});
+
+const post = (path: string, fields: Readonly<Record<string, string>>, by = alice) =>
+  by.post(at(path), { token, ...fields });
+
+Deno.test("My files makes, renames, moves and deletes, what the page said alone", async () => {
+  assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 303);
+  assert.equal((await post("", { do: "make", name: "folder <b>" })).status, 405, "it is there");
+  for (const name of ["", "a/b", "..", ".", "a\nb"]) {
+    assert(((await post("", { do: "make", name })).status) >= 400, JSON.stringify(name));
+  }
+  await put("folder <b>/a", "one");
+  await put("folder <b>/b", "two");
+  const folder = "folder%20%3Cb%3E";
+  assert.equal((await post(`${folder}/a`, { do: "move", to: `${data}/folder <b>/b` })).status, 405);
+  assert.equal(await Deno.readTextFile(`${data}/folder <b>/b`), "two");
+  assert.equal((await post(`${folder}/a`, { do: "move", to: `${data}/folder <b>/c` })).status, 303);
+  assert.equal((await post(`${folder}/c`, { do: "move", to: `${data}/d/secret/c` })).status, 404);
+  assert.equal((await post(`${folder}/c`, { do: "move", to: "relative" })).status, 400);
+  const actions = await alice.get(`${at(`${folder}/`)}?view=actions`);
+  assert.match(actions.text, /with 2 files and 0 directories in it, 6 B together/);
+  assert.match(actions.text, /<a class="button" href="[./]+shares\/HPC\/new\?path=/);
+  const [, version = ""] = /name="version" value="([^"]+)"/.exec(actions.text) ?? [];
+  await put("folder <b>/d", "more");
+  assert.equal((await post(`${folder}/`, { do: "delete", version })).status, 403, "it has changed");
+  assert.equal((await post(`${folder}/`, { do: "delete" })).status, 403, "nobody has seen what it deletes");
+  const again = await alice.get(`${at(`${folder}/`)}?view=actions`);
+  const [, current = ""] = /name="version" value="([^"]+)"/.exec(again.text) ?? [];
+  assert.equal((await post(`${folder}/`, { do: "delete", version: current })).status, 303);
+  await assert.rejects(Deno.stat(`${data}/folder <b>`));
+  assert((await post("d/", { do: "delete", version: "0 0 0 " })).status >= 400);
+  assert.equal(await Deno.readTextFile(`${data}/d/secret/x`), "x");
+});
+
+Deno.test("no page of others changes My files, whatever cookies the browser sends", async () => {
+  const before = [...Deno.readDirSync(data)].map(({ name }) => name).sort();
+  for (const site of ["cross-site", "same-site", "none"]) {
+    const headers = { "Sec-Fetch-Site": site };
+    assert.equal((await put("evil", "x", { headers })).status, 403, site);
+    const fields = { token, do: "make", name: "evil" };
+    assert.equal((await alice.post(at(""), fields, { headers })).status, 403, site);
+  }
+  for (const wrong of ["", "x".repeat(43)]) {
+    assert.equal((await put("evil", "x", { headers: { "X-Form-Token": wrong } })).status, 403);
+    assert.equal((await post("", { token: wrong, do: "make", name: "evil" })).status, 403);
+  }
+  const upload = (fields: string, headers: Readonly<Record<string, string>> = OWN_PAGE) =>
+    alice.get(`/files-upload/HPC${data}/`, {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "multipart/form-data; boundary=x1" },
+      body: `--x1\r\nContent-Disposition: form-data; name="token"\r\n\r\n${fields}\r\n` +
+        `--x1\r\nContent-Disposition: form-data; name="files"; filename="evil"\r\n\r\nx\r\n--x1--\r\n`,
+    });
+  assert.equal((await upload("wrong")).status, 403);
+  assert.equal((await upload(token, { "Sec-Fetch-Site": "cross-site" })).status, 403);
+  assert.equal((await alice.get(at(""), { as: ALICE, method: "PUT", headers: OWN_PAGE })).status, 403);
+  assert.deepEqual([...Deno.readDirSync(data)].map(({ name }) => name).sort(), before);
+  assert.equal((await upload(token)).status, 201);
+  assert.equal((await upload(token)).status, 405, "nothing is replaced unasked");
+  assert.equal(await Deno.readTextFile(`${data}/evil`), "x");
+});
+
+Deno.test("My files shows hostile names as text, in each language, and no name adds a header", async () => {
+  const hostile = [
+    "<script>alert(1)</script>",
+    `"><img src=x onerror=alert(1)>`,
+    "a\r\nX-Evil: 1",
+    "x\u202egnp",
+  ];
+  await Deno.mkdir(`${data}/names`);
+  for (const name of hostile) await Deno.writeTextFile(`${data}/names/${name.replaceAll("/", "")}`, "x");
+  for (const language of ["en", "de", "fr"]) {
+    const headers = { "Accept-Language": language };
+    const page = await alice.get(at("names/"), { headers });
+    assert.match(page.text, new RegExp(`<html lang="${language}"`));
+    for (const name of [hostile[0]?.replace("/", ""), hostile[1]]) {
+      const actions = await alice.get(`${at(`names/${encodeURIComponent(name ?? "")}`)}?view=actions`, {
+        headers,
+      });
+      for (const { text } of [page, actions]) {
+        assert.equal(text.match(/<script>/g)?.length, 1, "its own");
+        assert.doesNotMatch(text, /<img|onerror=alert\(1\)>/);
+      }
+    }
+    assert.match(page.text, /x\\u\{202e\}gnp/);
+  }
+  for (const name of ["a%0d%0aX-Evil:%201", "a%0aX-Evil:%201"]) {
+    const reply = await alice.get(at(`names/${name}`));
+    assert.equal(reply.status, 404);
+    assert.equal(reply.headers["x-evil"], undefined);
+  }
+  for (const path of ["..%2f..%2fetc/passwd", "d%2fsecret%2fx"]) {
+    assert((await alice.get(at(path))).status >= 400, path);
+  }
+});
+
+Deno.test("My files is for those who are signed in and have an account, and only where the site enables it", async () => {
+  const away = await new Visitor(system).get(at("d/"));
+  assert.equal(away.status, 303);
+  assert.match(away.headers.location ?? "", /login\?to=files%2FHPC/);
+  const bob = await signedIn(BOB);
+  assert.match((await bob.get("/files")).text, /You have no account/);
+  assert((await bob.get(at("d/"))).status >= 400);
+  await using closed = await SharingSystem.open();
+  const visitor = new Visitor(closed.system);
+  await visitor.signIn(ALICE);
+  for (const path of ["/files", "/files/HPC/~/"]) assert.equal((await visitor.get(path)).status, 404, path);
+  assert.doesNotMatch((await visitor.get("/")).text, />Files</);
+});

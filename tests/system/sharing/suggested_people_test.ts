@@ -1,0 +1,43 @@
+/** Recipients by name: only where the site allows it, and only people who have signed in. */
+import assert from "node:assert/strict";
+import { ALICE } from "../running_service.ts";
+import { formToken, Visitor } from "../visitor.ts";
+import { BOB, SharingSystem } from "./sharing_system.ts";
+
+const NEW = "/shares/HPC/new?path=%2F";
+
+async function shared(properties: Readonly<Record<string, string>>) {
+  const sharing = await SharingSystem.open({ properties });
+  const [alice, bob] = [new Visitor(sharing.system), new Visitor(sharing.system)];
+  await bob.signIn(BOB);
+  await alice.signIn(ALICE);
+  const page = await alice.get(NEW);
+  const made = await alice.post("/shares/HPC", {
+    token: formToken(page),
+    path: `${sharing.data}/d/`,
+    user: "bob",
+    access: "READ",
+    days: "1",
+  });
+  const where = new URL(made.headers.location ?? "", "https://x/shares/HPC").pathname;
+  return { sharing, page: page.text, made, share: made.status === 303 ? (await alice.get(where)).text : "" };
+}
+
+Deno.test("with share.suggestPeople people who have signed in are suggested, and found by name", async () => {
+  const { sharing, page, made, share } = await shared({ "share.suggestPeople": "true" });
+  await using _ = sharing;
+  assert.match(
+    page,
+    /<datalist id="people"><option value="Alice[^"]*"><\/option><option value="Bob"><\/option>/,
+  );
+  assert.equal(made.status, 303, made.text);
+  assert.match(share, /Recipient<\/dt><dd><bdi>Bob<\/bdi>/);
+});
+
+Deno.test("without share.suggestPeople nobody learns who uses the service", async () => {
+  const { sharing, page, made } = await shared({});
+  await using _ = sharing;
+  assert.match(page, /<datalist id="people"><\/datalist>/);
+  assert.doesNotMatch(page, /Bob/);
+  assert.equal(made.status, 400, "a name is no distinguished name");
+});
