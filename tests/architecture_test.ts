@@ -15,7 +15,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ["pages"],
   ["resource"],
   ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
-  ["daemon"],
+  ["files"],
+  ["daemon", "notify"],
   ["watch", "outgoing", "store"],
   ["config"],
   ["logging", "metrics"],
@@ -337,4 +338,12 @@ Deno.test("exportedNames() and importedNames() read declarations and imports of 
     "/src/z.ts: *",
     "/src/x.ts: F",
   ]);
+});
+
+Deno.test("data sessions are opened by files/ alone", async () => {
+  const opened: string[] = [];
+  for await (const path of sources()) {
+    if (/\b(?:sessions|client)\.open\(/.test(await Deno.readTextFile(path))) opened.push(relative(SRC, path));
+  }
+  assert.deepEqual(opened, ["files/files.ts"]);
 });

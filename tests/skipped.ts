@@ -40,6 +40,8 @@ async function requirements(): Promise<readonly Requirement[]> {
     },
     await program("haproxy"),
     await program("curl"),
+    await program("litmus"),
+    await program("rclone"),
     await program("unzip"),
     await program("python3", "python3", /\bPYTHON\b/),
     await program("fish", "fish", /\bfish\b/),

@@ -26,10 +26,13 @@ export async function runSuite(
     args: [...RUNNER, ...paths],
     env: { DENO_JOBS: String(JOBS), NO_COLOR: "1" },
     stdout: "piped",
-    stderr: "inherit",
+    stderr: "piped",
   }).spawn();
   const report = new Report(print);
-  const reading = readLines(child.stdout, (line) => report.take(line));
+  const reading = Promise.all([
+    readLines(child.stdout, (line) => report.take(line)),
+    readLines(child.stderr, print),
+  ]);
   const ended = reading.then(() => child.status);
   const timers: ReturnType<typeof setTimeout>[] = [];
   const late = new Promise<undefined>((resolve) => {

@@ -119,7 +119,7 @@ export const OUTPUT: Readonly<Record<string, JsonMembers>> = {
     "bans.tokens": "Users and addresses throttled because of wrong tokens or keys",
     "bans.operator": "Bans by hand",
     "sinks[].name":
-      "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses",
+      "Destination of writes: audit, log, console, shares, records (the databases), share-uses, token-uses, webhook, mail",
     "sinks[].state": "written or failing",
     "sinks[].reason?": "Reason why writes fail",
     "sinks[].since?": "Time of the first failed write",

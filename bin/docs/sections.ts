@@ -37,7 +37,9 @@ import { sectionOf } from "../../src/config/read_kinds.ts";
 import type { Section } from "../../src/config/key.ts";
 
 /** Returns all sections in the order of the manual. */
-export async function sections({ authenticators, sources }: Kinds): Promise<readonly Section[]> {
+export async function sections(
+  { authenticators, sources, destinations }: Kinds,
+): Promise<readonly Section[]> {
   return [
     CONTAINER,
     FEATURES,
@@ -65,6 +67,10 @@ export async function sections({ authenticators, sources }: Kinds): Promise<read
     SHARE,
     PERSISTENCE,
     POSTGRES,
+    ...(await Promise.all(destinations.kinds.map(async ({ prefix = "", load }): Promise<Section> => {
+      const { title, keys } = await load();
+      return { prefix, title, keys };
+    }))),
     CLIENT,
     LOGGING,
     AUDIT,

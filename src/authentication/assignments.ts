@@ -15,6 +15,7 @@ interface AssignedAttributes {
   readonly role?: string;
   readonly groups?: readonly string[];
   readonly displayName?: string | undefined; // for people; proves nothing
+  readonly mail?: string | undefined; // only if the provider verified it
 }
 
 const LONGEST_NAME = 100; // characters of a display name
@@ -107,15 +108,15 @@ export class Assignments {
           foreign: group.foreign.length > 0,
         }))),
     ) ?? [];
-    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables) };
+    const mail = verifiedMail(variables);
+    return { uid, role, ...(groups.length > 0 && { groups }), displayName: this.#nameOf(variables), mail };
   }
 
   /** Evaluates `displayNameAssign`; omits names that are too long or cannot be printed. */
   #nameOf(variables: Variables): string | undefined {
     const text = (name: string) => textsOf(variables.get(name))[0];
     const name = this.#displayName === undefined
-      ? text("name") ?? text("preferred_username") ??
-        (text("email_verified") === "true" ? text("email") : undefined)
+      ? text("name") ?? text("preferred_username") ?? verifiedMail(variables)
       : this.#attempt("displayNameAssign", () => this.#displayName?.text(variables));
     return name !== undefined && name !== "" && name.length <= LONGEST_NAME && printable(name) === name
       ? name
@@ -159,6 +160,11 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Diagnost
       return [{ severity: "error", ...expression.origin, expected: error.message }];
     }
   });
+}
+
+function verifiedMail(variables: Variables): string | undefined {
+  const text = (name: string) => textsOf(variables.get(name))[0];
+  return text("email_verified") === "true" ? text("email") : undefined;
 }
 
 class UnusableResult extends Error {}

@@ -1,5 +1,5 @@
 import { confusable } from "../model/confusables.ts";
-import { hasLooseBlanks, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
+import { hasLooseBlanks, ifName, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 
 /** Error without a usable identity; the message is for the log. */
@@ -30,10 +30,6 @@ export function checkIdentity(dn: string): string {
 
 /** Reports whether a DN is personal: not empty, anonymous or the server's own. */
 export function isPersonalName(dn: string, serverName: string): boolean {
-  try {
-    return parseName(dn).length > 0 && !sameName(dn, ANONYMOUS_DN) && !sameName(dn, serverName);
-  } catch (error) {
-    if (error instanceof InvalidName) return false;
-    throw error;
-  }
+  const isNamed = ifName(() => parseName(dn).length > 0) ?? false;
+  return isNamed && !sameName(dn, ANONYMOUS_DN) && !sameName(dn, serverName);
 }

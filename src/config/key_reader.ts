@@ -36,7 +36,7 @@ export function changedKeys(before: readonly EffectiveValue[], after: readonly E
 }
 
 /** Prefixes below which unknown keys are errors (rest-api.md 3.1). */
-export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+export const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence.", "notify."];
 
 /** Reads values by section and collects diagnostics; {@link KeyReader.reportUnknown} comes last. */
 export class KeyReader {

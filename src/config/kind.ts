@@ -19,6 +19,7 @@ export interface Remote {
   readonly defaultPort?: number; // port of an address without one; only `http` and `https` need none
   readonly shownAs: string; // name on status pages, such as `Unity`
   readonly showCertificate?: boolean; // whether it gets the server's certificate; absent: general setting
+  readonly plain?: boolean; // whether connections are not encrypted, as with `http:`
   anchors?(): Promise<readonly string[] | undefined>; // PEM, in place of the truststore
   /** Exchanges plain text before the TLS handshake, such as StartTLS; absent: TLS begins at once. */
   beforeTls?(connection: Deno.Conn): Promise<void>;
@@ -99,6 +100,7 @@ export type ConfigRead<F extends (...given: never[]) => unknown> =
 /** Line of a list of kinds: the classes of a kind, and its descriptor, which is loaded only if needed. */
 export interface KindEntry<K extends Kind = Kind> {
   readonly classes: Readonly<Record<string, ClassUse>>; // simple names of Java classes
+  readonly prefix?: string; // of its keys, with final dot, if it is configured at most once
   load(): Promise<K>;
 }
 
@@ -113,9 +115,10 @@ export interface KindList<K extends Kind = Kind> {
 }
 
 /** All lists of kinds. */
-export interface Kinds<M extends Kind = Kind, A extends Kind = Kind> {
+export interface Kinds<M extends Kind = Kind, A extends Kind = Kind, D extends Kind = Kind> {
   readonly authenticators: KindList<M>;
   readonly sources: KindList<A>;
+  readonly destinations: KindList<D>;
 }
 
 /** Configuration with its kind. */

@@ -12,6 +12,7 @@ import {
   readSecurity,
   readThrottling,
 } from "./read_security.ts";
+import { readNotifications } from "./read_notifications.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_persistence.ts";
 import {
@@ -83,6 +84,7 @@ const READERS: readonly SectionReader[] = [
   readBrowsers,
   readThrottling,
   readSharing,
+  readNotifications,
   readOutgoing,
   readLogging,
   readAudit,

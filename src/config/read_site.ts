@@ -73,12 +73,13 @@ function derivedUrl(
 export function readFeatures(reader: KeyReader): Parts | undefined {
   const keys = reader.read(FEATURES);
   if (keys === undefined) return undefined;
-  const { authServer, auth, dataSharing, share, access, admin, adminService } = keys;
+  const { authServer, auth, dataSharing, share, access, files, admin, adminService } = keys;
   return {
     features: {
       auth: authServer && auth,
       share: dataSharing && share,
       access: dataSharing && access,
+      files,
       admin: admin && adminService,
     },
   };

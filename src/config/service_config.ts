@@ -43,6 +43,7 @@ export interface ServiceConfig {
   readonly browsers: BrowsersConfig;
   readonly throttling: ThrottlingConfig;
   readonly sharing: SharingConfig;
+  readonly notifications: readonly KindConfig[]; // destinations of notifications
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
@@ -67,7 +68,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
 }
 
 /** Enabled services; others respond 404. */
-type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
+type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "files" | "admin">;
 
 /** Listener. */
 export interface HttpsConfig

@@ -1,7 +1,7 @@
 import { describeError, type Logger } from "./logger.ts";
 
 /** Destinations of lines and records, as `status` and metrics name them. */
-type SinkName = "audit" | "log" | "console" | "shares" | "records" | "share-uses" | "token-uses";
+type SinkName = keyof typeof LABELS;
 
 /** State of a sink as plain data. */
 export interface SinkState {
@@ -51,7 +51,7 @@ export class Sink {
     const reason = to === undefined ? describeError(error) : `${to}: ${describeError(error)}`;
     this.#failure = { reason, since: Date.now(), lostBefore };
     this.#changed();
-    this.#log.error(`${LABELS[this.name]} not written`, { to, error });
+    this.#log.error(`${LABELS[this.name]} not ${this.#verb}`, { to, error });
   }
 
   written(): void {
@@ -59,7 +59,11 @@ export class Sink {
     const { lostBefore } = this.#failure;
     this.#failure = undefined;
     this.#changed();
-    this.#log.warn(`${LABELS[this.name]} written again`, { lost: this.#lost - lostBefore });
+    this.#log.warn(`${LABELS[this.name]} ${this.#verb} again`, { lost: this.#lost - lostBefore });
+  }
+
+  get #verb(): string {
+    return this.name === "webhook" || this.name === "mail" ? "delivered" : "written";
   }
 
   /** Writes one record; the caller goes on without it after a failure. */
@@ -94,7 +98,7 @@ export class Sinks {
   }
 }
 
-const LABELS: Readonly<Record<SinkName, string>> = {
+const LABELS = {
   audit: "audit lines",
   log: "log file",
   console: "console",
@@ -102,4 +106,6 @@ const LABELS: Readonly<Record<SinkName, string>> = {
   records: "record database",
   "share-uses": "uses of shares",
   "token-uses": "uses of tokens",
-};
+  webhook: "notifications by webhook",
+  mail: "notifications by mail",
+} as const;

@@ -114,6 +114,13 @@ export const ERRORS = {
     meaning: "No daemon of the group accepted the request. The client can safely try again.",
     remedy: "Check the daemon, the network and both certificates; see [Troubleshooting](troubleshooting.md).",
   },
+  ERR_DIGEST_MISMATCH: {
+    status: 400,
+    text: "The file that arrived does not have the digest of the request",
+    meaning:
+      "`Repr-Digest` or `OC-Checksum` differs from the daemon's checksum of what arrived. The old file stays, except where it was written in place.",
+    remedy: "Send the file again.",
+  },
   ERR_DRAINING: {
     status: 503,
     text: "The service is draining and will stop soon",
@@ -126,6 +133,13 @@ export const ERRORS = {
     text: "The transfer server does not encrypt data connections, please try without encryption",
     meaning: "The user asked for encrypted data connections (`-E`), and no daemon of the server can encrypt.",
     remedy: "Set a key length on a daemon of the server, or transfer without `-E`.",
+  },
+  ERR_EXISTS: {
+    status: 405,
+    text: "There is already something of this name",
+    headers: { Allow: "OPTIONS, PROPFIND, GET, HEAD, PUT, DELETE, COPY, MOVE, LOCK, UNLOCK" },
+    meaning: "A directory cannot be made where there is a file or directory (RFC 4918, 9.3.1).",
+    remedy: "Choose another name.",
   },
   ERR_EXPECTATION_FAILED: {
     status: 417,
@@ -257,6 +271,13 @@ export const ERRORS = {
     meaning: "The service cannot connect to the daemon's listen socket.",
     remedy: "Check `host` of the server and the firewalls between the service and the daemon.",
   },
+  ERR_LOCKED: {
+    status: 423,
+    text: "This is locked",
+    meaning:
+      "Somebody has a lock on the file or directory, and the request does not show its token (RFC 4918, 11.3).",
+    remedy: "Wait: a lock ends after an hour at the latest. The owner of the lock sends its token in `If`.",
+  },
   ERR_LOGIN_BOUND: {
     status: 403,
     text: "A token with proof of possession cannot be exchanged for one without",
@@ -327,6 +348,24 @@ export const ERRORS = {
     meaning: "The service knows the user, but the user has no Unix account on this server.",
     remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this server.",
   },
+  ERR_NO_DIRECTORY: {
+    status: 409,
+    text: "The directory that should contain this does not exist",
+    meaning: "A file or directory cannot be made in a directory that does not exist.",
+    remedy: "Make the directory first.",
+  },
+  ERR_NO_LOCK: {
+    status: 409,
+    text: "There is no such lock here",
+    meaning: "`Lock-Token` names no lock on this file or directory: it has ended, or is another's.",
+    remedy: "No action needed, unless the token was misspelt.",
+  },
+  ERR_OTHER_SERVER: {
+    status: 502,
+    text: "The destination is on another server",
+    meaning: "The service copies and moves within one transfer server only.",
+    remedy: "Name a destination below the same `/dav/<server>/`, or copy with a UFTP client.",
+  },
   ERR_OUTSIDE_CAPABILITIES: {
     status: 403,
     text: "Your token does not allow a session in this directory",
@@ -338,6 +377,12 @@ export const ERRORS = {
     text: "Your allowed and forbidden paths exclude this directory",
     meaning: "The user's path limits exclude everything in this directory.",
     remedy: "Compare the user's `includes` and `excludes` with the requested `serverPath`.",
+  },
+  ERR_OVERLAP: {
+    status: 403,
+    text: "Source and destination are the same, or one contains the other",
+    meaning: "Nothing can be copied or moved onto itself, into itself, or in place of what contains it.",
+    remedy: "Choose another destination.",
   },
   ERR_PAGE_OUTDATED: {
     status: 403,
@@ -517,9 +562,15 @@ export const ERRORS = {
     meaning: "Login throttling delays this user or address, known or not. Credentials were not checked.",
     remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
+  ERR_TOO_MANY_LOCKS: {
+    status: 507,
+    text: "You have {most} locks, which is the limit",
+    meaning: "A user can have a limited number of WebDAV locks at a time.",
+    remedy: "Close documents that are open, or wait: a lock ends after an hour at the latest.",
+  },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,
-    text: "Too many concurrent transfers for this share, please try again in a few seconds",
+    text: "Too many concurrent transfers with this account, please try again in a few seconds",
     headers: { "Retry-After": "6" },
     meaning: "The account uses all its sessions.",
     remedy: "Try again in a few seconds.",
@@ -550,6 +601,13 @@ export const ERRORS = {
     headers: { Connection: "close" },
     meaning: "The body uses a transfer coding other than `chunked` (RFC 9112, 6.1).",
     remedy: "Send the body with a length, or chunked.",
+  },
+  ERR_TREE_TOO_LARGE: {
+    status: 403,
+    text: "The directory has too many entries or levels for one request",
+    meaning:
+      "One request copies or deletes at most 100,000 entries in 64 levels. A part may be copied or deleted.",
+    remedy: "Copy or delete its subdirectories one by one, or use a UFTP session.",
   },
   ERR_UNAUTHENTICATED: {
     status: 401,

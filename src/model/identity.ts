@@ -12,6 +12,7 @@ export interface Identity {
   readonly uid?: string; // Unix account that the authenticator itself established
   /** Name from the provider, to show beside the account; users may choose it, so nothing depends on it. */
   readonly displayName?: string | undefined;
+  readonly mail?: string | undefined; // address that the provider verified
   readonly role?: string;
   readonly groups?: readonly string[];
   /** Servers for which `uid` is proven; absent: all. A daemon's SSH key proves the account on its own servers only. */

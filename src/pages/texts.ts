@@ -239,6 +239,8 @@ export const TEXTS = {
     hasPassword: "Password",
     isAsked: "required",
     note: "Note for the recipient",
+    notify: (address: string) => `Send mail to ${address} when files have arrived`,
+    notified: "Mail about new files",
     usesLeft: "Uses left",
     sources: "Allowed client addresses",
     end: "Expires",

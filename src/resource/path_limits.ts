@@ -1,10 +1,10 @@
-import type { OwnerLimits } from "../sharing/rules/owner_limits.ts";
+import type { PathLimits } from "../files/path_limits.ts";
 import { movesWithStart, patternsOf } from "../model/wildcards.ts";
 import { httpError, isHttpError } from "../model/http_error.ts";
-import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
+import { coversAllBelow, mayMatchBelow } from "../files/path_pattern.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import type { Caller, Capability } from "../model/identity.ts";
-import { grantedScope } from "../sharing/rules/session_scope.ts";
+import { grantedScope } from "../files/session_scope.ts";
 
 /**
  * Returns the limits that apply to a session. Daemons read relative patterns from the start of the session and drop a
@@ -13,7 +13,7 @@ import { grantedScope } from "../sharing/rules/session_scope.ts";
  * @param file Start, with its last slash; empty is the home directory.
  * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
-export function limitsWithin(file: string, { includes, excludes }: OwnerLimits): OwnerLimits {
+export function limitsWithin(file: string, { includes, excludes }: PathLimits): PathLimits {
   if (file === "" || file === "./") return { includes, excludes };
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
@@ -50,8 +50,8 @@ export function capabilitiesOf(caller: Caller): readonly Capability[] | undefine
 export function scopeWithin(
   capabilities: readonly Capability[],
   file: string,
-  { includes: own, excludes: forbidden }: OwnerLimits,
-): OwnerLimits & { readonly permission: AccessPermission } {
+  { includes: own, excludes: forbidden }: PathLimits,
+): PathLimits & { readonly permission: AccessPermission } {
   const permitted = capabilities.filter(({ path }) => file.startsWith(path) && isPlainDirectory(file));
   if (permitted.length === 0) {
     throw httpError("ERR_OUTSIDE_CAPABILITIES", "the directory is in none of its paths");

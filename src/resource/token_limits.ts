@@ -12,10 +12,12 @@ import {
   type TokenRestrictions,
 } from "../model/token_restrictions.ts";
 import { type AccessLevel, grants, type Share } from "../sharing/share.ts";
-import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
+import { hasWildcards, staysBelow } from "../files/path_pattern.ts";
 import type { Call } from "./call.ts";
-import type { OwnerLimits } from "../sharing/rules/owner_limits.ts";
+import type { PathLimits } from "../files/path_limits.ts";
 import { limitsWithin } from "./path_limits.ts";
+
+type ConfinedSession = PathLimits & { readonly file: string; readonly permission: AccessPermission };
 
 const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
   read: "READ",
@@ -43,14 +45,25 @@ export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses:
 export async function confinedSession(
   { caller }: Pick<Call, "caller">,
   file: string,
-  { limits, home }: { readonly limits: OwnerLimits; readonly home: () => Promise<string | undefined> },
-): Promise<OwnerLimits & { readonly file: string; readonly permission: AccessPermission }> {
+  { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
+): Promise<ConfinedSession> {
+  const isFree = restrictionsOf(caller).paths === undefined;
+  return confinedFrom({ caller }, isFree ? file : await absoluteStart(file, home), limits);
+}
+
+/** As {@link confinedSession}, from a directory whose place is known. */
+export function confinedFrom(
+  { caller }: Pick<Call, "caller">,
+  start: string | undefined,
+  limits: PathLimits,
+): ConfinedSession {
   const restrictions = restrictionsOf(caller);
   const permission = PERMISSIONS[restrictions.activity ?? "all"];
-  if (restrictions.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
-  const start = await absoluteStart(file, home);
+  if (restrictions.paths === undefined && start !== undefined) {
+    return { file: start, permission, ...limitsWithin(start, limits) };
+  }
   if (start === undefined || !isWithinPaths(restrictions, start)) {
-    throw outside(`directories ${restrictions.paths.join(", ")}, and a session begins in one of them`);
+    throw outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
   }
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
     throw httpError("ERR_TOKEN_RESTRICTIONS", {

@@ -197,7 +197,9 @@ class RoutedService implements Service {
 
   /** RFC 9110, 9.3.7. */
   #options(path: string): HttpResponse {
-    const headers = HeaderList.of({ Allow: this.#router.allowed(path).join(", ") });
+    const allowed = this.#router.allowed(path);
+    const headers = HeaderList.of({ Allow: allowed.join(", ") });
+    if (allowed.includes("PROPFIND")) headers.set("DAV", "1, 2"); // RFC 4918, 10.1
     return { status: 204, headers, body: null };
   }
 }

@@ -1,4 +1,4 @@
-import type { OwnerLimits } from "./rules/owner_limits.ts";
+import type { PathLimits } from "../files/path_limits.ts";
 import { isUserAccount } from "../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../model/distinguished_name.ts";
 
@@ -13,6 +13,7 @@ export interface ShareTerms {
   readonly note?: string; // for the users of the share
   readonly password?: string; // as `formatScrypt()` writes it
   readonly quota?: Quota; // `DROP` only
+  readonly mail?: string; // the owner's address, for mail about files that arrived; absent: no mail
 }
 
 /** Upload quota; absent members are unlimited. */
@@ -36,7 +37,7 @@ export interface Making {
   readonly mappedAccount: boolean;
   readonly mappedRole: boolean; // whether they alone gave a role that may share
   readonly atHome: boolean; // whether the path is in the account's home directory, as the daemon reports
-  readonly limits: OwnerLimits;
+  readonly limits: PathLimits;
 }
 
 /** New share without id. Names are canonical DNs (rest-api.md 2.6). */

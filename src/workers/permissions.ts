@@ -88,7 +88,7 @@ function remoteEndpoints(config: ServiceConfig, ofKinds: readonly OfKind[]): End
     for (const { host, commandHost, commandPort } of instances) {
       endpoints.push({ host: commandHost, port: commandPort });
       // Own sessions use the daemon's port; their data connections use any.
-      if (!config.sharing.servers.includes(name)) continue;
+      if (!config.features.files && !config.sharing.servers.includes(name)) continue;
       for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
     }
   }

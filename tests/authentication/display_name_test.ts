@@ -32,6 +32,17 @@ Deno.test("a display name is that of the expression, else name, preferred_userna
   }
 });
 
+Deno.test("a mail address counts only if the provider says that it verified it", () => {
+  const mailOf = (claims: Readonly<Record<string, string>>) =>
+    new Assignments(assignments({}), SILENT).attributes(new Map(Object.entries(claims))).mail;
+  const email = "a@b.example";
+  assert.equal(mailOf({ email, email_verified: "true" }), email);
+  for (const email_verified of ["false", "yes", "1", ""]) {
+    assert.equal(mailOf({ email, email_verified }), undefined);
+  }
+  assert.equal(mailOf({ email }), undefined);
+});
+
 Deno.test("signedInAside() shows the display name beside the account, never in its place", () => {
   const identity = {
     dn: "CN=4e190850,O=https://idp.example",

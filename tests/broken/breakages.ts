@@ -262,6 +262,7 @@ const DAEMONS: readonly Breakage[] = [
         "clearTimeout(this.#timer);",
       ),
     tests: ["tests/daemon/daemon_pool_test.ts"],
+    only: "openSession() alone: every fault",
   },
   {
     rows: ["a daemon reads the request and does not answer", "a daemon stops in the middle of its reply"],
@@ -269,6 +270,7 @@ const DAEMONS: readonly Breakage[] = [
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.reply, "reply-timeout");', "clearTimeout(this.#timer);"),
     tests: ["tests/daemon/daemon_pool_test.ts"],
+    only: "openSession() alone: every fault",
   },
   {
     rows: [
@@ -536,7 +538,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["decodePublicKey()", "authentication/ssh_key/public_key.ts", "decodePublicKey", "credentials"],
   ["encodeSession(), read again by the daemon's rules", "daemon/encode_command.ts", "encodeSession", ""],
   ["evaluateConditions()", "resource/access/validators.ts", "evaluateConditions", "requests"],
-  ["matchesPattern()", "sharing/rules/path_pattern.ts", "matchesPattern", "requests"],
+  ["matchesPattern()", "files/path_pattern.ts", "matchesPattern", "requests"],
   ["parseByteRange()", "resource/access/byte_range.ts", "parseByteRange", "requests"],
   ["parseConsignor()", "authentication/x509.ts", "parseConsignor", "credentials"],
   ["parseCredentials()", "authentication/parse_credentials.ts", "parseCredentials", "credentials"],
@@ -701,8 +703,8 @@ const DATABASE: readonly Breakage[] = [
     broken: "a share that one instance removes stays in the database",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING id`",
-      "remove: `SELECT id FROM share WHERE ${EVERYWHERE}`",
+      "remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING *`",
+      "remove: `SELECT * FROM share WHERE ${EVERYWHERE}`",
     ),
     tests: ["tests/faults/database_test.ts"],
     only: "an instance that was frozen",

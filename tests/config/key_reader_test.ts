@@ -219,7 +219,7 @@ for (const { section, name } of SECRETS) {
 
   Deno.test(`${full}: a file key with a typing error is refused with its name`, async () => {
     const wrong = `${full}Fiel`;
-    const [told = ""] = shown(await read(section, `${wrong}=secret`));
+    const told = shown(await read(section, `${wrong}=secret`)).find((each) => each.includes(wrong)) ?? "";
     assert(told.includes(`${wrong}: `) && told.includes(`did you mean ${file}?`), told);
   });
 }

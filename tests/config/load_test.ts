@@ -43,7 +43,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
     externalUrlGiven: true,
   });
   assert.deepEqual(config.sources, { main: "/conf/c", all: ["/conf/c", "/conf/identity.expr"] });
-  assert.deepEqual(config.features, { auth: true, share: true, access: true, admin: true });
+  assert.deepEqual(config.features, { auth: true, share: true, access: true, files: false, admin: true });
   assert.equal(config.credential?.path, "/conf/host.p12");
   assert.equal(config.credential?.password, "secret");
   assert.deepEqual(config.truststore, {
@@ -163,7 +163,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   ]);
   assert.ok(config);
   assert.equal(config.site.externalUrl, "https://gw.site-a.example:8080/AUTH");
-  assert.deepEqual(config.features, { auth: true, share: false, access: false, admin: true });
+  assert.deepEqual(config.features, { auth: true, share: false, access: false, files: false, admin: true });
   assert.equal(config.servers[0]?.instances[0]?.ssl, false);
   assert.deepEqual(config.authentication.authenticators.map(({ name, kind }) => [name, kind]), [
     ["PASSWORD", "FilebasedAuthenticator"],

@@ -81,23 +81,26 @@ Deno.test("externalUrlAt() puts in the port that the system chose, unless the UR
 Deno.test("readFeatures() takes the services of a feature along", async () => {
   const features = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.join("\n"))).config?.features;
-  assert.deepEqual(await features(), { auth: true, share: true, access: true, admin: true });
+  assert.deepEqual(await features(), { auth: true, share: true, access: true, files: false, admin: true });
   assert.deepEqual(await features("container.feature.AuthServer.enable=NO"), {
     auth: false,
     share: true,
     access: true,
+    files: false,
     admin: true,
   });
   assert.deepEqual(await features("container.feature.DataSharing.enable=false"), {
     auth: true,
     share: false,
     access: false,
+    files: false,
     admin: true,
   });
   assert.deepEqual(await features("container.feature.DataSharing.share.enable=false"), {
     auth: true,
     share: false,
     access: true,
+    files: false,
     admin: true,
   });
   for (const key of ["Admin.enable", "Admin.admin.enable"]) {

@@ -92,7 +92,7 @@ class Setting implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.group.close();
+    await inTime(this.group.close(), "the end of all commands");
     for (const daemon of this.daemons) {
       await settle(daemon);
       await daemon[Symbol.asyncDispose]();
@@ -121,7 +121,7 @@ async function assertFails(
   code: ErrorCode,
   fact = "",
 ) {
-  await assert.rejects(promise, (error) => {
+  await assert.rejects(inTime(promise, `${code} ${fact}`), (error) => {
     assert(isHttpError(error, code), `${fact}: ${error}`);
     assert.doesNotMatch(error.publicMessage, /127\.0\.0\.1|example|alice|HPC/);
     return true;

@@ -12,7 +12,7 @@ export type Command = (
 
 /**
  * The commands of a session by upper-case name. Of a real daemon's, `SYNC-TO-CLIENT`, `SYNC-TO-SERVER`, `SEND-FILE`,
- * `RECEIVE-FILE`, `RCP-STATUS`, `RCP-ABORT` and `MFF` are missing here and answered as unknown.
+ * `RECEIVE-FILE`, `RCP-STATUS` and `RCP-ABORT` are missing here and answered as unknown.
  */
 export const COMMANDS: ReadonlyMap<string, Command> = new Map(
   [CONNECTION_COMMANDS, FILE_COMMANDS, LISTING_COMMANDS, TRANSFER_COMMANDS].flatMap((table) =>

@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, renameSync, rmdirSync, statSync, unlinkSync, utimesSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+} from "node:fs";
 import type { Command } from "./commands.ts";
 import { allowedPathOf, pathOf, required } from "./parameters.ts";
 import { PythonError, systemError, withPaths } from "./python_text.ts";
@@ -76,6 +85,21 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
     // `os.utime` does not name the file.
     withPaths([], () => utimesSync(path, seconds, seconds));
     session.reply(`213 Modify=${time}; ${target}`);
+  },
+  MFF(session, parameters) {
+    session.assertLevel("WRITE");
+    const words = required(parameters, "split").split(" ");
+    const [facts = "", target] = words;
+    if (target === undefined) throw new PythonError("not enough values to unpack (expected 2, got 1)");
+    if (words.length > 2) throw new PythonError("too many values to unpack (expected 2)");
+    const path = allowedPathOf(session, target);
+    const done = facts.split(";").filter((fact) => fact !== "");
+    for (const fact of done) {
+      const [key = "", value = ""] = fact.split("=");
+      if (key.toLowerCase() !== "unix.mode") throw new PythonError(`Not supported: '${key}'`);
+      withPaths([path], () => chmodSync(path, parseInt(value, 8)));
+    }
+    session.reply(`213 ${done.join(";")}; ${target}`);
   },
 };
 

@@ -15,7 +15,7 @@ import { parseShareFields } from "../../src/resource/share/share_fields.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { absolutePath } from "../../src/model/absolute_path.ts";
 import { containedPath } from "../../src/resource/access/opened_share.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 import { groupOf, parseTarget } from "../../src/sharing/share.ts";
 import { InvalidName } from "../../src/model/distinguished_name.ts";
 import { fuzz } from "./fuzz.ts";

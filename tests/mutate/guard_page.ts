@@ -7,6 +7,7 @@ export const PROTECTING: readonly string[] = [
   "src/model/trust",
   "src/outgoing",
   "src/resource",
+  "src/files",
   "src/sharing",
   "src/throttling",
 ];

@@ -12,6 +12,20 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/edge/https_edge.ts",
+    at: "if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;",
+    change: "known !== undefined && known.tls === this.#tls && now <= known.until → false",
+    equivalent: true,
+    why: "a cache: the certificate is judged again",
+  },
+  {
+    file: "src/edge/request_gate.ts",
+    at: "if (this.#bodyWanted) return;",
+    change: "this.#bodyWanted → false",
+    equivalent: true,
+    why: "what came is passed on once; the second time nothing is left",
+  },
+  {
     file: "src/attributes/ldap/ldap_source.ts",
     at: "if (found.has(group.dn)) continue;",
     change: "found.has(group.dn) → false",

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { limitsWithin, scopeWithin } from "../../src/resource/path_limits.ts";
-import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
 import { patternsLieInside } from "../../src/daemon/encode_command.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { isHttpError } from "../../src/model/http_error.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 import type { Capability } from "../../src/model/identity.ts";
 
-const KEPT: readonly (readonly [what: string, file: string, given: OwnerLimits, sent: OwnerLimits])[] = [
+const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, sent: PathLimits])[] = [
   ["no limits", "/data/", {}, {}],
   ["anything from home", "", { includes: "a/*:/b/*", excludes: ".ssh/*" }, {
     includes: "a/*:/b/*",
@@ -44,7 +44,7 @@ for (const [what, file, given, sent] of KEPT) {
 
 const REFUSED: readonly (readonly [
   file: string,
-  limits: OwnerLimits,
+  limits: PathLimits,
   code: ErrorCode,
 ])[] = [
   ["/data/", { includes: "/work/*" }, "ERR_OUTSIDE_LIMITS"],
@@ -75,7 +75,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
     const path = file + below.join("/");
     const wanted = includes.some((p) => matchesPattern(p, path)) &&
       !excludes.some((p) => matchesPattern(p, path));
-    let sent: OwnerLimits;
+    let sent: PathLimits;
     try {
       sent = limitsWithin(file, { includes: includes.join(":"), excludes: excludes.join(":") });
     } catch (error) {

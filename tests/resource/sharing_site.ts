@@ -20,7 +20,7 @@ import { asServiceError, errorResponse } from "../../src/service/http/error_resp
 import { openApiDocument } from "../../src/service/http/openapi/document.ts";
 import { type PublishedRoute, Router } from "../../src/service/http/router.ts";
 import { shareRoutes } from "../../src/service/http/share_routes.ts";
-import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";
 import type { RecordStore } from "../../src/store/record_store.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
@@ -42,9 +42,9 @@ const SILENCE = { dataIdleMs: 500, clientIdleMs: 500 };
 /** The share and access resources over a simulated daemon and a real folder, asked as the service asks them. */
 export class SharingSite implements AsyncDisposable {
   /** What owners may reach now. */
-  limits: OwnerLimits = {};
+  limits: PathLimits = {};
   /** Attributes of alice on the server, beyond her account. */
-  attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
+  attributes: PathLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
   /** Unix groups of those who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
@@ -90,6 +90,7 @@ export class SharingSite implements AsyncDisposable {
       running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       uses: new Sink("share-uses", SILENT),
+      mails: false,
       unauthenticated: (reason) =>
         httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", accepted: "x", reason }),
       clock,
@@ -202,7 +203,11 @@ export class SharingSite implements AsyncDisposable {
 
   /** Made anew each time, since tests exchange the parts. */
   #routes(): PublishedRoute[] {
-    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true }, false);
+    return shareRoutes(
+      this.parts,
+      { auth: true, share: true, access: true, files: false, admin: true },
+      false,
+    );
   }
 
   #call(

@@ -15,8 +15,8 @@ import {
   tokenCoversShare,
   tokenSources,
 } from "../../src/resource/token_limits.ts";
-import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
-import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
+import { matchesPattern } from "../../src/files/path_pattern.ts";
 import { addressInRange } from "../../src/model/address.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { bearer } from "../authentication/sample_credentials.ts";
@@ -31,7 +31,7 @@ const bearing = (restrictions?: TokenRestrictions): Caller => ({
     issuedToken: { issuer: "CN=auth", renewable: true, restrictions },
   },
 });
-const session = (restrictions: TokenRestrictions, file: string, limits: OwnerLimits = {}, home?: string) =>
+const session = (restrictions: TokenRestrictions, file: string, limits: PathLimits = {}, home?: string) =>
   confinedSession({ caller: bearing(restrictions) }, file, { limits, home: () => Promise.resolve(home) });
 
 const RUN7: TokenRestrictions = { paths: ["/data/run7/"], activity: "read" };
@@ -60,7 +60,7 @@ Deno.test("a session of a token for an activity alone is the user's own, with le
 });
 
 Deno.test("the user's own limits hold in a session of a narrowed token", async () => {
-  const given = async (limits: OwnerLimits) => {
+  const given = async (limits: PathLimits) => {
     const { includes, excludes } = await session(RUN7, "/data/run7/", limits);
     return [includes, excludes];
   };
@@ -157,7 +157,7 @@ const TLS = {
   anchors: [],
 };
 const ANN: Identity = { dn: "CN=ann, OU=users", method: "PASSWORD_FILE", via: "PASSWORD", login: "ann" };
-const LIMITS: OwnerLimits = { includes: "/d/*:/w/*", excludes: "/d/a/x" };
+const LIMITS: PathLimits = { includes: "/d/*:/w/*", excludes: "/d/a/x" };
 const PATHS = ["/", "/d/", "/d/a/", "/d/ab/", "/d/a/b/", "/w/", "/e/"];
 const RANGES = ["0.0.0.0/0", "10.0.0.0/8", "10.1.0.0/16", "10.1.2.3", "192.0.2.0/24"];
 const PROBES = ["/d/f", "/d/a/f", "/d/a/x", "/d/ab/f", "/d/a/b/f", "/w/f", "/e/f", "/f"];

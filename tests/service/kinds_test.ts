@@ -257,7 +257,11 @@ Deno.test("kinds that are not configured are not loaded", async () => {
       },
     })),
   });
-  const kinds = { authenticators: watched(KINDS.authenticators), sources: watched(KINDS.sources) };
+  const kinds = {
+    authenticators: watched(KINDS.authenticators),
+    sources: watched(KINDS.sources),
+    destinations: watched(KINDS.destinations),
+  };
   await using site = await createSite();
   const { snapshot } = await loadSnapshot(site.main, { environment: () => undefined, kinds });
   assert(snapshot !== undefined);

@@ -84,6 +84,7 @@ export const MORE_KINDS: ServiceKinds = {
       { classes: { GateAuthenticator: { names: ["GATE"] } }, load: () => Promise.resolve(gate) },
     ],
   },
+  destinations: KINDS.destinations,
   sources: {
     ...KINDS.sources,
     kinds: [

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
 import type { DaemonGroup } from "../../src/daemon/daemon_group.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { mediatedScope } from "../../src/sharing/rules/session_scope.ts";
+import { mediatedScope } from "../../src/files/session_scope.ts";
 import type { DaemonSession } from "../../src/daemon/session/daemon_session.ts";
 import { type OwnSession, SessionClient } from "../../src/daemon/session/session_client.ts";
 import { SESSION_TIMES } from "../../src/daemon/session/session_times.ts";
@@ -89,6 +89,7 @@ export class Site implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.sessions.close();
     await this.group.close();
     await this.allClosed();
     await this.daemon[Symbol.asyncDispose]();

@@ -101,7 +101,9 @@ export class LdapSource implements AttributeSource {
     if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
     if (role !== undefined) standard.set("role", attributeValues("role", [role]));
     if (groups.length > 0) standard.set("group", attributeValues("group", groups));
-    return { standard, extra: this.#expressions.others(variables) };
+    const [mail] = valuesOf(entry, "mail");
+    const others = this.#expressions.others(variables);
+    return { standard, extra: mail === undefined ? others : new Map([["mail", [mail]], ...others]) };
   }
 
   /** Returns the Unix groups, the one of the user's gidNumber first. */

@@ -18,6 +18,7 @@ const MEMBERS = {
   login: optional(isText),
   uid: optional(isText),
   displayName: optional(isText),
+  mail: optional(isText),
   role: optional(isText),
   groups: optional(isList(isText)),
   uidServers: optional(isList(isText)),

@@ -1,4 +1,4 @@
-import { escapeNameValue, InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { escapeNameValue, ifName, InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
@@ -55,7 +55,9 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
   if (first === last) return { user, expected: "expected user:key:DN" };
   const [keyLine, dn] = [line.slice(first + 1, last), line.slice(last + 1).trim()];
-  if (dn === "" || !isName(dn)) return { user, expected: "expected a DN behind the last colon" };
+  if (dn === "" || ifName(() => parseName(dn)) === undefined) {
+    return { user, expected: "expected a DN behind the last colon" };
+  }
   if (endsWithinName(keyLine)) return { user, expected: "expected a DN without colons" };
   const parsed = parseKeyLine(keyLine);
   switch (parsed.kind) {
@@ -71,16 +73,6 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
 /** Reports whether a key's comment is really the start of a DN with a colon. */
 function endsWithinName(keyLine: string): boolean {
   return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
-}
-
-function isName(text: string): boolean {
-  try {
-    parseName(text);
-    return true;
-  } catch (error) {
-    if (error instanceof InvalidName) return false;
-    throw error;
-  }
 }
 
 interface InspectedKeys extends KindConfig {

@@ -119,6 +119,11 @@ async function loginOf(
 /** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
 const FORGET_PLANS = "DISCARD PLANS";
 
+/** Notifications without their numbers, which are given anew. */
+const WAITING =
+  `SELECT message, destination, stream, content, made, due, attempts, held_until FROM notification
+  ORDER BY number`;
+
 async function copyAll(directory: string, to: Database, io: CommandIo) {
   const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
@@ -133,6 +138,8 @@ async function copyAll(directory: string, to: Database, io: CommandIo) {
     const result = await copy("Shares", shareTable)(from);
     const uploads = await from.read(() => rows("SELECT * FROM share_upload", {})); // those of a day
     await to.change(() => insertRows("share_upload", uploads, "key"));
+    const waiting = await from.read(() => rows(WAITING, {}));
+    await to.change(() => insertRows("notification", waiting, "message"));
     return result;
   };
   return {

@@ -1,8 +1,11 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { dirname } from "node:path";
+import { withKinds } from "../../config/kind.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { AdministrationError, type Imported, ShareAdministration } from "../../sharing/administration.ts";
+import { Recorder } from "../../notify/recorder.ts";
+import { KINDS } from "../../service/kinds.ts";
 import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
@@ -33,9 +36,11 @@ export async function withShareDatabase<T>(
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     if (database === undefined) await checkOwner(file, directory, create);
+    // The running service delivers what this records.
+    const recorder = new Recorder(await withKinds(config.notifications, KINDS.destinations));
     const store = database === undefined
-      ? openShareStore(file, Date.now)
-      : new ShareStore(await openSharedDatabase(config, database));
+      ? openShareStore(file, Date.now, undefined, recorder)
+      : new ShareStore(await openSharedDatabase(config, database), recorder);
     try {
       return await work({ administration: new ShareAdministration(store, Date.now), servers });
     } finally {

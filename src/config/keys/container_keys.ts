@@ -67,6 +67,12 @@ export const FEATURES = section({
     dataSharing: flag({ name: "DataSharing.enable", help: "Let users share data", default: true }),
     share: flag({ name: "DataSharing.share.enable", help: "Serve /rest/share", default: true }),
     access: flag({ name: "DataSharing.access.enable", help: "Serve /rest/access", default: true }),
+    files: flag({
+      name: "Files.enable",
+      help: "Serve the users' own files, at /dav and on pages; this service then carries their data",
+      default: false,
+      added: true,
+    }),
     admin: flag({
       name: "Admin.enable",
       help: "Enable the admin API for users with the role admin",

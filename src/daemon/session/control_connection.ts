@@ -12,9 +12,9 @@ export class ControlConnection {
   }
 
   /** Sends a command without line end, never logged for its secrets, and reads the reply. */
-  async command(text: string): Promise<Reply> {
+  async command(text: string, ms?: number): Promise<Reply> {
     await this.#send([text]);
-    return await this.readReply();
+    return await this.readReply(ms);
   }
 
   /** Sends commands together: multi-line replies wait 40 ms for a delayed acknowledgement, this way only once. */

@@ -1,4 +1,4 @@
-import { invalidPath, tooLongName } from "../../model/absolute_path.ts";
+import { invalidPath, tooLongName, withoutSlash } from "../../model/absolute_path.ts";
 import type { Body } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
@@ -16,23 +16,34 @@ interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
   readonly logInAgain: () => Promise<ControlConnection>; // opens another connection with the same rights
-  readonly onClose: () => void; // called once at the end
+  /** Reports whether the session may use an absolute path; a directory may end in a slash. Default: every path. */
+  readonly reaches?: (path: string) => boolean;
+  /** Called once at the end. @param idle Connection that another session can use; absent after a failure. */
+  readonly onClose: (idle?: ControlConnection) => void;
 }
 
-/** Session for one HTTP request (daemon-protocol.md 5). Any failure ends it: ranges would persist in the daemon. */
+/** Digests that daemons compute (daemon-protocol.md 5.10). */
+export type ChecksumAlgorithm = "MD5" | "SHA-1" | "SHA-256" | "SHA-512";
+
+/** Bytes per millisecond, below which a daemon computes no checksum in time. */
+const SLOWEST_HASH = 20_000;
+const LONGEST_HASH_MS = 24 * 3600 * 1000;
+
+/** Session for one HTTP request (daemon-protocol.md 5). A failed transfer ends it: ranges would persist in the daemon. */
 export class DaemonSession {
   #control: ControlConnection;
   #closed = false;
   #keepsData = false; // whether the daemon keeps data connections open
+  #unfinished = 0; // transfers that run or failed
 
   /** @param control Logged-in connection. */
   constructor(control: ControlConnection, readonly parts: SessionParts) {
     this.#control = control;
   }
 
-  /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or invisible. */
+  /** Returns the entry at a path, following links. @throws {ERR_NOT_FOUND} If absent or out of reach. */
   async entry(path: string): Promise<Entry> {
-    return entryOf(await this.#control.command(`MLST ${argument(path)}`));
+    return this.#entryAt(path, await this.#control.command(`MLST ${this.#argument(path, "any")}`));
   }
 
   /**
@@ -42,25 +53,39 @@ export class DaemonSession {
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
     const [facts, status] = await this.#control.commands(
-      `MLST ${argument(path)}`,
+      `MLST ${this.#argument(path, "any")}`,
       `STAT F ${argument(path)}`,
     );
     if (facts === undefined) throw httpError("ERR_DAEMON_SESSION", "No reply to MLST");
     const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
-    return { ...entryOf(facts), modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
+    return {
+      ...this.#entryAt(path, facts),
+      modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds),
+    };
   }
 
-  /** Reads the entries of a directory, unordered. @throws {ERR_NOT_FOUND} */
+  /** Reads the entries of a directory that the session reaches, unordered. @throws {ERR_NOT_FOUND} */
   async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
+    const directory = asDirectory(path);
+    const command = `MLSD ${this.#argument(directory)}`;
     const data = await this.#openData();
+    this.#unfinished++;
     try {
-      const reply = await this.#control.command(`MLSD ${argument(path)}`);
-      if (reply.code === 550) throw nothingThere(`MLSD refused: ${reply.text}`);
+      const reply = await this.#control.command(command);
+      if (reply.code === 550) {
+        this.#unfinished--; // the daemon has closed the data connection
+        throw nothingThere(`MLSD refused: ${reply.text}`);
+      }
       if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.parts.times.dataIdleMs, take);
+      const listing = await readListing(data, this.parts.times.dataIdleMs, (entry) => {
+        if (this.#reaches(`${directory}${entry.name}${entry.kind === "directory" ? "/" : ""}`)) take(entry);
+      });
       data.close();
-      if (listing.complete) expect226("MLSD", await this.#control.readReply());
+      if (listing.complete) {
+        expect226("MLSD", await this.#control.readReply());
+        this.#unfinished--;
+      }
       return listing;
     } finally {
       data.close();
@@ -81,17 +106,20 @@ export class DaemonSession {
       readonly done: (result: TransferResult, error?: unknown) => void;
     },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const command = `RETR ${this.#argument(path)}`;
     const data = await this.#openData();
+    this.#unfinished++;
     try {
       // The end is exclusive; an explicit range tolerates a growing file.
       const range = await this.#control.command(`RANG ${first} ${first + length}`);
       if (range.code !== 350) throw refusal("RANG", range);
-      const reply = await this.#control.command(`RETR ${argument(path)}`);
+      const reply = await this.#control.command(command);
       if (reply.code !== 150) throw refusal("RETR", reply);
       return downloadStream(data, length, {
         times: this.parts.times,
         confirm: async () => expect226("RETR", await this.#control.readReply()),
         done: (result, error) => {
+          if (result.complete) this.#unfinished--;
           if (!stays || !result.complete) this.close();
           done(result, error);
         },
@@ -109,7 +137,7 @@ export class DaemonSession {
   async series(
     files: readonly { readonly path: string; readonly length: number }[],
   ): Promise<{ next(): AsyncIterable<Uint8Array<ArrayBuffer>>; close(): void }> {
-    const wanted = files.map(({ path, length }) => ({ path: argument(path), length }));
+    const wanted = files.map(({ path, length }) => ({ path: this.#argument(path), length }));
     const data = wanted.length > 1 ? await this.#openData() : undefined;
     if (data !== undefined) {
       this.#keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
@@ -146,20 +174,22 @@ export class DaemonSession {
       readonly progress: (bytes: number) => void;
     },
   ): Promise<void> {
+    const command = `STOR ${this.#argument(path)}`;
     const data = await this.#openData();
+    this.#unfinished++;
     try {
-      if (first > 0) {
-        if (length === undefined) throw new TypeError("the length of a part must be known");
-        const range = await this.#control.command(`RANG ${first} ${first + length}`);
-        if (range.code !== 350) throw refusal("RANG", range);
-      } else if (length !== undefined && length > 0) {
-        const allocated = await this.#control.command(`ALLO ${length}`);
-        if (allocated.code !== 200) throw refusal("ALLO", allocated);
-      }
-      const reply = await this.#control.command(`STOR ${argument(path)}`);
-      if (reply.code !== 150) {
+      if (first > 0 && length === undefined) throw new TypeError("the length of a part must be known");
+      const prepare = length === undefined || length === 0
+        ? []
+        : [first > 0 ? `RANG ${first} ${first + length}` : `ALLO ${length}`];
+      const replies = await this.#control.commands(...prepare, command);
+      const prepared = replies.slice(0, -1).find(({ code }) => code !== (first > 0 ? 350 : 200));
+      if (prepared !== undefined) throw refusal(prepare.join(), prepared);
+      const reply = replies.at(-1);
+      if (reply?.code !== 150) {
         const diagnostic = tooLongName(path);
-        throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
+        if (diagnostic !== undefined) throw invalidPath(diagnostic);
+        throw refusal("STOR", reply ?? { code: 0, text: "", inner: [] });
       }
       progress(0);
       const sent = await sendBody(body, data, this.parts.times, { most, progress }).catch((error) =>
@@ -173,6 +203,7 @@ export class DaemonSession {
       if (size !== first + sent) {
         throw httpError("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
       }
+      this.#unfinished--;
     } finally {
       data.close();
     }
@@ -187,35 +218,88 @@ export class DaemonSession {
 
   /** Makes a directory in an existing one. */
   async makeDirectory(path: string): Promise<void> {
-    const reply = await this.#control.command(`MKD ${argument(path)}`);
-    if (reply.code !== 257) throw refusal("MKD", reply);
+    await this.#simple("MKD", path, 257);
   }
 
-  /** Renames a file, replacing an existing target. */
+  /** Renames a file or directory, replacing an existing file. */
   async rename(from: string, to: string): Promise<void> {
-    const begun = await this.#control.command(`RNFR ${argument(from)}`);
-    if (begun.code !== 350) throw refusal("RNFR", begun);
-    const ended = await this.#control.command(`RNTO ${argument(to)}`);
+    const target = this.#argument(to);
+    await this.#simple("RNFR", from, 350);
+    const ended = await this.#control.command(`RNTO ${target}`);
     if (ended.code !== 200) throw refusal("RNTO", ended);
   }
 
-  /** Deletes a file; requires a session with all rights. */
-  async remove(path: string): Promise<void> {
-    const reply = await this.#control.command(`DELE ${argument(path)}`);
+  /** Deletes a file, or a link itself; requires a session with all rights. @returns False for a directory, which stays. */
+  async remove(path: string): Promise<boolean> {
+    const reply = await this.#control.command(`DELE ${this.#argument(path)}`);
+    if (/^Error processing command 'DELE': \[Errno 21\] /.test(reply.text)) return false;
     if (reply.code !== 200) throw refusal("DELE", reply);
+    return true;
+  }
+
+  /** Deletes an empty directory; requires a session with all rights. */
+  async removeDirectory(path: string): Promise<void> {
+    await this.#simple("RMD", path, 200);
+  }
+
+  /** Computes the digest of a regular file of `size` bytes at the daemon, in lower-case hexadecimal. */
+  async checksum(path: string, algorithm: ChecksumAlgorithm, size: number): Promise<string> {
+    const command = `HASH ${this.#argument(path)}`;
+    const chosen = await this.#control.command(`OPTS HASH ${algorithm}`);
+    if (chosen.code !== 200) throw refusal("OPTS HASH", chosen);
+    const ms = Math.min(this.parts.times.replyMs + size / SLOWEST_HASH, LONGEST_HASH_MS);
+    const reply = await this.#control.command(command, ms);
+    const digest = /^\S+ \d+-\d+ ([0-9a-f]+) /.exec(reply.text)?.[1];
+    if (reply.code !== 213 || digest === undefined) throw refusal("HASH", reply);
+    return digest;
+  }
+
+  /** Sets the permission bits of a file. @returns False if the daemon cannot. */
+  async setMode(path: string, mode: number): Promise<boolean> {
+    const argument = this.#argument(path);
+    if (argument.includes(" ")) return false; // the daemon would split it
+    return (await this.#control.command(`MFF UNIX.mode=${mode.toString(8)}; ${argument}`)).code === 213;
+  }
+
+  async #simple(command: string, path: string, expected: number): Promise<void> {
+    const reply = await this.#control.command(`${command} ${this.#argument(path)}`);
+    if (reply.code !== expected) throw refusal(command, reply);
   }
 
   /** Ends the session; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    const isIdle = this.#unfinished === 0 && !this.#keepsData && !this.#control.socket.closed;
     // `QUIT` has no reply, and closing means the same.
-    this.#control.socket.close();
-    this.parts.onClose();
+    if (!isIdle) this.#control.socket.close();
+    this.parts.onClose(isIdle ? this.#control : undefined);
   }
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  #entryAt(path: string, reply: Reply): Entry {
+    if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
+    const entry = reply.code === 250 && reply.inner.length === 1
+      ? parseEntry(reply.inner[0] ?? "")
+      : undefined;
+    if (entry === undefined) throw refusal("MLST", reply);
+    if (!this.#reaches(entry.kind === "directory" ? asDirectory(path) : withoutSlash(path))) {
+      throw outOfReach();
+    }
+    return entry;
+  }
+
+  /** Returns the argument of a command. @param kind Whether a path without slash may be a directory. @throws {ERR_NOT_FOUND} */
+  #argument(path: string, kind: "as written" | "any" = "as written"): string {
+    if (!this.#reaches(path) && !(kind === "any" && this.#reaches(asDirectory(path)))) throw outOfReach();
+    return argument(path);
+  }
+
+  #reaches(path: string): boolean {
+    return this.parts.reaches?.(path) ?? true;
   }
 
   async #openData(): Promise<GuardedSocket> {
@@ -236,11 +320,12 @@ export class DaemonSession {
   }
 }
 
-function entryOf(reply: Reply): Entry {
-  if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
-  const entry = reply.code === 250 && reply.inner.length === 1 ? parseEntry(reply.inner[0] ?? "") : undefined;
-  if (entry === undefined) throw refusal("MLST", reply);
-  return entry;
+function asDirectory(path: string): string {
+  return path.endsWith("/") ? path : `${path}/`;
+}
+
+function outOfReach(): Error {
+  return nothingThere("outside of what the session may reach");
 }
 
 /** Appends `/.` to names with trailing blanks, which the daemon would trim. */

@@ -8,6 +8,7 @@ export interface Entry {
   readonly size: number; // bytes; meaningless for directories
   readonly modified?: string; // `YYYYMMDDhhmmss` in the daemon's unknown local time
   readonly permissions: string; // permissions: `r w x`, for directories `l w e`
+  readonly mode?: number; // permission bits, if the daemon reports them
 }
 
 /** Reports whether the account may read a file or enter a directory. */
@@ -45,6 +46,7 @@ export function parseEntry(line: string): Entry | undefined {
     size: Number(size),
     modified: /^\d{14}$/.exec(facts.get("modify") ?? "")?.[0],
     permissions: facts.get("perm") ?? "",
+    mode: modeOf(facts.get("unix.mode")),
   };
 }
 
@@ -58,4 +60,8 @@ function entryKind(type: string | undefined, mode: string | undefined): Entry["k
   if (format === 0) return type === "dir" ? "directory" : "file";
   if (format === 0o040000) return "directory";
   return format === 0o100000 ? "file" : "special";
+}
+
+function modeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseInt(text, 8) & 0o7777;
 }

@@ -30,6 +30,10 @@ export class GuardedSocket {
     }
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   /** Reads at least one byte; returns the count, or `null` at the end. */
   read(into: Uint8Array, ms: number): Promise<number | null> {
     return this.#step(ms, () => this.connection.read(into));

@@ -43,6 +43,7 @@ export class ReplyReader {
     for (let size = 0; size <= MAX_REPLY;) {
       const line = await this.#readLine(until);
       if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
+      if (line === `${code}-`) continue; // sent by long commands as a sign of life
       if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
       inner.push(line.slice(1));
       size += line.length + 1;

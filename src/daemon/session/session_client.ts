@@ -1,8 +1,9 @@
 import { canonicalAddress } from "../../model/address.ts";
+import type { AccessPermission } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
-import { SessionQuota, type SessionQuotaOptions } from "./session_quota.ts";
+import { type IdleSession, SessionQuota, type SessionQuotaOptions, type Slot } from "./session_quota.ts";
 import { ControlConnection } from "./control_connection.ts";
 import { DaemonSession } from "./daemon_session.ts";
 import { connectToPeer, DataPorts } from "./data_ports.ts";
@@ -25,9 +26,13 @@ export interface OwnSession {
   readonly user: string;
   readonly group?: string;
   readonly scope: SessionScope;
-  readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
+  readonly permission: AccessPermission;
   readonly rateLimit: number; // bytes per second; 0: no limit
   readonly instance?: number; // only this instance, from 1
+  /** Reports whether the session may use a path; see {@link DaemonSession}. */
+  readonly reaches?: (path: string) => boolean;
+  /** Whether the next session of the same account, scope and rights goes on with this one. */
+  readonly keep?: boolean;
 }
 
 /** Used part of a logical server. */
@@ -46,7 +51,7 @@ export interface SessionDaemons {
       readonly group?: string;
       readonly clientAddresses: readonly string[];
       readonly file: string;
-      readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
+      readonly permission: AccessPermission;
       readonly persistent: boolean;
       readonly streams: number;
       readonly compress: boolean;
@@ -77,6 +82,17 @@ interface Listening {
   readonly port: number;
 }
 
+/** Session between two requests. */
+interface KeptSession extends IdleSession {
+  readonly control: ControlConnection;
+  readonly listening: Listening;
+  readonly life: AbortController; // ends its connections
+  readonly since: number; // by `performance.now()`
+}
+
+/** Time in which an idle session is not asked whether its daemon has ended it. */
+const SURELY_ALIVE_MS = 500;
+
 /** Common fields of all own sessions. */
 const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 
@@ -85,7 +101,7 @@ const USUAL_LIMIT = 8;
 
 /** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
-  readonly #sessionQuota: SessionQuota;
+  readonly #sessionQuota: SessionQuota<KeptSession>;
   readonly #times: SessionTimes;
   /** Per instance, like {@link DataPorts}. */
   readonly #semaphore = new Map<number, FairSemaphore>();
@@ -103,37 +119,86 @@ export class SessionClient {
 
   /** Opens and logs in a session, on another daemon if one is unreachable or full. @param signal Ends the session. */
   async open(wanted: OwnSession, signal: AbortSignal): Promise<DaemonSession> {
+    const { user, group, scope, permission, rateLimit } = wanted;
+    const key = wanted.keep ? JSON.stringify([user, group, scope, permission, rateLimit]) : undefined;
     let candidates = this.#candidates(wanted.instance);
     for (let failure: unknown;;) {
       if (candidates.length === 0) {
         throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
-      const slot = await this.#sessionQuota.acquire(
-        wanted.user,
-        candidates.map(({ instance }) => instance),
-        signal,
-      );
+      const instances = candidates.map(({ instance }) => instance);
+      const slot = await this.#sessionQuota.acquire(user, instances, signal, key);
+      if (slot.idle !== undefined) {
+        const session = await this.#goOn(slot.idle, wanted, { slot, key, signal });
+        if (session !== undefined) return session;
+        continue;
+      }
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
+      const life = new AbortController();
+      const unlink = link(signal, life);
       let used = false;
       try {
         if (candidate === undefined) throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
-        const listening = await this.#listening(candidate, wanted, signal);
-        const connected = await this.#connect(listening, signal);
+        const listening = await this.#listening(candidate, wanted, life.signal);
+        const connected = await this.#connect(listening, life.signal);
         used = true;
-        return new DaemonSession(await this.#logIn(connected, listening, wanted), {
-          ports: this.#portsOf(listening),
-          times: this.#times,
-          logInAgain: async () =>
-            await this.#logIn(await this.#connect(listening, signal), listening, wanted),
-          onClose: () => slot.release(true),
-        });
+        const control = await this.#logIn(connected, listening, wanted);
+        return this.#session({ control, listening, life }, wanted, { slot, key, unlink });
       } catch (error) {
+        unlink();
         slot.release(used);
         if (!canGoElsewhere(error) || signal.aborted) throw error;
         failure = error;
         candidates = candidates.filter((other) => other !== candidate);
       }
     }
+  }
+
+  /** Closes the sessions that are kept between requests. */
+  close(): void {
+    this.#sessionQuota.close();
+  }
+
+  /** Goes on with an idle session; `undefined` if its daemon has ended it. */
+  async #goOn(
+    idle: KeptSession,
+    wanted: OwnSession,
+    { slot, key, signal }: { slot: Slot<KeptSession>; key: string | undefined; signal: AbortSignal },
+  ): Promise<DaemonSession | undefined> {
+    const unlink = link(signal, idle.life);
+    try {
+      if (performance.now() - idle.since > SURELY_ALIVE_MS) await checkAlive(idle.control);
+      return this.#session(idle, wanted, { slot, key, unlink });
+    } catch {
+      unlink();
+      idle.control.socket.close();
+      slot.release(true);
+      signal.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  #session(
+    { control, listening, life }: Pick<KeptSession, "control" | "listening" | "life">,
+    wanted: OwnSession,
+    { slot, key, unlink }: { slot: Slot<KeptSession>; key: string | undefined; unlink: () => void },
+  ): DaemonSession {
+    return new DaemonSession(control, {
+      ports: this.#portsOf(listening),
+      times: this.#times,
+      reaches: wanted.reaches,
+      logInAgain: async () =>
+        await this.#logIn(await this.#connect(listening, life.signal), listening, wanted),
+      onClose: (idle) => {
+        unlink();
+        const close = () => idle?.socket.close();
+        if (idle !== undefined && key !== undefined && !life.signal.aborted) {
+          return slot.keep({ key, control: idle, listening, life, since: performance.now(), close });
+        }
+        close();
+        slot.release(true);
+      },
+    });
   }
 
   /** Returns live instances in turn, or all if none is known to be up. */
@@ -231,6 +296,14 @@ export class SessionClient {
       throw error;
     }
   }
+}
+
+/** Makes a request's signal end the connections of a session. @returns Ends the link. */
+function link(signal: AbortSignal, life: AbortController): () => void {
+  const end = () => life.abort(signal.reason);
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end);
+  return () => signal.removeEventListener("abort", end);
 }
 
 /** Reports whether another daemon may succeed. */

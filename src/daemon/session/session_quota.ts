@@ -1,11 +1,20 @@
 import { realTime, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { httpError } from "../../model/http_error.ts";
 
+/** Idle session that the next request with the same key can use. */
+export interface IdleSession {
+  readonly key: string; // account, scope and rights
+  close(): void;
+}
+
 /** Session's slot in the quota. */
-export interface Slot {
+export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly instance: number; // from 1
+  readonly idle?: Idle; // session that comes with the slot
   /** Frees the slot. @param used Whether the daemon may have counted the session, so that it frees late. */
   release(used: boolean): void;
+  /** Keeps the slot with its session for a while, or until another needs it. */
+  keep(idle: Idle): void;
 }
 
 /** Limits of own sessions and their queue. */
@@ -15,37 +24,55 @@ export interface SessionQuotaOptions {
   readonly limit: () => number; // per account and instance
   /** Time a daemon counts an ended session: it sweeps every 5 s (daemon-protocol.md 1.9). */
   readonly holdMs?: number;
+  readonly keepMs?: number; // time that an idle session is kept
   readonly maxWaitMs?: number;
   readonly maxWaiting?: number; // queue length per account
 }
 
-interface Waiter {
+interface Waiter<Idle extends IdleSession> {
   readonly instances: readonly number[];
-  readonly grant: (slot: Slot) => void;
+  readonly key: string | undefined;
+  readonly grant: (slot: Slot<Idle>) => void;
 }
 
 /** Counts own sessions per account and daemon, and queues requests instead of exceeding the daemon's limit. */
-export class SessionQuota {
-  readonly #accounts = new Map<string, Account>();
+export class SessionQuota<Idle extends IdleSession = IdleSession> {
+  readonly #accounts = new Map<string, Account<Idle>>();
 
   constructor(readonly options: SessionQuotaOptions) {}
 
   /**
    * Acquires a slot on the instance with the fewest sessions, by order of preference.
+   * @param key An idle session with this key is preferred.
    * @throws {ERR_TOO_MANY_SESSIONS} If the queue is full or too slow; or the signal's reason.
    */
-  async acquire(user: string, instances: readonly number[], signal: AbortSignal): Promise<Slot> {
+  async acquire(
+    user: string,
+    instances: readonly number[],
+    signal: AbortSignal,
+    key?: string,
+  ): Promise<Slot<Idle>> {
     signal.throwIfAborted();
-    const account = this.#accounts.get(user) ?? new Account(this.options, () => this.#accounts.delete(user));
+    const account = this.#accounts.get(user) ??
+      new Account<Idle>(this.options, () => this.#accounts.delete(user));
     this.#accounts.set(user, account);
-    return await account.acquire(instances, signal);
+    return await account.acquire(instances, signal, key);
+  }
+
+  /** Closes all idle sessions. */
+  close(): void {
+    for (const account of [...this.#accounts.values()]) account.closeIdle();
   }
 }
 
-class Account {
-  /** Times at which slots become free, by instance; `Infinity` in use. */
-  readonly #taken = new Map<number, { freeAt: number }[]>();
-  readonly #waiting: Waiter[] = [];
+interface Taken<Idle> {
+  freeAt: number; // time at which the slot becomes free; `Infinity` in use
+  idle?: { readonly session: Idle; readonly forget: () => void } | undefined;
+}
+
+class Account<Idle extends IdleSession> {
+  readonly #taken = new Map<number, Taken<Idle>[]>(); // by instance
+  readonly #waiting: Waiter<Idle>[] = [];
   readonly #elapsed: Stopwatch;
   readonly #schedule: Schedule;
   #forgetTurn = () => {};
@@ -55,16 +82,17 @@ class Account {
     this.#schedule = options.schedule ?? realTime;
   }
 
-  acquire(instances: readonly number[], signal: AbortSignal): Promise<Slot> {
+  acquire(instances: readonly number[], signal: AbortSignal, key: string | undefined): Promise<Slot<Idle>> {
     const { maxWaitMs = 20_000, maxWaiting = 64 } = this.options;
-    const slot = this.#waiting.length === 0 ? this.#take(instances) : undefined;
+    const slot = this.#waiting.length === 0 ? this.#take(instances, key) : undefined;
     if (slot !== undefined) return Promise.resolve(slot);
     if (this.#waiting.length >= maxWaiting) {
       return Promise.reject(httpError("ERR_TOO_MANY_SESSIONS", "queue is full"));
     }
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
+      const waiter: Waiter<Idle> = {
         instances,
+        key,
         grant: (granted) => {
           stop();
           resolve(granted);
@@ -91,36 +119,81 @@ class Account {
     });
   }
 
-  #take(instances: readonly number[]): Slot | undefined {
+  closeIdle(): void {
+    for (const slot of [...this.#taken.values()].flat()) this.#end(slot);
+  }
+
+  #take(instances: readonly number[], key: string | undefined): Slot<Idle> | undefined {
     const now = this.#elapsed();
-    let best: { instance: number; slots: { freeAt: number }[] } | undefined;
+    let best: { instance: number; slots: Taken<Idle>[] } | undefined;
+    const others: Taken<Idle>[] = [];
     for (const instance of instances) {
       const slots = (this.#taken.get(instance) ?? []).filter(({ freeAt }) => freeAt > now);
       this.#taken.set(instance, slots);
+      const kept = slots.find(({ idle }) => idle !== undefined && idle.session.key === key);
+      if (kept?.idle !== undefined) {
+        const { session, forget } = kept.idle;
+        forget();
+        kept.idle = undefined;
+        return this.#slot(instance, kept, session);
+      }
       if (slots.length < this.options.limit() && slots.length < (best?.slots.length ?? Infinity)) {
         best = { instance, slots };
       }
+      others.push(...slots);
     }
-    if (best === undefined) return undefined;
-    const { instance } = best;
+    if (best === undefined) {
+      // An idle session of other rights makes room, unless some slot becomes free anyway.
+      const idle = others.find(({ idle }) => idle !== undefined);
+      if (idle !== undefined && others.every(({ freeAt }) => freeAt === Infinity)) this.#end(idle);
+      return undefined;
+    }
     const slot = { freeAt: Infinity };
     best.slots.push(slot);
+    return this.#slot(best.instance, slot);
+  }
+
+  #slot(instance: number, taken: Taken<Idle>, idle?: Idle): Slot<Idle> {
+    const { keepMs = 5_000 } = this.options;
+    let over = false;
     return {
       instance,
+      idle,
       release: (used) => {
-        if (slot.freeAt !== Infinity) return;
-        const { holdMs = 5_500 } = this.options;
-        slot.freeAt = this.#elapsed() + (used ? holdMs : 0);
+        if (over) return;
+        over = true;
+        this.#free(taken, used);
+        this.#serve();
+      },
+      keep: (session) => {
+        over = true;
+        taken.idle = { session, forget: this.#schedule(keepMs, () => this.#end(taken)) };
         this.#serve();
       },
     };
+  }
+
+  #free(taken: Taken<Idle>, used: boolean): void {
+    const { holdMs = 5_500 } = this.options;
+    taken.freeAt = this.#elapsed() + (used ? holdMs : 0);
+  }
+
+  /** Closes an idle session. */
+  #end(taken: Taken<Idle>): void {
+    if (taken.idle === undefined) return;
+    const { session, forget } = taken.idle;
+    taken.idle = undefined;
+    forget();
+    session.close();
+    this.#free(taken, true);
+    this.#serve();
   }
 
   /** Serves waiters and reschedules for the next free slot. */
   #serve(): void {
     this.#forgetTurn();
     for (let waiter = this.#waiting[0]; waiter !== undefined; waiter = this.#waiting[0]) {
-      const slot = this.#take(waiter.instances);
+      const slot = this.#take(waiter.instances, waiter.key);
       if (slot === undefined) break;
       this.#waiting.shift();
       waiter.grant(slot);

@@ -9,8 +9,8 @@ import { size } from "../quantities.ts";
 import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
-import { withinLimits } from "../../sharing/rules/owner_limits.ts";
-import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { openFiles } from "../../files/files.ts";
+import { mediatedScope } from "../../files/session_scope.ts";
 import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
 import { fullPath, shareAccount } from "../../resource/share/checked_path.ts";
@@ -78,23 +78,18 @@ async function ownDirectory(call: Call, path: string, parts: SharingParts): Prom
     call.signal,
   );
   const part = new ListingPart(parseListingQuery(call.query), MOST_ENTRIES);
-  const session = await server.sessions.open({
+  using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.gid,
     scope: mediatedScope(directory),
     permission: "INFO",
     rateLimit: 0,
     instance: server.instance,
+    limits: [account],
   }, call.signal);
-  try {
-    await session.list(directory, (entry) => {
-      const { name, kind } = entry;
-      const full = `${directory}${name}${kind === "directory" ? "/" : ""}`;
-      if (kind !== "special" && withinLimits(account, full)) part.add(entry);
-    });
-  } finally {
-    session.close();
-  }
+  await session.list(directory, (entry) => {
+    if (entry.kind !== "special") part.add(entry);
+  });
   const { entries, next } = part.finish();
   return { path: directory, entries, next };
 }

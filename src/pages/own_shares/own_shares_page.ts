@@ -8,6 +8,7 @@ import { deleteShare, ownShare, sharedServer } from "../../resource/share/shared
 import { accountOn, nameOnServer } from "../../resource/share/names.ts";
 import { ownersView } from "../../resource/share/share_json.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import { vouchedMail } from "../../resource/share/vouched_mail.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
 import { EVERYBODY, groupOf, isDirectory, type Share, type Use } from "../../sharing/share.ts";
@@ -75,7 +76,10 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
   return page(call, SAYS.newOn(name), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
-      shareFields(path, parts, accountOn(call, name)?.availableGroups),
+      shareFields(path, parts, {
+        groups: accountOn(call, name)?.availableGroups,
+        mail: parts.mails ? vouchedMail(call, name) : undefined,
+      }),
       markup`<p><button>${SAYS.share}</button></p>`,
     ]),
   ]);
@@ -122,6 +126,7 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
     [SAYS.received, access === "DROP" && received(share)],
     [SAYS.hasPassword, password !== undefined && SAYS.isAsked],
     [SAYS.note, note !== undefined && isolated(note)],
+    [SAYS.notified, share.mail],
     [SAYS.sources, sources.length > 0 && sources.join(", ")],
   ];
   return markup`<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
@@ -154,12 +159,16 @@ function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Con
   ];
 }
 
-function changeSection(call: Call, share: Share, { maxLifetimeSeconds }: SharingParts): Markup {
+function changeSection(call: Call, share: Share, { maxLifetimeSeconds, mails }: SharingParts): Markup {
   const here = `shares/${share.server}/${share.id}`;
   return markup`<section aria-labelledby="change"><header><h2 id="change">${SAYS.change}</h2></header>
 ${
     ownForm(call, here, [
-      changeFields(share, maxLifetimeSeconds),
+      changeFields(
+        share,
+        maxLifetimeSeconds,
+        mails && share.access !== "READ" ? vouchedMail(call, share.server) : undefined,
+      ),
       markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
     ])
   }

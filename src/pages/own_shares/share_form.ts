@@ -17,11 +17,14 @@ interface ShareRestrictions {
   readonly maxLifetimeSeconds: number; // 0 is unlimited
 }
 
-/** Returns the form fields of a new share. @param groups Suggestions. */
+/** Returns the form fields of a new share. @param options.groups Suggestions. @param options.mail Address that can get mail. */
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: ShareRestrictions,
-  groups: readonly string[] = [],
+  { groups = [], mail }: {
+    readonly groups?: readonly string[] | undefined;
+    readonly mail?: string | undefined;
+  } = {},
 ): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
   return markup`<p><label for="path">${SAYS.path}</label>
@@ -49,7 +52,8 @@ ${
 <input id="files" name="files" type="number" min="1" max="1000000" inputmode="numeric" aria-describedby="drop-help"></p>
 <p><label for="mebibytes">${SAYS.maxMebibytes}</label>
 <input id="mebibytes" name="mebibytes" type="number" min="1" max="1000000000" inputmode="numeric" aria-describedby="drop-help"></p>
-<p id="drop-help" class="quiet">${SAYS.dropHelp}</p>`
+<p id="drop-help" class="quiet">${SAYS.dropHelp}</p>
+${mail !== undefined && notifyField(mail, false)}`
   }
 <p><label for="link-password">${SAYS.password}</label>
 <input id="link-password" name="password" type="password" autocomplete="new-password" maxlength="200" aria-describedby="password-help"></p>
@@ -57,10 +61,17 @@ ${
 </details>`;
 }
 
-/** Returns the form fields of a change. */
+function notifyField(mail: string, isOn: boolean): Content {
+  return markup`<p><label class="check"><input type="checkbox" name="notify"${isOn && markup` checked`}> ${
+    SAYS.notify(mail)
+  }</label></p>`;
+}
+
+/** Returns the form fields of a change. @param mail Address that can get mail. */
 export function changeFields(
-  { note = "", password }: Pick<Share, "note" | "password">,
+  { note = "", password, mail: present }: Pick<Share, "note" | "password" | "mail">,
   maxLifetimeSeconds: number,
+  mail = present,
 ): Content {
   return markup`${lifetimeField(maxLifetimeSeconds, SAYS.keepLifetime)}
 <p><label for="note">${SAYS.note}</label>
@@ -71,6 +82,10 @@ export function changeFields(
 ${
     password !== undefined &&
     markup`<p><label class="check"><input type="checkbox" name="open"> ${SAYS.noPassword}</label></p>`
+  }
+${
+    mail !== undefined &&
+    markup`<input type="hidden" name="asked" value="notify">${notifyField(mail, present !== undefined)}`
   }`;
 }
 
@@ -80,6 +95,7 @@ export function shareChange(form: Form): Readonly<Record<string, unknown>> {
     lifetime: form.get("days") ? lifetimeIn(form) : undefined,
     note: form.get("note"),
     password: form.has("open") ? "" : form.get("password") || undefined,
+    notify: form.has("asked") ? form.has("notify") : undefined,
   };
 }
 
@@ -116,6 +132,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
     maxBytes: mebibytes === undefined ? undefined : Number(mebibytes) * 1024 * 1024,
     password: given("password"),
     note: given("note"),
+    notify: form.has("notify"),
   };
 }
 

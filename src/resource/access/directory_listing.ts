@@ -1,4 +1,3 @@
-import { withinAll } from "../../sharing/rules/owner_limits.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
@@ -27,7 +26,7 @@ export async function directoryListing(
   },
   parts: SharingParts,
 ): Promise<HttpResponse> {
-  const { share, path, limits } = opened;
+  const { share, path } = opened;
   const json = prefersJson(call.request.headers.get("Accept"));
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
@@ -42,9 +41,7 @@ export async function directoryListing(
   const directory = path.endsWith("/") ? path : `${path}/`;
   let omitted = 0;
   const { complete, unreadable } = await session.list(directory, (entry) => {
-    const { name, kind } = entry;
-    if (!withinAll(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)) return;
-    if (kind === "special") omitted++;
+    if (entry.kind === "special") omitted++;
     else part.add(entry);
   });
   session.close();

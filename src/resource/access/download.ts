@@ -101,7 +101,12 @@ async function openedDownload(
     const isLanding = isPage && view === null && !isDirectory(share) && !call.query.has("download");
     return view === "preview" || isLanding
       ? await filePage(call, opened, entry, { session, views, preview: view === "preview" }, parts)
-      : await fileResponse(call, opened, entry, { session, begin }, parts);
+      : await fileResponse(
+        call,
+        path,
+        { size: entry.size, validators: validatorsOf(entry, parts.clock()) },
+        { session, begin },
+      );
   } catch (error) {
     session.close();
     await use?.giveBack();
@@ -137,15 +142,16 @@ function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
   return isWritable(entry) && share.usesLeft !== 0 && grants(granted(share, parts), "WRITE");
 }
 
-async function fileResponse(
-  call: Call,
-  { path }: OpenedShare,
-  entry: Entry & { readonly modifiedAt?: number },
-  { session, begin }: { readonly session: DaemonSession; readonly begin: Begin },
-  { clock }: SharingParts,
+/** Returns a file, or the part that a request with conditions asks for. @param use.begin Called before the content is read. */
+export async function fileResponse(
+  call: Pick<Call, "request" | "query" | "log">,
+  path: string,
+  { size, validators }: { readonly size: number; readonly validators: Validators },
+  { session, begin }: {
+    readonly session: DaemonSession;
+    readonly begin: (headers: HeaderList, ranged: boolean) => Promise<Pick<UseOfShare, "finish">>;
+  },
 ): Promise<HttpResponse> {
-  const { size } = entry;
-  const validators = validatorsOf(entry, clock());
   const headers = fileHeaders(path, validators);
   const image = call.query.get("view") === "image" ? imageType(nameOf(path)) : undefined;
   if (image !== undefined) {
@@ -184,7 +190,7 @@ async function fileResponse(
     first,
     length,
     done: (result, error) => {
-      if (!result.complete) call.log.warn("share download ended early", { ...result, error });
+      if (!result.complete) call.log.warn("download ended early", { ...result, error });
       void use.finish(result);
     },
   });
@@ -192,7 +198,9 @@ async function fileResponse(
 }
 
 /** Derives the offset of the daemon's host from UTC, in minutes, from its two forms of the modification time. */
-function zoneOf({ modified, modifiedAt }: Entry & { readonly modifiedAt?: number }): number | undefined {
+export function zoneOf(
+  { modified, modifiedAt }: Entry & { readonly modifiedAt?: number },
+): number | undefined {
   const local = localTime(modified);
   if (local === undefined || modifiedAt === undefined) return undefined;
   const minutes = Math.round((Date.parse(`${local}Z`) - modifiedAt) / 60_000);

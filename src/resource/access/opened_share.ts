@@ -1,5 +1,5 @@
 import { nothingThere } from "../../daemon/session/session_errors.ts";
-import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
+import { type PathLimits, withinAll } from "../../files/path_limits.ts";
 import {
   type AccessLevel,
   EVERYBODY,
@@ -25,7 +25,7 @@ export interface OpenedShare {
   readonly server: SharedServer;
   readonly share: Share;
   readonly path: string; // absolute, within the share; ends in a slash if a directory was requested
-  readonly limits: readonly OwnerLimits[]; // the owner's limits; all apply
+  readonly limits: readonly PathLimits[]; // the owner's limits; all apply
 }
 
 /**
@@ -90,7 +90,7 @@ export async function checkOwner(
   path: string,
   signal: AbortSignal,
   { owners }: SharingParts,
-): Promise<readonly OwnerLimits[]> {
+): Promise<readonly PathLimits[]> {
   const limits = await owners.limits(share, signal);
   if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");
   return limits;

@@ -1,7 +1,9 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { httpError, isHttpError } from "../../model/http_error.ts";
-import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { openFiles } from "../../files/files.ts";
+import type { PathLimits } from "../../files/path_limits.ts";
+import { mediatedScope } from "../../files/session_scope.ts";
+import { isHttpError } from "../../model/http_error.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { lowestLimit } from "../server_facts.ts";
@@ -26,26 +28,21 @@ export function shareSession(
 /** Opens a session for one path of a share. @param path A directory ends in a slash. */
 export function openShareSession(
   call: Call,
-  { server, share }: { readonly server: SharedServer; readonly share: Share },
+  { server, share, limits }: {
+    readonly server: SharedServer;
+    readonly share: Share;
+    readonly limits: readonly PathLimits[]; // the owner's
+  },
   { path, permission }: { readonly path: string; readonly permission: "READ" | "WRITE" },
   signal: AbortSignal,
 ): Promise<DaemonSession> {
-  return server.sessions.open({
+  const wanted = {
     ...shareSession(call, server, share),
     scope: mediatedScope(path),
     permission,
     instance: server.instance,
-  }, signal);
-}
-
-/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
-export async function existingFile(session: DaemonSession, path: string) {
-  try {
-    const entry = await session.datedEntry(path);
-    if (entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
-    return entry;
-  } catch (error) {
-    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
-    throw error;
-  }
+    within: share.path,
+    limits,
+  };
+  return openFiles(server.sessions, wanted, signal);
 }

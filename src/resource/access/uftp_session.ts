@@ -3,7 +3,7 @@ import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { httpError } from "../../model/http_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
-import { grantedScope } from "../../sharing/rules/session_scope.ts";
+import { grantedScope } from "../../files/session_scope.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { membersOf, readJson, text } from "../request_body.ts";

@@ -1,4 +1,5 @@
 import type { HeaderList, HttpResponse } from "../../model/http_message.ts";
+import { existingFile } from "../../files/files.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { httpError, invalidRequest } from "../../model/http_error.ts";
@@ -6,7 +7,7 @@ import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
-import { existingFile, openShareSession } from "./share_session.ts";
+import { openShareSession } from "./share_session.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
@@ -48,7 +49,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
         bytes = total;
       },
     });
-    await use.finish({ bytes, complete: true });
+    await use.finish({ bytes, complete: true, arrived: true });
     return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
     await (begun ? use.finish({ bytes, complete: false }) : use.giveBack());

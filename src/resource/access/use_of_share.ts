@@ -12,7 +12,7 @@ export interface UseOfShare {
   readonly signal: AbortSignal;
   giveBack(): Promise<void>;
   /** Ends the use; gives it back if it failed before anything was sent. */
-  finish(result: TransferResult): Promise<void>;
+  finish(result: TransferResult & { readonly arrived?: boolean }): Promise<void>;
 }
 
 /** Begins the use of a share; sets the cookie by which a browser continues it. */

@@ -13,13 +13,17 @@ export interface Validators {
 
 /** Derives validators. @param now Milliseconds since the epoch, as is `modifiedAt`. */
 export function validatorsOf(
-  { size, modifiedAt }: { readonly size: number; readonly modifiedAt?: number },
+  { size, modifiedAt, version = ((modifiedAt ?? 0) / 1000).toString(36) }: {
+    readonly size: number;
+    readonly modifiedAt?: number | undefined;
+    readonly version?: string | undefined; // default: the time
+  },
   now: number,
 ): Validators {
   const settled = modifiedAt !== undefined && now - modifiedAt >= UNSETTLED_MS;
-  const version = `${size.toString(36)}-${((modifiedAt ?? 0) / 1000).toString(36)}`;
+  const text = `${size.toString(36)}-${version}`;
   return {
-    etag: settled ? `"${version}"` : `W/"${version}-${now.toString(36)}"`,
+    etag: settled ? `"${text}"` : `W/"${text}-${now.toString(36)}"`,
     modifiedAt,
     settled,
   };

@@ -7,6 +7,7 @@ import type { InstanceRegister } from "../../instances/instance_register.ts";
 import type { Sinks } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { HttpError, isHttpError } from "../../model/http_error.ts";
+import type { Notifications } from "../../notify/notifications.ts";
 import type { DatabaseStatus } from "../../store/postgres/postgres_database.ts";
 import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { LoginThrottle } from "../../throttling/login_throttle.ts";
@@ -45,6 +46,7 @@ interface AdminApiParts {
   } | undefined;
   /** Absent: bans end with the process. */
   readonly storedBans: Pick<SharedThrottling, "ban" | "lift"> | undefined;
+  readonly notifications: Pick<Notifications, "ban"> | undefined;
   /** Publishes bans to other cores. */
   readonly publish: (
     update: { readonly throttling: ThrottlingNews; readonly signedOut?: readonly string[] },
@@ -124,7 +126,7 @@ export class AdminApi {
 
   /** Bans a user, an address, or both together, in all instances, and signs out a banned user's browsers. */
   async ban(whom: BanSubject, seconds: number): Promise<AdminResult> {
-    const { clock, throttle: { memory }, storedBans, cluster, signIns, publish } = this.parts;
+    const { clock, throttle: { memory }, storedBans, cluster, signIns, publish, notifications } = this.parts;
     const { user, address } = whom;
     const { names, reversed } = user === undefined
       ? { names: undefined, reversed: undefined }
@@ -140,6 +142,7 @@ export class AdminApi {
     publish({ throttling: { asOf: memory.steady(), operator: memory.operatorBansOf(subject) }, signedOut });
     for (const name of signedOut) await signIns.endAllOf(name);
     const until = iso(end);
+    notifications?.ban("ban.created", { user, address, until });
     return {
       result: { until, names, reversed, unaware, stored },
       change: { event: "ban", facts: { user, address, until }, seconds },
@@ -154,6 +157,7 @@ export class AdminApi {
     if (cluster === undefined) publish({ throttling: { asOf: memory.steady(), lifted: [subject] } });
     if (lifted === 0) return { result: { lifted } };
     const { user, address } = subject;
+    this.parts.notifications?.ban("ban.lifted", { user, address });
     return { result: { lifted }, change: { event: "lift", facts: { user, address }, lifted } };
   }
 

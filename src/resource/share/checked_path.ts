@@ -1,8 +1,9 @@
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants, type Making } from "../../sharing/share.ts";
 import { absolutePath, invalidPath, withoutSlash } from "../../model/absolute_path.ts";
-import { withinLimits } from "../../sharing/rules/owner_limits.ts";
-import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { openFiles } from "../../files/files.ts";
+import { withinLimits } from "../../files/path_limits.ts";
+import { mediatedScope } from "../../files/session_scope.ts";
 import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
 import { notPermitted, refusal, type SharedServer } from "./shared_server.ts";
@@ -43,28 +44,25 @@ export async function checkedPath(
   },
 ): Promise<string> {
   const wanted = await fullPath(text, () => account.uid, server, signal);
-  const session = await server.sessions.open({
+  using session = await openFiles(server.sessions, {
     user: account.uid,
     group: account.gid,
     scope: mediatedScope(withoutSlash(wanted)),
     permission: "INFO",
     rateLimit: 0,
     instance: server.instance,
+    limits: [],
   }, signal);
-  try {
-    const entry = await session.entry(wanted);
-    if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
-    if (entry.kind === "file" && wanted.endsWith("/")) throw invalidPath("it is not a directory");
-    const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
-    if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
-    if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");
-    if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
-      throw notPermitted("You cannot write there yourself");
-    }
-    return path;
-  } finally {
-    session.close();
+  const entry = await session.entry(wanted);
+  if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
+  if (entry.kind === "file" && wanted.endsWith("/")) throw invalidPath("it is not a directory");
+  const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
+  if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
+  if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");
+  if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
+    throw notPermitted("You cannot write there yourself");
   }
+  return path;
 }
 
 /** Normalises a path; a relative path begins in the home directory. @throws {ERR_INVALID_PATH} */

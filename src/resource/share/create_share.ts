@@ -10,6 +10,7 @@ import { nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { refusal, type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import { mailFor } from "./vouched_mail.ts";
 import { emptyResponse } from "../text_response.ts";
 import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
@@ -57,6 +58,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     note: fields.note,
     password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
+    mail: fields.notify ? mailFor(call, server.name, fields.access, parts) : undefined,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({

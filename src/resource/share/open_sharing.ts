@@ -1,9 +1,9 @@
 import { ScryptSemaphore } from "../../authentication/password/stored_hash.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { Recorder } from "../../notify/recorder.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Sinks } from "../../logging/sink.ts";
-import { SessionClient } from "../../daemon/session/session_client.ts";
 import { openShareStore, ShareStore } from "../../sharing/store/share_store.ts";
 import { SHARE_DATABASE } from "../../sharing/store/schema.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
@@ -19,15 +19,14 @@ import { ShareOwners } from "./share_owners.ts";
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
 /** Parts that this module makes of the other options. */
-type Made = "store" | "sessions" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses";
+type Made = "store" | "owners" | "uploads" | "hashing" | "running" | "unread" | "uses" | "mails";
 
 interface SharingOptions extends Omit<SharingParts, Made> {
   readonly place: Database | string; // shared database, or an existing folder (`persistence.directory`)
   readonly marks?: SharedMarks | undefined; // marks of all instances; absent for a single one
-  /** Client addresses for daemons (`share.clientIP`); empty: the local end of each connection. */
-  readonly clientAddresses?: readonly string[];
   readonly attributes: AttributeSource;
   readonly accountStatus: AskAccountStatus;
+  readonly recorder?: Recorder | undefined;
   readonly sinks: Sinks;
   readonly log: Logger;
 }
@@ -39,31 +38,27 @@ export interface OpenSharing extends SharingParts {
 
 /** Opens the share store and deletes ended shares regularly. @throws {UnknownDatabase} And file system errors. */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { place, marks, clientAddresses = [], attributes, accountStatus, sinks, log, ...given } = options;
+  const { place, marks, attributes, accountStatus, recorder, sinks, log, ...given } = options;
   const { clock } = given;
   const store = typeof place === "object"
-    ? new ShareStore(place)
-    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"));
+    ? new ShareStore(place, recorder)
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock, sinks.of("shares"), recorder);
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
       (error) => log.error("ended shares not deleted", { error }),
     );
   };
-  const shared = [...given.servers.values()].filter(({ sharing }) => sharing);
   const parts: SharingParts = {
     ...given,
     store,
-    sessions: new Map(shared.map(({ name, daemons }) => [
-      name,
-      new SessionClient(daemons, { clientAddresses }),
-    ])),
     owners: new ShareOwners(attributes, accountStatus, log),
     uploads: { locks: new PathLocks(marks), unfinished: new UnfinishedUploads(store.uploads) },
     hashing: new ScryptSemaphore(),
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
     uses: sinks.of("share-uses"),
+    mails: recorder?.has("mail") ?? false,
   };
   const timer = setInterval(() => {
     purge();

@@ -25,6 +25,7 @@ export interface ShareFields {
   readonly note?: string;
   readonly password?: Secret;
   readonly quota?: Quota; // `DROP` only
+  readonly notify: boolean; // whether the owner wants mail about files that arrive
 }
 
 /** Also bounds link passwords. */
@@ -52,6 +53,7 @@ export function parseShareFields(body: unknown): ShareFields {
     note: parseNote(member("note")),
     password: parsePassword(member("password")),
     quota: parseQuota(access, { files: member("maxFiles"), bytes: member("maxBytes") }),
+    notify: parseFlag("notify", member("notify")),
   };
 }
 
@@ -128,8 +130,8 @@ export function parseName(member: string, name: string): string {
   }
 }
 
-/** The Java service reads other words as `false`; here they are errors, so that a limit is never lost. */
-function parseFlag(name: string, value: unknown): boolean {
+/** Parses a flag. The Java service reads other words as `false`; here they are errors, so that a limit is never lost. */
+export function parseFlag(name: string, value: unknown): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value ?? "";
   if (word === true || word === "true") return true;
   if (word === false || word === "false" || word === "") return false;

@@ -25,6 +25,7 @@ export function ownersView(share: Share, base: string, now: number) {
     directory: isDirectory(share),
     ...(share.sources.length > 0 && { sources: share.sources }),
     ...(share.usesLeft === 0 && { usedUp: true }),
+    notify: share.mail === undefined ? undefined : true,
     maxFiles: share.quota?.files,
     maxBytes: share.quota?.bytes,
     ...(share.access === "DROP" && { received: share.received ?? { files: 0, bytes: 0 } }),

@@ -5,7 +5,7 @@ import { type UserAttributes, userAttributes } from "../../attributes/user_attri
 import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
-import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
+import type { PathLimits } from "../../files/path_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
 
 type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
@@ -37,7 +37,7 @@ export class ShareOwners {
    * whose owner lost the account, or is unknown to the source that gave name, account or role.
    * @throws {ERR_SHARE_NOT_FOUND} @throws {ServiceError} If a source is out of order.
    */
-  async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {
+  async limits(share: Share, signal: AbortSignal): Promise<readonly PathLimits[]> {
     const { owner, server, uid, made } = share;
     const named = made?.owner ?? { dn: owner, uid };
     await this.#checkAccountStatus(named, server, signal);

@@ -17,7 +17,7 @@ import type { ShareOwners } from "./share_owners.ts";
 export interface SharingParts {
   /** All logical servers; those without sharing are unknown here. */
   readonly servers: ReadonlyMap<string, ServerFacts>;
-  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server; only servers with sharing
+  readonly sessions: ReadonlyMap<string, SessionClient>; // by name of the server
   readonly store: ShareStore;
   /** `share.allowWriteAccess`: permits access above `READ`, for existing shares too. */
   readonly allowWriteAccess: boolean;
@@ -45,5 +45,6 @@ export interface SharingParts {
   readonly unread: UnreadAnswers;
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly uses: Sink; // records of uses that ended
+  readonly mails: boolean; // whether owners can have mail about files that arrived
   readonly clock: Clock;
 }

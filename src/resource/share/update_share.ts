@@ -9,18 +9,19 @@ import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, makingOf, shareAccount } from "./checked_path.ts";
 import { endOfLife, passwordHash } from "./create_share.ts";
 import { ownShare, type SharedServer, sharedServer } from "./shared_server.ts";
-import { parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
+import { parseFlag, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import { mailFor } from "./vouched_mail.ts";
 
 /**
- * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime, and our `sources`, `note` and `password`, after
+ * Serves `PUT /rest/share/<server>/<id>`: changes path and lifetime, and our `sources`, `note`, `password` and `notify`, after
  * checking all. Unknown members are no error, since clients send `user` and `access` (rest-api.md 1.12).
  */
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   await existing(call, parts);
   const body = await readJson(call.request);
   await changeShare(call, body, parts);
-  const known = new Set(["path", "lifetime", "sources", "note", "password"]);
+  const known = new Set(["path", "lifetime", "sources", "note", "password", "notify"]);
   const names = typeof body === "object" && body !== null ? Object.keys(body) : [];
   return jsonResponse(
     Object.fromEntries(names.map((key) => [key, known.has(key) ? "OK" : "Property not found!"])),
@@ -47,6 +48,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const password = member("password") === undefined
     ? undefined
     : await passwordHash(call, parsePassword(member("password")), parts) ?? "";
+  const notify = member("notify") === undefined ? undefined : parseFlag("notify", member("notify"));
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
@@ -54,6 +56,11 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
     sources,
     note,
     password,
+    mail: notify === undefined
+      ? undefined
+      : notify
+      ? share.mail ?? mailFor(call, server.name, share.access, parts)
+      : "",
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });

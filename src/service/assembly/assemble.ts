@@ -6,6 +6,7 @@ import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { externalUrlAt } from "../../config/external_url.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { Daemons } from "../../daemon/daemons.ts";
+import { describeFailure } from "../../daemon/exchange.ts";
 import { Sinks } from "../../logging/sink.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
@@ -22,17 +23,16 @@ import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { RequestObserver } from "../request_observer.ts";
 import { openDaemons, openServers } from "./open_servers.ts";
+import { openFiles } from "./open_files.ts";
 import { openDatabase } from "./open_database.ts";
 import type { Cluster } from "./open_cluster.ts";
+import type { NotifyingParts } from "./open_notifications.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
-import { accountsOf } from "../../attributes/server_attributes.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import { challengeOf, unauthenticated } from "../../authentication/chain.ts";
-import { Secret } from "../../model/secret.ts";
-import { LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
-import type { OpenSharing } from "../../resource/share/open_sharing.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { type OpenAuthentication, openAuthentication } from "./open_authentication.ts";
 import type { LoginUpdate, Opening, Publish, ServiceOptions } from "./service_options.ts";
 import { createHmac, randomBytes } from "node:crypto";
@@ -101,7 +101,7 @@ async function open(
   const externalUrl = externalUrlAt(config.site, opening.port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const shared = await openShared(opening);
+  const shared = await openShared(opening, { kinds, outgoing, externalUrl });
   const { sharedClock, cluster } = shared;
   const groups = config.servers.map((server) => keep(openDaemons(server, shared.daemons, opening)));
   const sourceParts = { outgoing, log, clock, onAnswer, compile };
@@ -112,8 +112,8 @@ async function open(
   const servers = await openServers(groups, opening);
   const shown = (user: string) => claimedName(user, authenticators);
   const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
-  const sharingParts = { ...who, ...shared, servers, attributes, throttle, observer };
-  const sharing = await openDataSharing(opening, sharingParts);
+  const ofFiles = { ...who, ...shared, servers, attributes, throttle, observer };
+  const { sharing, files } = await openFiles(opening, ofFiles);
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
   const admin = new AdminApi({ ...parts, ...shared, sinks, publish, shown, certificate: own.facts });
@@ -133,7 +133,7 @@ async function open(
     servers,
     cluster,
     routes: await routesOf({
-      ...{ servers, tokens, registry, sharing, cluster: cluster?.health, admin, ...ofAuthenticators },
+      ...{ servers, tokens, registry, sharing, files, cluster: cluster?.health, admin, ...ofAuthenticators },
       facts: await serviceFacts(opening, about),
       certificate: own.pem,
       generation: opening.generation,
@@ -185,9 +185,12 @@ function adoptLogins(
 }
 
 /** Opens the database that instances share, if there is one, joins them, and opens the daemons that they share. */
-async function openShared(opening: Opening) {
+async function openShared(opening: Opening, parts: NotifyingParts) {
   const { config: { sharing }, state, clock, readOnly, publish } = opening;
   const database = await openDatabase(opening);
+  const notifications = readOnly || opening.config.notifications.length === 0
+    ? undefined
+    : await (await import("./open_notifications.ts")).openNotifications(opening, { ...parts, database });
   // Imported on use, as everything that only stored or shared state needs.
   const stored = sharing.database === undefined && sharing.directory === undefined
     ? undefined
@@ -198,12 +201,15 @@ async function openShared(opening: Opening) {
   const storedBans = cluster?.throttling ?? (readOnly ? undefined : stored?.openOwnBans(opening));
   const daemons = new Daemons({
     known: state?.daemons,
-    learned: (address, known) => publish({ daemons: new Map([[address, known]]) }),
+    learned: (address, known) => {
+      publish({ daemons: new Map([[address, known]]) });
+      notifications?.daemon(address, known.trouble && describeFailure(known.trouble));
+    },
     clusterMembers: cluster?.clusterMembers,
   });
   const ownProofs = new ReplayCache(PROOFS, clock, (proof) => publish({ proofs: [proof] }));
   const proofs = cluster === undefined ? ownProofs : cluster.shared(ownProofs);
-  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs };
+  return { database, sharedClock, cluster, daemons, storedBans, ownProofs, proofs, notifications };
 }
 
 type Shared = Awaited<ReturnType<typeof openShared>>;
@@ -237,35 +243,7 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }
 
-/** Opens data sharing if some server has it; creates a missing database. */
-async function openDataSharing(
-  { config: { sharing: config, features }, sinks, log, keep }: Opening,
-  { database, cluster, sharedClock, servers, attributes, accountStatus, throttle, chain, observer }:
-    & Pick<Shared, "database" | "cluster" | "sharedClock">
-    & Pick<OpenAuthentication, "accountStatus" | "chain">
-    & Pick<ServiceParts, "servers" | "attributes" | "throttle">
-    & { readonly observer: RequestObserver },
-): Promise<OpenSharing | undefined> {
-  const place = database ?? config.directory;
-  const isOff = config.servers.length === 0 || !(features.share || features.access);
-  if (isOff || place === undefined) return undefined;
-  // Imported on use, as everything that only shares need.
-  const { openSharing } = await import("../../resource/share/open_sharing.ts");
-  const { clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = config;
-  return keep(openSharing({
-    ...{ clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser },
-    ...{ servers, place, marks: cluster?.marks, attributes, accountStatus, sinks, log, clock: sharedClock },
-    guess: ({ link, clientAddress, signal }, look) => {
-      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
-    },
-    watch: ({ caller, clientAddress, user }, end) =>
-      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
-    unauthenticated: (reason) => unauthenticated(chain, reason),
-    transferred: (direction, bytes) => observer.transferred(direction, bytes),
-  }));
-}
-
+/** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
   { chain, signIns, tokens, registry }: OpenAuthentication,
   { throttle, config }: Pick<ServiceParts, "throttle" | "config">,

@@ -57,6 +57,7 @@ export interface OpenAuthentication {
   readonly registry: TokenRegistry | undefined;
   readonly signIns: SignIns;
   readonly records: Records["open"];
+  readonly anyRecords: Records["openAnyway"];
 }
 
 /** Opens authentication. @throws If a configured file is invalid. */
@@ -103,6 +104,7 @@ export async function openAuthentication(
       log,
     }),
     records: records.open,
+    anyRecords: records.openAnyway,
   };
 }
 

@@ -53,9 +53,9 @@ export class OutgoingClients implements Outgoing {
     return await connectTls(remote, await this.#rulesFor(remote), signal);
   }
 
-  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips `http://`. */
+  /** Returns the end of a server's certificate; see {@link probeCertificate}. Skips what is not encrypted. */
   async probeCertificate(remote: Remote): Promise<number | "verified" | undefined> {
-    if (new URL(remote.address).protocol === "http:") return undefined;
+    if (remote.plain || new URL(remote.address).protocol === "http:") return undefined;
     const { probeCertificate } = await import("../../outgoing/connect_tls.ts");
     return await probeCertificate(remote, await this.#rulesFor(remote));
   }

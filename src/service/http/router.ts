@@ -18,12 +18,16 @@ export const FILES_TYPE = "multipart/form-data";
 /** Media types of resources without page. */
 export const JSON_TYPE = ["application/json"] as const;
 
+/** Methods of WebDAV (RFC 4918). */
+export const DAV_METHODS = ["PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK"] as const;
+type DavMethod = typeof DAV_METHODS[number];
+
 /** Request before identification of the caller. */
 export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** Method of a resource. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE" | DavMethod;
   /** Such as `/rest/auth/:server`; a last `*rest` matches the remaining path with slashes. */
   readonly path: string;
   readonly service: RouteService;

@@ -5,6 +5,7 @@ import { emptyResponse, jsonResponse } from "../../resource/text_response.ts";
 import { type AuthParts, authRoutes } from "./auth_routes.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import type { DavParts } from "../../resource/dav/dav.ts";
 import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
 import { pageRoutes } from "./page_routes.ts";
 import { text } from "./openapi/schema.ts";
@@ -16,11 +17,12 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
   readonly accepted: readonly AcceptedLogin[];
+  readonly files: DavParts | undefined; // absent unless users may reach their own files
 }
 
 /** Returns all routes of the service. */
 export async function routesOf(parts: ResourceParts): Promise<Route[]> {
-  const { features, sharing } = parts;
+  const { features, sharing, files } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
@@ -30,6 +32,7 @@ export async function routesOf(parts: ResourceParts): Promise<Route[]> {
       features,
       features.auth && parts.signIn !== undefined,
     )),
+    ...(files === undefined ? [] : (await import("./dav_routes.ts")).davRoutes(files)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {

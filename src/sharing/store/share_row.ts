@@ -11,7 +11,7 @@ import {
 
 /** Returns the columns of the terms; a one-time share has one use left unless it was used. */
 export function termColumns(
-  { path, access, expires, oneTime, usesLeft, sources, note, password, quota }: ShareTerms,
+  { path, access, expires, oneTime, usesLeft, sources, note, password, quota, mail }: ShareTerms,
 ): Values {
   const left = oneTime && usesLeft !== 0 ? 1 : usesLeft ?? null;
   return {
@@ -26,6 +26,7 @@ export function termColumns(
     password: password ?? null,
     quotaFiles: quota?.files ?? null,
     quotaBytes: quota?.bytes ?? null,
+    mail: mail ?? null,
   };
 }
 
@@ -88,6 +89,7 @@ export function toShare(row: Row): Share {
     note: textOrNone(row, "note"),
     password: textOrNone(row, "password"),
     quota: toQuota(row),
+    mail: textOrNone(row, "mail"),
     received: number(row, "received_files") === 0
       ? undefined
       : { files: number(row, "received_files"), bytes: number(row, "received_bytes") },

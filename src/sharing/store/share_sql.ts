@@ -59,10 +59,10 @@ export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
-       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes)
+       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
-       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes)
+       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target
@@ -70,14 +70,14 @@ export const SQL = {
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
-       quota_files = :quotaFiles, quota_bytes = :quotaBytes, ${MADE},
+       quota_files = :quotaFiles, quota_bytes = :quotaBytes, mail = :mail, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),
        sources = coalesce(:sources, sources), note = nullif(coalesce(:note, note), ''),
-       password = nullif(coalesce(:password, password), '')
+       password = nullif(coalesce(:password, password), ''), mail = nullif(coalesce(:mail, mail), '')
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
@@ -122,11 +122,12 @@ export const SQL = {
      WHERE live = 1 OR id = (SELECT id FROM part ORDER BY created DESC, id DESC LIMIT 1) ORDER BY created, id LIMIT :most`,
   count: `SELECT (SELECT count(*) FROM share) - (SELECT count(*) FROM (SELECT 1 FROM share
      WHERE expires > 0 AND expires < :now LIMIT 10000) AS expired) AS shares`,
-  remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING id`,
+  remove: `DELETE FROM share WHERE ${EVERYWHERE} RETURNING *`,
   withPath: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
-     owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END
+     owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END,
+     mail = CASE WHEN owner = :owner THEN mail END
      WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
@@ -150,12 +151,13 @@ export const SQL = {
      ORDER BY key DESC LIMIT 1 OFFSET ${KEEP_USES}) AND server = :server AND id = :id`,
   // A use that another request continued cannot be given back.
   unrecord: `DELETE FROM share_use WHERE key = :key AND bytes IS NULL RETURNING key`,
-  finish: `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key`,
+  finish:
+    `UPDATE share_use SET bytes = coalesce(bytes, 0) + :bytes, complete = :complete WHERE key = :key RETURNING path`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
   purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
-       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
+       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
   purgeUsedUp: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
-       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
+       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING *`,
   uploadOf: `SELECT * FROM share_upload WHERE ${THIS_UPLOAD}`,
   unfinishedUploads:
     `SELECT key FROM share_upload WHERE server = :server AND share = :id AND kept = 0 LIMIT 1 OFFSET :most`,
@@ -180,8 +182,10 @@ export const SQL = {
        SELECT 1 FROM share_upload AS other WHERE other.server = :server AND other.target = :target AND other.kept = 0
        AND NOT (other.share = :id AND other.key = :key)) RETURNING key`,
   keepUpload:
-    `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} RETURNING key`,
-  forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING files, bytes, kept`,
+    `UPDATE share_upload SET kept = 1, holder = NULL, touched = :now WHERE ${THIS_UPLOAD} AND kept = 0 RETURNING *`,
+  forgetUpload: `DELETE FROM share_upload WHERE ${THIS_UPLOAD} RETURNING *`,
+  // Changes nothing, but waits for other changes, so that events of a share keep their order.
+  lock: `UPDATE share SET access_count = access_count WHERE server = :server AND id = :id RETURNING *`,
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
 } as const;
 

@@ -1,4 +1,5 @@
 import { httpError } from "../../model/http_error.ts";
+import { Recorder } from "../../notify/recorder.ts";
 import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import {
@@ -18,6 +19,7 @@ import type { Sink } from "../../logging/sink.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SqliteDatabase } from "../../store/sqlite_database.ts";
 import { SHARE_SCHEMA } from "./schema.ts";
+import { fileArrived, shareCreated, shareEnded, shareUsed, usedUp } from "./share_events.ts";
 
 /** Reserved use of a share, to be finished or given back. */
 export interface Claim {
@@ -25,12 +27,13 @@ export interface Claim {
   readonly use: number; // key of the use record
   readonly renewals: number; // renewals of the terms: a use of earlier terms is not returned to later ones
   readonly continued: boolean; // whether it continues an earlier use, which stays taken
+  readonly told: readonly string[] | undefined; // recorded notifications
 }
 
-/** Change of a share; an empty note or password removes it. */
-export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password">> & {
-  readonly made?: Making; // owner's current rights, for a new path
-};
+/** Change of a share; an empty note, password or mail address removes it. */
+export type ShareChange =
+  & Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password" | "mail">>
+  & { readonly made?: Making }; // owner's current rights, for a new path
 
 /** Part of a list. */
 export interface Part {
@@ -59,8 +62,9 @@ type Statement = keyof typeof SQL;
 export class ShareStore {
   readonly uploads: UploadStore;
 
-  constructor(readonly database: Database) {
-    this.uploads = new UploadStore(database);
+  /** @param recorder Records events in the transactions of the changes. */
+  constructor(readonly database: Database, readonly recorder = Recorder.none) {
+    this.uploads = new UploadStore(database, recorder);
   }
 
   /**
@@ -71,6 +75,7 @@ export class ShareStore {
    * @throws {ERR_TOO_MANY_SHARES}
    */
   put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
+    const { recorder } = this;
     return this.#change(function* () {
       const { owner, path, target } = draft;
       const existing = yield* first("same", { server, owner, path, target });
@@ -84,7 +89,10 @@ export class ShareStore {
           ...termColumns(draft),
           ...makingColumns(draft.made),
         });
-        if (renewed !== undefined) return renewed;
+        if (renewed !== undefined) {
+          yield* recorder.record(shareCreated(renewed, true));
+          return renewed;
+        }
       }
       if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
         throw httpError("ERR_TOO_MANY_SHARES", { most });
@@ -94,6 +102,7 @@ export class ShareStore {
       const fresh = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
       const made = yield* share("insert", { ...fresh, created: null }); // by the clock of the database
       if (made === undefined) throw new Error("share id already taken");
+      yield* recorder.record(shareCreated(made, false));
       return made;
     }, sharesOf(server));
   }
@@ -137,7 +146,7 @@ export class ShareStore {
   change(
     server: string,
     id: string,
-    { path, expires, sources, note, password, made }: ShareChange,
+    { path, expires, sources, note, password, mail, made }: ShareChange,
   ): Promise<Share | undefined> {
     return this.#change(function* () {
       const before = path === undefined ? undefined : yield* share("get", { server, id });
@@ -153,39 +162,45 @@ export class ShareStore {
         sources: sources === undefined ? null : JSON.stringify(sources),
         note: note ?? null,
         password: password ?? null,
+        mail: mail ?? null,
       });
     }, sharesOf(server));
   }
 
   /** Removes a share with its use records. @returns Whether it existed. */
   remove(server: string, id: string): Promise<boolean> {
-    return this.#change(function* () {
-      return (yield* all("remove", { server, id })).length > 0;
-    });
+    return this.#change(() => this.#remove(server, id));
   }
 
   /** Removes the owner's shares of exactly this path and target. @returns Their number. */
   removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
+    const remove = (row: Row) => this.#remove(server, text(row, "id"));
     return this.#change(function* () {
       const found = yield* all("withPath", { server, owner, path, target });
-      for (const row of found) yield* all("remove", { server, id: text(row, "id") });
+      for (const row of found) yield* remove(row);
       return found.length;
     });
   }
 
   /** Records a use, or continues the same person's of the last hour; undefined if the share is unknown or over. */
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
-    const { who, address, path, continues } = use;
+    const { who, address, path, kind, continues } = use;
+    const { recorder } = this;
     return this.#change(function* () {
       if (continues !== undefined) {
         const { version, visitor, ranged } = continues;
         const same = { server, id, who, address, path, version, visitor, ranged: Number(ranged) };
         const earlier = yield* first("continue", same);
         const found = earlier && (yield* first("get", { server, id }));
-        if (earlier !== undefined && found !== undefined) return claimed(found, earlier, true);
+        if (earlier !== undefined && found !== undefined) return claimed(found, earlier);
       }
       const taken = (yield* all("take", { server, id })).find((row) => row.server === server);
-      return taken && claimed(taken, yield* recordUse(server, id, use), false);
+      if (taken === undefined) return undefined;
+      const share = toShare(taken);
+      // A piece of an upload is given back: the file that arrives is the event.
+      const events = kind === "HTTP-upload" ? [] : [shareUsed(share, use), ...usedUp(share)];
+      const told = yield* recorder.record(...events);
+      return claimed(taken, yield* recordUse(server, id, use), told);
     }, continues && `uses of ${id}`);
   }
 
@@ -210,17 +225,26 @@ export class ShareStore {
   }
 
   /** Undoes a reservation and its record, unless the share was renewed or the use continued since. */
-  async giveBack({ share: { server, id }, use, renewals, continued }: Claim): Promise<void> {
+  async giveBack({ share: { server, id }, use, renewals, continued, told = [] }: Claim): Promise<void> {
     if (continued) return;
+    const { recorder } = this;
     await this.#change(function* () {
-      const gone = yield* first("unrecord", { key: use });
-      if (gone !== undefined) yield* all("putBack", { server, id, renewals });
+      if ((yield* first("unrecord", { key: use })) === undefined) return;
+      yield* all("putBack", { server, id, renewals });
+      yield* recorder.withdraw(told);
     });
   }
 
-  finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
+  /** @param result.arrived Whether a file was uploaded in place. */
+  finish(
+    { share, use }: Claim,
+    { bytes, complete, arrived }: { bytes: number; complete: boolean; arrived?: boolean },
+  ): Promise<void> {
+    const { recorder } = this;
     return this.#change(function* () {
-      yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+      const used = yield* first("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+      if (used === undefined || !arrived) return;
+      yield* recorder.record(fileArrived(share, text(used, "path"), bytes), ...usedUp(share));
     });
   }
 
@@ -277,7 +301,7 @@ export class ShareStore {
     });
   }
 
-  /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`. */
+  /** Applies an operator's change; undefined if the share does not exist. A new owner, account or path clears `made`, a new owner `mail`. */
   amend(
     server: string,
     id: string,
@@ -303,7 +327,7 @@ export class ShareStore {
     let ended = 0;
     for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
       while (this.database.isOpen) {
-        const deleted = await this.#change(() => all(name, {}));
+        const deleted = await this.#change(() => this.#purge(name));
         ended += deleted.length;
         if (deleted.length < PURGED_AT_A_TIME) break;
         await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
@@ -314,6 +338,22 @@ export class ShareStore {
 
   close(): void {
     this.database.close();
+  }
+
+  /** Removes a share from all servers, and records the end where it had not ended before. */
+  *#remove(server: string, id: string): Work<boolean> {
+    const removed = yield* shares("remove", { server, id });
+    const ended = removed.filter(({ usesLeft }) => usesLeft !== 0);
+    yield* this.recorder.record(...ended.map((share) => shareEnded(share, "removed")));
+    return removed.length > 0;
+  }
+
+  /** Deletes some shares; used-up ones had ended before. */
+  *#purge(name: "purgeExpired" | "purgeUsedUp"): Work<readonly Row[]> {
+    const deleted = yield* all(name, {});
+    const expired = deleted.map(toShare).filter(({ usesLeft }) => usesLeft !== 0);
+    yield* this.recorder.record(...expired.map((share) => shareEnded(share, "expired")));
+    return deleted;
   }
 
   #read<T>(work: () => Work<T>): Promise<T> {
@@ -346,8 +386,10 @@ function* recordUse(server: string, id: string, use: UseStart): Work<Row> {
   return record ?? {};
 }
 
-function claimed(share: Row, use: Row, continued: boolean): Claim {
-  return { share: toShare(share), use: number(use, "key"), renewals: number(share, "renewals"), continued };
+/** @param told Absent if it continues an earlier use. */
+function claimed(share: Row, use: Row, told?: readonly string[]): Claim {
+  const renewals = number(share, "renewals");
+  return { share: toShare(share), use: number(use, "key"), renewals, continued: told === undefined, told };
 }
 
 function sharesOf(server: string): string {
@@ -392,6 +434,6 @@ function byAge(a: Share, b: Share): number {
 }
 
 /** Opens or creates the share store in an SQLite file. @throws {UnknownDatabase} If the file is not ours, or newer than this service. */
-export function openShareStore(file: string, clock: Clock, sink?: Sink): ShareStore {
-  return new ShareStore(new SqliteDatabase(file, SHARE_SCHEMA, clock, sink));
+export function openShareStore(file: string, clock: Clock, sink?: Sink, recorder?: Recorder): ShareStore {
+  return new ShareStore(new SqliteDatabase(file, SHARE_SCHEMA, clock, sink), recorder);
 }

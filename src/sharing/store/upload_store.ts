@@ -1,7 +1,9 @@
 import { httpError } from "../../model/http_error.ts";
 import { type Database, type Row, rows, type Values, type Work } from "../../store/database.ts";
+import { Recorder } from "../../notify/recorder.ts";
+import { fileArrived, usedUp } from "./share_events.ts";
 import { first, refused, SQL } from "./share_sql.ts";
-import { number, text } from "./share_row.ts";
+import { number, text, toShare } from "./share_row.ts";
 
 const MOST_UNFINISHED = 500;
 
@@ -27,7 +29,7 @@ export interface Upload extends UploadId {
 
 /** Uploads of all instances. One request holds an upload by a lease. Methods throw {@link ERR_SHARE_STORE}. */
 export class UploadStore {
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database, readonly recorder = Recorder.none) {}
 
   /** Acquires an upload; "busy" asks its holder to stop. */
   hold(id: UploadId, holder: string): Promise<Upload | "busy" | undefined> {
@@ -103,8 +105,15 @@ export class UploadStore {
   }
 
   finish(id: UploadId, remember: boolean): Promise<void> {
+    const { recorder } = this;
     return this.#change(function* () {
-      yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+      const found = yield* first(remember ? "keepUpload" : "forgetUpload", keyOf(id));
+      if (found === undefined || (!remember && number(found, "kept") === 1) || !recorder.isActive) return;
+      const row = yield* first("lock", { server: id.server, id: id.share });
+      if (row === undefined) return;
+      const [share, { target, name, total, bytes }] = [toShare(row), toUpload(found)];
+      const file = target ?? `${share.path}${name}`;
+      yield* recorder.record(fileArrived(share, file, total ?? bytes), ...usedUp(share));
     });
   }
 

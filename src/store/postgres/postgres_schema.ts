@@ -5,6 +5,7 @@ import {
   INSTANCE_TABLES,
   KNOWN_LOGIN_TOLD,
   MARK_TABLES,
+  NOTIFICATION_TABLES,
   ORDERS_BY_END,
   RESERVATION_TABLES,
   REVOCATION_ORDER,
@@ -150,6 +151,10 @@ const STEPS: readonly Step[] = [{
    ${MARK_TABLES}
    ${ORDERS_BY_END}
    ${REVOCATION_ORDER}`,
+}, {
+  worksWith: 5,
+  sql: `ALTER TABLE share ADD COLUMN mail text;
+   ${NOTIFICATION_TABLES}`,
 }];
 
 /** Schema version that this service cannot use. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { AssignmentsConfig } from "../../../src/config/read_assignments.ts";
 import type { LdapSourceConfig } from "../../../src/attributes/ldap/keys.ts";
 import { LdapSource } from "../../../src/attributes/ldap/ldap_source.ts";
 import { Assignments } from "../../../src/authentication/assignments.ts";
@@ -28,8 +29,14 @@ const names = (cn: string, ...members: readonly string[]) =>
 const slapd = SLAPD === undefined ? undefined : await TestSlapd.start(
   authority.issue({ subject: "CN=localhost", names: ["localhost"] }),
   [
-    person("alice", "x", { employeeType: "admin", roomNumber: "5m", description: ["/work/a", "/work/b"] }),
+    person("alice", "x", {
+      employeeType: "admin",
+      roomNumber: "5m",
+
+      description: ["/work/a", "/work/b"],
+    }),
     person("bob", "x", { gidNumber: "77" }),
+    person("mia", "x", { mail: "mia@example.org", roomNumber: "5m" }),
     group("users", { objectClass: "posixGroup", gidNumber: "5000" }),
     group("hpc", { objectClass: "posixGroup", gidNumber: "5001", memberUid: ["alice", "bob"] }),
     group("with blank", { objectClass: "posixGroup", gidNumber: "5002", memberUid: "alice" }),
@@ -146,8 +153,19 @@ test("assigns account, role, limits and paths by expressions", async () => {
   assert.deepEqual(standard, attributeSet({ role: ["admin"], xlogin: ["u-alice"], group: ["hpc"] }).standard);
   assert.deepEqual(
     extra,
-    new Map([["uftpd.HPC.rateLimit", ["5m"]], ["uftpd.HPC.includes", ["/work/a", "/work/b"]]]),
+    new Map([["uftpd.HPC.rateLimit", ["5m"]], ["uftpd.HPC.includes", [
+      "/work/a",
+      "/work/b",
+    ]]]),
   );
+});
+
+test("gives the mail address of the entry, unless an expression gives another", async () => {
+  const extraOf = async (others: AssignmentsConfig["others"] = []) =>
+    (await found({ assignments: { ...assignments({}), others } }, identity("CN=mia,O=Demo"))).extra;
+  assert.deepEqual(await extraOf(), new Map([["mail", ["mia@example.org"]]]));
+  const other = { name: "mail", value: { text: "'x@' + roomNumber", origin: ORIGIN } };
+  assert.deepEqual(await extraOf([other]), new Map([["mail", ["x@5m"]]]));
 });
 
 test("refuses a user whose entry lacks what a limit is made of", async () => {

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { LdapAuthenticatorConfig } from "../../../src/authentication/ldap/ldap.ts";
-import { LdapAuthenticator } from "../../../src/authentication/ldap/ldap.ts";
+import { LdapAuthenticator, type LdapAuthenticatorConfig } from "../../../src/authentication/ldap/ldap.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { person, SLAPD, TestSlapd } from "../../fixtures/slapd.ts";

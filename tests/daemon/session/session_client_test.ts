@@ -3,7 +3,7 @@ import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { Secret } from "../../../src/model/secret.ts";
 import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
-import { mediatedScope } from "../../../src/sharing/rules/session_scope.ts";
+import { mediatedScope } from "../../../src/files/session_scope.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
 
 const NEVER = new AbortController().signal;

@@ -129,3 +129,24 @@ Deno.test("SessionQuota refuses when too many wait, and lets go who is gone", as
   slot.release(false);
   (await acquire()).release(false);
 });
+
+Deno.test("SessionQuota gives an idle session to the next with its key, and ends it for others in need", async () => {
+  const { acquire, made } = keeping({ limit: 1 });
+  const closed: string[] = [];
+  const idle = (key: string) => ({ key, close: () => void closed.push(key) });
+  (await acquire("a")).keep(idle("a"));
+  const again = await acquire("a");
+  assert.equal(again.idle?.key, "a");
+  const other = acquire("b");
+  again.keep(idle("a")); // no room for the other otherwise
+  assert.equal((await other).idle, undefined);
+  assert.deepEqual(closed, ["a"]);
+  (await other).keep(idle("b"));
+  made.close();
+  assert.deepEqual(closed, ["a", "b"]);
+});
+
+function keeping({ limit }: { readonly limit: number }) {
+  const made = new SessionQuota({ limit: () => limit, holdMs: 0 });
+  return { made, acquire: (key: string) => made.acquire("alice", [1], NEVER, key) };
+}

@@ -102,7 +102,7 @@ Deno.test("shareRequest() is for a person, for a group, or for everybody", () =>
 
 Deno.test("shareFields() offers the groups of whoever shares", () => {
   const restrictions = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
-  const offered = String(shareFields("/data/", restrictions, ["hpc", 'a"b']));
+  const offered = String(shareFields("/data/", restrictions, { groups: ["hpc", 'a"b'] }));
   assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);
 });
 

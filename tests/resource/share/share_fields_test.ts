@@ -14,6 +14,7 @@ Deno.test("parseShareFields() has the defaults of the Java service", () => {
     lifetime: 0,
     oneTime: false,
     sources: [],
+    notify: false,
   });
 });
 

@@ -80,6 +80,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       note: "Ann's results",
       password: "$scrypt$…",
       quota: { files: 3, bytes: 10 },
+      mail: "ann@example.org",
     };
     const share = await store.put("HPC", draft);
     const { id, ...rest } = share;
@@ -639,6 +640,19 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assertAlike({ ...given, expires: 0 }, { ...amended, expires: 0 });
     assert.equal(await store.change("A", "none", { path: "/x" }), undefined);
     assert.equal(await store.amend("A", "none", amended), undefined);
+  });
+
+  fact("sends mail to its owner alone, as long as they want it", async (store) => {
+    const mail = "ann@example.org";
+    const share = await store.put("A", { ...DRAFT, mail });
+    assert.equal((await store.change("A", share.id, { note: "x" }))?.mail, mail);
+    assert.equal((await store.change("A", share.id, { mail: "" }))?.mail, undefined);
+    assert.equal((await store.change("A", share.id, { mail }))?.mail, mail);
+    assert.equal((await store.amend("A", share.id, { ...share, path: "/data/other/" }))?.mail, mail);
+    assert.equal((await store.amend("A", share.id, { ...share, owner: "cn=bob" }))?.mail, undefined);
+    const again = await store.put("A", { ...DRAFT, path: "/data/z/", mail });
+    assert.equal((await store.put("A", { ...DRAFT, path: "/data/z/" })).mail, undefined);
+    assert.equal((await store.get("A", again.id))?.mail, undefined);
   });
 
   fact("remembers what was known of the owner when terms or path were last set", async (store) => {

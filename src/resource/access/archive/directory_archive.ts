@@ -14,7 +14,7 @@ import { zipArchive } from "./zip_archive.ts";
  */
 export async function directoryArchive(
   call: Call,
-  { server, path, limits }: OpenedShare,
+  { server, path }: OpenedShare,
   { session, begin }: { readonly session: DaemonSession; readonly begin: Begin },
 ): Promise<HttpResponse> {
   const name = nameOf(withoutSlash(path)) || server.name;
@@ -32,7 +32,7 @@ export async function directoryArchive(
     return { status: 200, headers, body: null };
   }
   const use = await begin(headers, false);
-  const pieces = zipArchive(new SharedTree(session, limits).entries(path, name));
+  const pieces = zipArchive(new SharedTree(session).entries(path, name));
   const body = streamOf(pieces, (bytes, complete, error) => {
     session.close();
     if (!complete) call.log.warn("archive of a share ended early", { bytes, error });

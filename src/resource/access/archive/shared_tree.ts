@@ -1,7 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
-import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { TimeSlicer } from "../../../model/time_slicing.ts";
 import { isHttpError } from "../../../model/http_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
@@ -40,10 +39,9 @@ export class SharedTree {
   #nameBytesLeft: number;
   readonly #missing = new Map<string, number>();
 
-  /** @param session Can read the whole tree; the caller closes it. @param limits What the owner may reach; all apply. */
+  /** @param session Can read the whole tree; the caller closes it. */
   constructor(
     readonly session: Pick<DaemonSession, "list" | "series">,
-    readonly limits: readonly OwnerLimits[],
     bounds: Partial<ArchiveBounds> = {},
   ) {
     this.#bounds = { ...ARCHIVE_BOUNDS, ...bounds };
@@ -81,7 +79,6 @@ export class SharedTree {
     const found: Entry[] = [];
     const take = (entry: Entry) => {
       const { name, kind } = entry;
-      if (!withinAll(this.limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
       else if (this.#entriesLeft === 0) {

@@ -1,8 +1,8 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import { openFiles, sizeOf } from "../../../files/files.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
-import { isHttpError } from "../../../model/http_error.ts";
-import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
+import { mediatedScope } from "../../../files/session_scope.ts";
 import type { Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 
@@ -20,12 +20,13 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
   const { store } = uploads.unfinished;
   const client = sessions.get(server);
   if (!upload.kept && client !== undefined) {
-    using session = await client.open({
+    using session = await openFiles(client, {
       user: uid,
       group: gid,
       scope: mediatedScope(parentOf(part)),
       permission: "FULL",
       rateLimit: 0,
+      limits: [],
     }, AbortSignal.timeout(MAX_WAIT_MS));
     if (await hasItsName(session, upload)) {
       await store.finish(upload, false);
@@ -65,14 +66,4 @@ export async function hasItsName(session: DaemonSession, { part, target, total }
   if (target === undefined || await sizeOf(session, part) !== undefined) return false;
   const size = await sizeOf(session, target);
   return size !== undefined && (total === undefined || size === total);
-}
-
-/** Returns the size of a path in bytes; undefined if it does not exist. */
-export async function sizeOf(session: DaemonSession, path: string): Promise<number | undefined> {
-  try {
-    return (await session.entry(path)).size;
-  } catch (error) {
-    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
-    throw error;
-  }
 }

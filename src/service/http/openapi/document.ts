@@ -1,4 +1,4 @@
-import { isHealth, type Route, type RouteService } from "../router.ts";
+import { DAV_METHODS, isHealth, type Route, type RouteService } from "../router.ts";
 import { VERSION } from "../../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
 import { ERRORS } from "../../../model/errors.ts";
@@ -6,13 +6,19 @@ import { SCHEMAS } from "./schemas.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+const OTHERS = "x-oai-additionalOperations";
+
 /** Returns the OpenAPI 3.1 description of the routes. @param base Without trailing slash. */
 export function openApiDocument(routes: readonly Route[], base: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     if (route.doc === undefined) continue;
     const path = route.path.replace(/[:*](\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, route.doc) };
+    const described = operation(route, route.doc);
+    // OpenAPI 3.1 has no place for the methods of WebDAV; 3.2 has one, and this name for it in earlier versions.
+    paths[path] = DAV_METHODS.some((each) => each === route.method)
+      ? { ...paths[path], [OTHERS]: { ...paths[path]?.[OTHERS], [route.method]: described } }
+      : { ...paths[path], [route.method.toLowerCase()]: described };
   }
   return {
     openapi: "3.1.0",

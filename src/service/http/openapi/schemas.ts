@@ -63,6 +63,7 @@ const OWN_SHARE = {
   "usedUp?": flag("Whether all its uses are over; absent: they are not"),
   "maxFiles?": integer("Maximum number of uploaded files, with access DROP"),
   "maxBytes?": integer("Maximum size of all uploads in bytes, with access DROP"),
+  "notify?": flag("Whether the owner gets mail about files that arrive; absent: none"),
   "received?": object({ files: integer("Files"), bytes: integer("Bytes") }),
   ...SHARE_TERMS,
 } satisfies Record<string, Schema>;
@@ -224,6 +225,7 @@ export const SCHEMAS = {
     "password?": text("Asked of those who use it, besides"),
     "maxFiles?": LENIENT_INTEGER,
     "maxBytes?": LENIENT_INTEGER,
+    "notify?": LENIENT_FLAG,
   }, true),
   ShareChange: object({
     "path?": TEXT,
@@ -231,6 +233,7 @@ export const SCHEMAS = {
     "sources?": { anyOf: [TEXT, listOf(TEXT)] },
     "note?": text("Empty: none from now on"),
     "password?": text("Empty: none from now on"),
+    "notify?": LENIENT_FLAG,
   }, true),
   ShareChanged: object({}, { type: "string", enum: ["OK", "Property not found!"] }),
   Listing: object({

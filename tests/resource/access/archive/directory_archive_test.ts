@@ -119,7 +119,7 @@ Deno.test("names that all become one in an archive are counted on, not each from
       }),
   };
   const found = new Set<string>();
-  for await (const { name } of new SharedTree(session, []).entries("/d/", "d")) {
+  for await (const { name } of new SharedTree(session).entries("/d/", "d")) {
     found.add(name);
     assert.ok(
       name.length <= "d/".length + 16 + "_2000".length,
@@ -150,7 +150,7 @@ Deno.test("SharedTree keeps to its bounds, and names in a last file what it leav
     let names = 0;
     let text = "";
     for await (
-      const { name, open } of new SharedTree(session, [], restrictions).entries(`${site.root}/tree/`, "tree")
+      const { name, open } of new SharedTree(session, restrictions).entries(`${site.root}/tree/`, "tree")
     ) {
       names++;
       const pieces = await Array.fromAsync(await open?.() ?? []);
@@ -241,7 +241,7 @@ Deno.test("a directory that the daemon does not list is left out of an archive, 
   const series = () => Promise.resolve({ next: () => emptyBytes(), close: () => {} });
   const names = async (path: string) => {
     const found: string[] = [];
-    for await (const { name } of new SharedTree({ list, series }, []).entries(path, "d")) found.push(name);
+    for await (const { name } of new SharedTree({ list, series }).entries(path, "d")) found.push(name);
     return found;
   };
   assert.deepEqual(await names("/d/"), ["d/", "d/closed/", "d/NOT COMPLETE.txt"]);
@@ -262,7 +262,7 @@ Deno.test("the names of an archive take so many bytes of memory and no more", as
   const series = () => Promise.resolve({ next: () => emptyBytes(), close: () => {} });
   let bytes = 0;
   let last = "";
-  for await (const { name } of new SharedTree({ list, series }, []).entries("/d/", "d")) {
+  for await (const { name } of new SharedTree({ list, series }).entries("/d/", "d")) {
     bytes += name.length;
     last = name;
   }

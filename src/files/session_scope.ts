@@ -1,7 +1,7 @@
-import type { SessionScope } from "../../daemon/session/session_client.ts";
-import { nameOf, parentOf } from "../../model/absolute_path.ts";
-import { httpError } from "../../model/http_error.ts";
-import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
+import type { SessionScope } from "../daemon/session/session_client.ts";
+import { nameOf, parentOf } from "../model/absolute_path.ts";
+import { httpError } from "../model/http_error.ts";
+import { excludePatterns, includePatterns, type PathLimits } from "./path_limits.ts";
 import {
   commonPatterns,
   coversAllBelow,
@@ -27,7 +27,7 @@ export function mediatedScope(path: string): SessionScope {
  * pattern: the daemon compares the base as a text prefix, so base `/d/` alone would admit `/d2`.
  * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
-export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {
+export function grantedScope(path: string, limits: readonly PathLimits[]): SessionScope {
   const directory = path.endsWith("/");
   const file = directory ? path : parentOf(path);
   if (hasWildcards(file)) {
@@ -48,7 +48,7 @@ export function grantedScope(path: string, limits: readonly OwnerLimits[]): Sess
   return excludes === "" ? { file, includes } : { file, includes, excludes };
 }
 
-function includesWithin(directory: string, limits: readonly OwnerLimits[]): string {
+function includesWithin(directory: string, limits: readonly PathLimits[]): string {
   const [first, ...others] = limits.map(({ includes }) => narrowing(directory, includePatterns(includes)))
     .filter((patterns) => patterns !== undefined);
   if (first === undefined) return directory.includes(":") ? "*" : `${directory}*`;
@@ -83,7 +83,7 @@ function common(these: readonly string[], those: readonly string[]): readonly st
   return [...new Set(patterns)];
 }
 
-function excludesWithin(directory: string, limits: readonly OwnerLimits[]): string {
+function excludesWithin(directory: string, limits: readonly PathLimits[]): string {
   const patterns = new Set(limits.flatMap(({ excludes }) => excludePatterns(excludes)));
   const relevant = [...patterns].filter((pattern) => mayMatchBelow(pattern, directory));
   if (!relevant.every((pattern) => staysBelow(pattern, directory))) {

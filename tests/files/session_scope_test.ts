@@ -1,7 +1,7 @@
-import type { SessionScope } from "../../../src/daemon/session/session_client.ts";
+import type { SessionScope } from "../../src/daemon/session/session_client.ts";
 import assert from "node:assert/strict";
-import type { OwnerLimits } from "../../../src/sharing/rules/owner_limits.ts";
-import { grantedScope, mediatedScope } from "../../../src/sharing/rules/session_scope.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
+import { grantedScope, mediatedScope } from "../../src/files/session_scope.ts";
 
 const MEDIATED: [string, SessionScope][] = [
   ["/data/f.txt", { file: "/data/", includes: "/data/f.txt" }],
@@ -21,7 +21,7 @@ for (const [path, expected] of MEDIATED) {
   Deno.test(`mediatedScope() of ${path}`, () => assert.deepEqual(mediatedScope(path), expected));
 }
 
-const GRANTED: [string, OwnerLimits, SessionScope][] = [
+const GRANTED: [string, PathLimits, SessionScope][] = [
   ["/data/d/", {}, { file: "/data/d/", includes: "/data/d/*" }],
   ["/data/f.txt", {}, { file: "/data/", includes: "/data/f.txt" }],
   ["/data/e", {}, { file: "/data/", includes: "/data/e" }],
@@ -45,7 +45,7 @@ for (const [path, limits, expected] of GRANTED) {
   });
 }
 
-const THEN_AND_NOW: [OwnerLimits[], Omit<SessionScope, "file">][] = [
+const THEN_AND_NOW: [PathLimits[], Omit<SessionScope, "file">][] = [
   [[{ excludes: "/d/a" }, { excludes: "/d/b/*:/d/a" }], { includes: "/d/*", excludes: "/d/a:/d/b/*" }],
   [[{}, { includes: "/d/a/*" }], { includes: "/d/a/*" }],
   [[{ includes: "/d/a/*" }, {}], { includes: "/d/a/*" }],
@@ -69,7 +69,7 @@ Deno.test("grantedScope() refuses limits that have nothing in common, or nothing
   }
 });
 
-const REFUSED: [string, OwnerLimits][] = [
+const REFUSED: [string, PathLimits][] = [
   ["/data/a[1]/", {}],
   ["/data/*/f", {}],
   ["/data/a:b", {}],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type OwnerLimits, withinLimits } from "../../../src/sharing/rules/owner_limits.ts";
+import { type PathLimits, withinLimits } from "../../src/files/path_limits.ts";
 
-const FACTS: [OwnerLimits, string, boolean][] = [
+const FACTS: [PathLimits, string, boolean][] = [
   [{}, "/any/thing", true],
   [{ includes: "" }, "/any/thing", true],
   [{ includes: "/data/*" }, "/data/x", true],

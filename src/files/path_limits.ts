@@ -1,9 +1,12 @@
-import { patternsOf } from "../../model/wildcards.ts";
-import { withoutSlash } from "../../model/absolute_path.ts";
+import { patternsOf } from "../model/wildcards.ts";
+import { withoutSlash } from "../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
-/** Path patterns of an owner's attributes `includes` and `excludes`, checked at creation and at each use (D20). */
-export interface OwnerLimits {
+/**
+ * Path patterns, separated by `:`, of what an account may reach; absent: everything. Attributes `<daemon>.<server>.includes`
+ * and `excludes`, for shares checked at creation and at each use (D20).
+ */
+export interface PathLimits {
   readonly includes?: string;
   readonly excludes?: string;
 }
@@ -12,7 +15,7 @@ export interface OwnerLimits {
  * Reports whether the owner may reach a path; a directory passes if something below may match. To share less in doubt,
  * relative excludes apply at every depth and relative includes from the root.
  */
-export function withinLimits({ includes, excludes }: OwnerLimits, path: string): boolean {
+export function withinLimits({ includes, excludes }: PathLimits, path: string): boolean {
   const directory = path.endsWith("/");
   const bare = withoutSlash(path);
   const excluded = excludePatterns(excludes).some((pattern) =>
@@ -25,7 +28,7 @@ export function withinLimits({ includes, excludes }: OwnerLimits, path: string):
 }
 
 /** Reports whether a path is within all limits. */
-export function withinAll(limits: readonly OwnerLimits[], path: string): boolean {
+export function withinAll(limits: readonly PathLimits[], path: string): boolean {
   return limits.every((each) => withinLimits(each, path));
 }
 
@@ -44,4 +47,12 @@ export function excludePatterns(text: string | undefined): readonly string[] {
 
 function split(text = ""): string[] {
   return patternsOf(text).map((pattern) => pattern.replace(/^\.\//, "")).filter((pattern) => pattern !== "");
+}
+
+/** Reports whether limits permit a directory (with its last slash) with everything that is, or will be, below it. */
+export function coversTree({ includes, excludes }: PathLimits, directory: string): boolean {
+  const included = includePatterns(includes);
+  return withinLimits({ includes, excludes }, directory) &&
+    (included.length === 0 || included.some((pattern) => coversAllBelow(pattern, directory))) &&
+    !excludePatterns(excludes).some((pattern) => mayMatchBelow(pattern, directory));
 }

@@ -1,4 +1,4 @@
-import { matchesAll, type Wildcard, wildcardOf } from "../../model/wildcards.ts";
+import { matchesAll, type Wildcard, wildcardOf } from "../model/wildcards.ts";
 
 /** Matches a whole path as the daemon does (daemon-protocol.md 4): `*` also matches `/`; `?`, `[abc]` and `[!abc]`. */
 export function matchesPattern(pattern: string, path: string): boolean {

@@ -7,8 +7,8 @@ import {
   matchesPattern,
   mayMatchBelow,
   staysBelow,
-} from "../../../src/sharing/rules/path_pattern.ts";
-import { processorTime } from "../../model/processor_time.ts";
+} from "../../src/files/path_pattern.ts";
+import { processorTime } from "../model/processor_time.ts";
 
 const MATCHES: [string, string, boolean][] = [
   ["/B/*.txt", "/B/a.txt", true],

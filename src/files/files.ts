@@ -1,0 +1,330 @@
+/**
+ * Operations on files of a daemon; nothing else opens data sessions. Shares open one session for a request by {@link
+ * openFiles}. For a signed-in person, `ownFiles()` of `resource/own_files.ts` returns {@link Files}:
+ *
+ * ```ts
+ * const files = await ownFiles(call, parts); // checks login, token, account; a server of the request
+ * using session = await files.open("/home/ann/", call.signal); // or files.home()
+ * await session.list("/home/ann/", (entry) => part.add(entry)); // only what the person may reach
+ * const entry = await find(session, "/home/ann/x"); // undefined if absent or out of reach
+ * await session.makeDirectory("/home/ann/new");
+ * await files.write("/home/ann/x", body, { ... }); // move, copy and remove alike, directories with all below
+ * ```
+ */
+import type { DaemonSession } from "../daemon/session/daemon_session.ts";
+import type { Entry } from "../daemon/session/entry.ts";
+import type { OwnSession, SessionClient } from "../daemon/session/session_client.ts";
+import { nameOf, parentOf } from "../model/absolute_path.ts";
+import { httpError, isHttpError } from "../model/http_error.ts";
+import type { Body } from "../model/http_message.ts";
+import { coversTree, type PathLimits, withinAll } from "./path_limits.ts";
+import { mediatedScope } from "./session_scope.ts";
+
+/** Session request of this service, which checks every path before the daemon gets it. */
+export interface FilesSession extends Omit<OwnSession, "reaches"> {
+  readonly within?: string; // what paths begin with; default: everything
+  readonly limits: readonly PathLimits[]; // all apply
+}
+
+/** Opens a session that reaches what is within a directory and all limits. @param signal Ends the session. */
+export function openFiles(
+  sessions: Pick<SessionClient, "open">,
+  { within = "/", limits, ...wanted }: FilesSession,
+  signal: AbortSignal,
+): Promise<DaemonSession> {
+  const reaches = (path: string) => path.startsWith(within) && withinAll(limits, path);
+  return sessions.open({ ...wanted, reaches }, signal);
+}
+
+/** Entry with its modification time in milliseconds since the epoch, if the daemon tells it. */
+export type DatedEntry = Entry & { readonly modifiedAt?: number };
+
+/** Returns the entry at a path; undefined if it does not exist or is out of reach. */
+export function find(session: DaemonSession, path: string): Promise<DatedEntry | undefined> {
+  return unlessMissing(session.datedEntry(path));
+}
+
+/** Returns the size of a path in bytes; undefined if it does not exist. */
+export async function sizeOf(session: DaemonSession, path: string): Promise<number | undefined> {
+  return (await unlessMissing(session.entry(path)))?.size;
+}
+
+/** Returns the file to be replaced, if it exists. @throws {ERR_NOT_A_FILE} A pipe or device could block the daemon for ever. */
+export async function existingFile(session: DaemonSession, path: string): Promise<DatedEntry | undefined> {
+  const entry = await find(session, path);
+  if (entry !== undefined && entry.kind !== "file") throw httpError("ERR_NOT_A_FILE");
+  return entry;
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
+    throw error;
+  }
+}
+
+/** Bounds of work on a tree: a link to its own parent makes a directory endless. */
+const MOST_ENTRIES = 100_000;
+const MOST_DEPTH = 64;
+
+/** Time to undo what a request left. */
+const CLEANING_MS = 30_000;
+
+/** Bytes of a name. */
+const LONGEST_NAME = 255;
+
+/** How a file is written. */
+interface Writing {
+  readonly length?: number; // announced bytes
+  readonly signal: AbortSignal;
+  /** Called with the existing file before anything is written, and again before it is replaced. @throws To stop. */
+  readonly check?: (existing: DatedEntry | undefined) => Promise<void> | void;
+  /** Called with the whole file under its temporary name. @throws To stop. */
+  readonly verify?: (session: DaemonSession, path: string, size: number) => Promise<void>;
+  /** Takes the path for the second check and the replacement. Returns its release. Absent: no second check. */
+  readonly lock?: (signal: AbortSignal) => Promise<() => void>;
+  readonly progress?: (bytes: number) => void;
+}
+
+/** Files of one server as one person reaches them. */
+export class Files {
+  /** @param confine Returns the session that reaches a path. @throws A refusal. */
+  constructor(
+    readonly sessions: Pick<SessionClient, "open">,
+    readonly confine: (path: string) => FilesSession,
+    readonly home: () => Promise<string>, // with its last slash
+  ) {}
+
+  /** Opens a session that reaches a path, and all else within the person's limits or the token's directory around it. */
+  async open(path: string, signal: AbortSignal): Promise<DaemonSession> {
+    return await openFiles(this.sessions, this.confine(path), signal);
+  }
+
+  /**
+   * Writes a file under a temporary name beside it and renames it, so that readers see the old content or the new. A
+   * replaced file keeps its mode; where the daemon cannot set it, the file is written in place.
+   * @returns Whether a file was replaced.
+   * @throws {ERR_NOT_A_FILE | ERR_NO_DIRECTORY} And as sessions.
+   */
+  async write(path: string, body: Body, writing: Writing): Promise<boolean> {
+    const { length, signal, check, verify, lock, progress = () => {} } = writing;
+    const part = temporary(path);
+    let left = false; // whether the temporary file may be there
+    try {
+      using session = await this.open(path, signal);
+      const existing = await existingFile(session, path);
+      await check?.(existing);
+      let to = this.#reaches(part) ? part : path;
+      left = to === part;
+      if (left && existing !== undefined && !await takesMode(session, part, existing)) to = path;
+      let size = 0;
+      const counted = (bytes: number) => {
+        size = bytes;
+        progress(bytes);
+      };
+      await withParent(session, path, () => session.upload(to, body, { length, progress: counted }));
+      await verify?.(session, to, size);
+      if (to === path) return existing !== undefined;
+      const release = await lock?.(signal);
+      try {
+        const now = release === undefined ? existing : await existingFile(session, path);
+        if (release !== undefined) await check?.(now);
+        await session.rename(part, path);
+        left = false;
+        return now !== undefined;
+      } finally {
+        release?.();
+      }
+    } finally {
+      if (left) await this.#discard(part);
+    }
+  }
+
+  #reaches(path: string): boolean {
+    const { within = "/", limits } = this.confine(path);
+    return path.startsWith(within) && withinAll(limits, path);
+  }
+
+  /** Deletes a temporary file, as far as possible, even if the person may not delete files. */
+  async #discard(part: string): Promise<void> {
+    const wanted = {
+      ...this.confine(part),
+      scope: mediatedScope(part),
+      permission: "FULL",
+      keep: false,
+    } as const;
+    try {
+      using session = await openFiles(this.sessions, wanted, AbortSignal.timeout(CLEANING_MS));
+      await session.remove(part);
+    } catch {
+      // It may not exist; else its name says what it is.
+    }
+  }
+
+  /** Makes a directory. @throws {ERR_EXISTS | ERR_NO_DIRECTORY} */
+  async makeDirectory(path: string, signal: AbortSignal): Promise<void> {
+    using session = await this.open(`${path}/`, signal);
+    if (await find(session, path) !== undefined) throw httpError("ERR_EXISTS");
+    await withParent(session, path, () => session.makeDirectory(path));
+  }
+
+  /**
+   * Deletes a file, or a directory with everything below. Links are deleted, not followed.
+   * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_TREE_TOO_LARGE} The deletion may be incomplete.
+   */
+  async remove(path: string, signal: AbortSignal): Promise<void> {
+    using session = await this.open(path, signal);
+    const { kind } = await session.entry(path);
+    if (kind === "directory") this.#requireTree(path);
+    await removeTree(session, path, kind, { left: MOST_ENTRIES }, MOST_DEPTH);
+  }
+
+  /**
+   * Renames a file or directory; what was at the target is replaced with everything below.
+   * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY}
+   */
+  async move(from: string, to: string, signal: AbortSignal): Promise<void> {
+    using session = await this.open(from, signal);
+    const { kind } = await session.entry(from);
+    this.#requireBoth(from, to, kind);
+    const rename = () => withParent(session, to, () => session.rename(from, to));
+    await this.#replacing(session, { from, to, kind }, rename);
+  }
+
+  /**
+   * Copies a file, or a directory with everything below, through this service; what was at the target is replaced.
+   * @param options.shallow Copies a directory without its entries.
+   * @throws {ERR_NOT_FOUND | ERR_OUTSIDE_LIMITS | ERR_OVERLAP | ERR_NO_DIRECTORY | ERR_TREE_TOO_LARGE}
+   */
+  async copy(from: string, to: string, { shallow, ...writing }: Copying): Promise<void> {
+    using session = await this.open(from, writing.signal);
+    const { kind, size } = await session.entry(from);
+    this.#requireBoth(from, to, kind);
+    const source = { from, to, kind, size, depth: 0 };
+    await this.#replacing(session, source, () => this.#copyTree(session, source, { shallow, ...writing }));
+  }
+
+  async #copyTree(session: DaemonSession, source: Copied, { shallow, ...writing }: Copying): Promise<void> {
+    const waiting = [source];
+    let left = MOST_ENTRIES;
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { from, to, kind, size, depth } = next;
+      if (left-- <= 0 || depth > MOST_DEPTH) throw httpError("ERR_TREE_TOO_LARGE");
+      if (kind === "special") continue;
+      if (kind === "file") {
+        const body = size === 0
+          ? null
+          : await session.download(from, { first: 0, length: size, stays: true, done: () => {} });
+        await this.write(to, body, { ...writing, length: size });
+        continue;
+      }
+      await this.makeDirectory(to, writing.signal);
+      if (shallow) continue;
+      const { complete } = await session.list(from, ({ name, kind, size }) => {
+        if (waiting.length > left) return;
+        waiting.push({ from: `${from}/${name}`, to: `${to}/${name}`, kind, size, depth: depth + 1 });
+      });
+      if (!complete) throw httpError("ERR_TREE_TOO_LARGE");
+    }
+  }
+
+  /** Sets aside what is at the target while `work` puts something else there, and puts it back if that fails. */
+  async #replacing(
+    session: DaemonSession,
+    { from, to, kind }: Pick<Copied, "from" | "to" | "kind">,
+    work: () => Promise<void>,
+  ): Promise<void> {
+    const old = await find(session, to);
+    if (old === undefined || (old.kind !== "directory" && kind !== "directory")) return await work();
+    if (old.kind === "directory") this.#requireTree(to);
+    const aside = temporary(to);
+    await session.rename(to, aside);
+    try {
+      await session.entry(from); // it is gone if a link led to it through the target
+      await work();
+    } catch (error) {
+      const signal = AbortSignal.timeout(CLEANING_MS); // the request may be over
+      await this.remove(to, signal).catch(() => {});
+      using again = await this.open(to, signal);
+      await again.rename(aside, to);
+      throw error;
+    }
+    await removeTree(session, aside, old.kind, { left: MOST_ENTRIES }, MOST_DEPTH);
+  }
+
+  /** A directory takes with it what limits hide: moved, it would be outside of them. @throws {ERR_OUTSIDE_LIMITS} */
+  #requireTree(directory: string): void {
+    if (!this.confine(directory).limits.every((limits) => coversTree(limits, `${directory}/`))) {
+      throw httpError("ERR_OUTSIDE_LIMITS", "the limits cut across the directory");
+    }
+  }
+
+  #requireBoth(from: string, to: string, kind: Entry["kind"]): void {
+    if (`${to}/`.startsWith(`${from}/`) || `${from}/`.startsWith(`${to}/`)) throw httpError("ERR_OVERLAP");
+    if (this.confine(from).scope.file !== this.confine(to).scope.file) {
+      throw httpError("ERR_OUTSIDE_LIMITS", "source and target are in different directories of a token");
+    }
+    if (kind !== "directory") return;
+    this.#requireTree(from);
+    this.#requireTree(to);
+  }
+}
+
+type Copying = Pick<Writing, "signal"> & { readonly shallow: boolean };
+
+interface Copied extends Pick<Entry, "kind" | "size"> {
+  readonly from: string;
+  readonly to: string;
+  readonly depth: number;
+}
+
+/** Makes an empty file with the mode of one that it will replace. @returns False if the daemon cannot set it. */
+async function takesMode(session: DaemonSession, part: string, { mode }: DatedEntry): Promise<boolean> {
+  if (mode === undefined) return false;
+  await session.upload(part, null, { length: 0, progress: () => {} });
+  return await session.setMode(part, mode);
+}
+
+/** Tells a missing directory from other failures of what makes something in it. @throws {ERR_NO_DIRECTORY} */
+async function withParent(session: DaemonSession, path: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const parent = isHttpError(error, "ERR_DAEMON_SESSION")
+      ? await find(session, parentOf(path)).catch(() => "unknown" as const)
+      : "unknown";
+    if (parent === "unknown" || parent?.kind === "directory") throw error;
+    throw httpError("ERR_NO_DIRECTORY", "of a new entry", error);
+  }
+}
+
+async function removeTree(
+  session: DaemonSession,
+  path: string,
+  kind: Entry["kind"],
+  bound: { left: number },
+  depth: number,
+): Promise<void> {
+  if (bound.left-- === 0 || depth === 0) throw httpError("ERR_TREE_TOO_LARGE");
+  // Of a directory only this tells whether it is a link, whose target must stay.
+  if (await session.remove(path) || kind !== "directory") return;
+  const found: Pick<Entry, "name" | "kind">[] = [];
+  const { complete } = await session.list(path, ({ name, kind }) => {
+    if (found.length <= bound.left) found.push({ name, kind });
+  });
+  if (!complete) throw httpError("ERR_TREE_TOO_LARGE");
+  for (const { name, kind } of found) await removeTree(session, `${path}/${name}`, kind, bound, depth - 1);
+  await session.removeDirectory(path);
+}
+
+/** Returns a name beside a path that matches the patterns of most limits on it. */
+function temporary(path: string): string {
+  const random = crypto.randomUUID().replaceAll("-", "");
+  let name = `.part-${random}-${nameOf(path)}`;
+  while (new TextEncoder().encode(name).length > LONGEST_NAME) {
+    name = `.part-${random}-${[...name].slice(39 + 8).join("")}`;
+  }
+  return `${parentOf(path)}${name}`;
+}

@@ -1,0 +1,32 @@
+import type { Table } from "../config/key.ts";
+import type { KindConfig } from "../config/service_config.ts";
+import type { ProbedKind, ProbeParts } from "../outgoing/probed_kind.ts";
+import type { Notification, NotifiedEvent } from "./event.ts";
+
+/** Receiver of notifications. */
+export interface Destination {
+  readonly name: "webhook" | "mail";
+  readonly host: string; // for messages; an address may hold a secret
+  /** Notifications of a stream that go together, once nothing came for a while; absent: each by itself. */
+  readonly gathers?: { readonly quietMs: number; readonly longestMs: number; readonly most: number };
+  /** @throws {Undeliverable | RemoteUnavailable} Any other error also leads to another attempt. */
+  deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void>;
+}
+
+/** Error for a notification that the receiver refuses for good. */
+export class Undeliverable extends Error {}
+
+/** Kind of destination; configured at most once. */
+export interface DestinationKind<T extends Table = Table, S extends object = object>
+  extends ProbedKind<T, S> {
+  readonly name: Destination["name"];
+  wants(config: S & KindConfig, event: NotifiedEvent): boolean;
+  create(config: S & KindConfig, parts: ProbeParts): Promise<Destination>;
+}
+
+/** Declares a kind, with types derived from its keys. */
+export function destinationKind<const T extends Table, S extends object>(
+  kind: DestinationKind<T, S>,
+): DestinationKind<T, S> {
+  return kind;
+}

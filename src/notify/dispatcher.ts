@@ -1,0 +1,103 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Sinks } from "../logging/sink.ts";
+import type { Schedule } from "../model/clock.ts";
+import { RemoteUnavailable } from "../outgoing/remote_unavailable.ts";
+import { Following } from "../store/following.ts";
+import { type Destination, Undeliverable } from "./destination.ts";
+import type { Notification } from "./event.ts";
+import type { Outbox } from "./outbox.ts";
+
+const LOOK_MS = 1000;
+const LOOKS_PER_EXPIRY = 60;
+const ATTEMPT_MS = 15_000; // less than the lease
+
+/** Streams to one destination at a time. */
+const AT_ONCE = 4;
+
+/** Pauses before further attempts, in milliseconds; each doubles the one before. */
+const FIRST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 3_600_000;
+
+interface DispatcherParts {
+  readonly outbox: Outbox;
+  readonly sinks: Pick<Sinks, "of">;
+  readonly log: Logger;
+  readonly schedule?: Schedule;
+  readonly attemptMs?: number;
+}
+
+/** Delivers the notifications for one destination; other instances take what this one does not hold. */
+export class Dispatcher {
+  readonly #parts: DispatcherParts;
+  readonly #following: Following;
+  readonly #closing = new AbortController();
+  #looks = 0;
+
+  constructor(readonly destination: Destination, parts: DispatcherParts) {
+    this.#parts = parts;
+    const { schedule, log } = parts;
+    this.#following = new Following({
+      look: () => this.look(),
+      everyMs: LOOK_MS,
+      trouble: "notifications are not delivered",
+      log,
+      schedule,
+    });
+  }
+
+  /** Starts to deliver. */
+  begin(): void {
+    void this.#following.begin();
+  }
+
+  /** Delivers what is due. @throws {DatabaseFailure} */
+  async look(): Promise<void> {
+    const { outbox, sinks } = this.#parts;
+    const expired = this.#looks++ % LOOKS_PER_EXPIRY === 0 ? await outbox.expire() : [];
+    for (const name of expired) {
+      sinks.of(name).failed(new Error("not delivered within three days"), undefined, 1);
+    }
+    const heads = await outbox.take(this.destination, AT_ONCE);
+    await Promise.all(heads.map((head) => this.#deliverFrom(head)));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#following.end();
+  }
+
+  /** Delivers the notifications of a stream in order, until one fails. */
+  async #deliverFrom(head: Notification): Promise<void> {
+    const { outbox } = this.#parts;
+    for (let next: Notification | undefined = head; next !== undefined;) {
+      const together = await outbox.together(next, this.destination);
+      const waitMs = await this.#attempt(next, together);
+      if (waitMs !== undefined) return await outbox.postpone(next, waitMs);
+      next = await outbox.done(together, this.destination);
+    }
+  }
+
+  /** @returns Milliseconds until the next attempt; undefined if there is none. */
+  async #attempt(first: Notification, together: readonly Notification[]): Promise<number | undefined> {
+    const { sinks, log, attemptMs = ATTEMPT_MS } = this.#parts;
+    const { name, host } = this.destination;
+    const closing = this.#closing.signal;
+    if (closing.aborted) return 0;
+    try {
+      await this.destination.deliver(together, AbortSignal.any([closing, AbortSignal.timeout(attemptMs)]));
+    } catch (error) {
+      if (closing.aborted) return 0;
+      if (error instanceof Undeliverable) {
+        log.warn("notification refused for good", { to: host, type: first.type, error });
+        sinks.of(name).lose(together.length);
+        return undefined;
+      }
+      const asked = error instanceof RemoteUnavailable ? error.retryAfterSeconds ?? 0 : 0;
+      sinks.of(name).failed(error, host);
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (first.attempts - 1), LONGEST_PAUSE_MS);
+      return Math.max(pauseMs, asked * 1000);
+    }
+    sinks.of(name).written();
+    return undefined;
+  }
+}

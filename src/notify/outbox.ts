@@ -1,0 +1,107 @@
+import { wholeMs } from "../model/clock.ts";
+import { type Database, type Row, row, rows } from "../store/database.ts";
+import type { Destination } from "./destination.ts";
+import type { Notification } from "./event.ts";
+
+/** Lease of a delivery, longer than an attempt, in milliseconds. */
+const LEASE_MS = 30_000;
+
+/** Milliseconds after which a notification is dropped: three days. */
+const MOST_AGE_MS = wholeMs(3 * 86_400_000);
+
+const SAME_STREAM = (other: string) =>
+  `FROM notification AS ${other} WHERE ${other}.destination = head.destination AND ${other}.stream = head.stream`;
+
+const HELD = `holder = :holder, held_until = :clock + ${LEASE_MS}, attempts = attempts + 1`;
+
+const SQL = {
+  // The first of each stream, once nothing came to the stream for a while.
+  heads: `SELECT number FROM notification AS head
+    WHERE destination = :destination AND due <= :clock AND held_until <= :clock
+      AND NOT EXISTS (SELECT 1 ${SAME_STREAM("earlier")} AND earlier.number < head.number)
+      AND (made <= :clock - :lasts OR NOT EXISTS (SELECT 1 ${
+    SAME_STREAM("later")
+  } AND later.made > :clock - :window))
+    ORDER BY due, number LIMIT :most`,
+  take: `UPDATE notification SET ${HELD} WHERE number = :number AND held_until <= :clock RETURNING *`,
+  next: `UPDATE notification SET ${HELD} WHERE held_until <= :clock AND number = (
+      SELECT min(number) FROM notification WHERE destination = :destination AND stream = :stream) RETURNING *`,
+  following:
+    `SELECT * FROM notification WHERE destination = :destination AND stream = :stream AND number >= :number
+    ORDER BY number LIMIT :most`,
+  held: `SELECT number FROM notification WHERE number = :number AND holder = :holder`,
+  remove:
+    `DELETE FROM notification WHERE destination = :destination AND stream = :stream AND number <= :last`,
+  postpone:
+    `UPDATE notification SET due = :clock + :wait, held_until = 0 WHERE number = :number AND holder = :holder`,
+  expire: `DELETE FROM notification WHERE made <= :clock - :lasts RETURNING destination`,
+} as const;
+
+/**
+ * Notifications in the database of the service, or of all instances. One instance at a time holds the first of a stream by
+ * a lease: it records the attempt, delivers, and removes it. Methods throw {@link DatabaseFailure}.
+ */
+export class Outbox {
+  readonly #holder = crypto.randomUUID();
+
+  constructor(readonly database: Database) {}
+
+  /** Takes the first notification of up to `most` streams. Writes only if there are some. */
+  async take({ name: destination, gathers }: Destination, most: number): Promise<readonly Notification[]> {
+    const [window, lasts] = [wholeMs(gathers?.quietMs ?? 0), wholeMs(gathers?.longestMs ?? 0)];
+    const heads = await this.database.read(() => rows(SQL.heads, { destination, most, window, lasts }));
+    const holder = this.#holder;
+    const taken = heads.map((head) =>
+      this.database.change(() => row(SQL.take, { number: Number(head["number"]), holder }))
+    );
+    return (await Promise.all(taken)).flatMap((found) => found === undefined ? [] : toNotification(found));
+  }
+
+  /** Returns a notification with those that go along. */
+  async together(first: Notification, { name, gathers }: Destination): Promise<readonly Notification[]> {
+    if (gathers === undefined) return [first];
+    const { stream, number } = first;
+    const values = { destination: name, stream, number, most: gathers.most };
+    return (await this.database.read(() => rows(SQL.following, values))).map(toNotification);
+  }
+
+  /** Removes what was delivered, and takes the next of the stream, unless others are to gather first. */
+  done(
+    delivered: readonly Notification[],
+    { name: destination, gathers }: Destination,
+  ): Promise<Notification | undefined> {
+    const [first, last] = [delivered[0], delivered.at(-1)];
+    if (first === undefined || last === undefined) return Promise.resolve(undefined);
+    const { stream, number } = first;
+    const holder = this.#holder;
+    return this.database.change(function* () {
+      if ((yield* row(SQL.held, { number, holder })) === undefined) return undefined;
+      yield* rows(SQL.remove, { destination, stream, last: last.number });
+      const next = gathers === undefined ? yield* row(SQL.next, { destination, stream, holder }) : undefined;
+      return next && toNotification(next);
+    });
+  }
+
+  /** Plans another attempt. */
+  async postpone({ number }: Notification, waitMs: number): Promise<void> {
+    const values = { number, holder: this.#holder, wait: wholeMs(waitMs) };
+    await this.database.change(() => rows(SQL.postpone, values));
+  }
+
+  /** Drops what is too old. @returns The destinations, one for each notification. */
+  async expire(): Promise<readonly Destination["name"][]> {
+    const dropped = await this.database.change(() => rows(SQL.expire, { lasts: MOST_AGE_MS }));
+    return dropped.map(({ destination }) => destination === "mail" ? "mail" : "webhook");
+  }
+}
+
+function toNotification(found: Row): Notification {
+  return {
+    ...JSON.parse(String(found["content"])),
+    number: Number(found["number"]),
+    message: String(found["message"]),
+    stream: String(found["stream"]),
+    made: Number(found["made"]),
+    attempts: Number(found["attempts"]),
+  };
+}

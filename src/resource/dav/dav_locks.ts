@@ -1,0 +1,155 @@
+import type { Clock } from "../../model/clock.ts";
+import { httpError } from "../../model/http_error.ts";
+import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
+import { escaped } from "./dav_xml.ts";
+
+/** Write lock (RFC 4918, 6). Locks of directories bind their account only, so that nobody locks out all others. */
+export interface DavLock {
+  readonly token: string;
+  readonly owner: string; // canonical DN of who made it
+  readonly server: string;
+  readonly uid: string;
+  readonly path: string; // absolute, without trailing slash
+  readonly directory: boolean;
+  readonly deep: boolean; // whether it covers what is below
+  readonly shared: boolean;
+  readonly note: string; // about the owner, as the client wrote it
+  readonly ends: number; // seconds since the epoch
+}
+
+/** Who asks about locks. */
+export interface LockUser {
+  readonly owner: string; // canonical DN
+  readonly server: string;
+  readonly uid: string;
+}
+
+const KIND = "dav-lock";
+
+/** Per user. */
+const MOST_LOCKS = 200;
+
+const LONGEST_SECONDS = 3600;
+const USUAL_SECONDS = 600;
+
+/** Scheme of lock tokens (RFC 4918, 6.5). */
+const SCHEME = "opaquelocktoken:";
+
+/** Locks in the record store, which all instances share. */
+export class DavLocks {
+  #known: { readonly version: number; readonly locks: Promise<readonly DavLock[]> } | undefined;
+
+  constructor(readonly records: () => RecordStore, readonly clock: Clock) {}
+
+  /** Returns the locks that bind a user at a path: on it, on directories above, and with `below` on what is below. */
+  async at({ server, uid }: LockUser, path: string, { below = false } = {}): Promise<readonly DavLock[]> {
+    const now = this.#now();
+    return (await this.#all()).filter((lock) =>
+      lock.ends > now && lock.server === server && (!lock.directory || lock.uid === uid) &&
+      (lock.path === path || (lock.deep && isBelow(path, lock.path)) || (below && isBelow(lock.path, path)))
+    );
+  }
+
+  /**
+   * Makes a lock. The caller serialises requests. @throws {ERR_LOCKED | ERR_TOO_MANY_LOCKS}
+   */
+  async make(
+    user: LockUser,
+    wanted: Pick<DavLock, "path" | "directory" | "deep" | "shared" | "note">,
+    timeout: string | null,
+  ): Promise<DavLock> {
+    const others = await this.at(user, wanted.path, { below: wanted.deep });
+    if (others.some(({ shared }) => !shared || !wanted.shared)) throw httpError("ERR_LOCKED");
+    const own = (await this.#all()).filter(({ owner }) => owner === user.owner);
+    if (own.length >= MOST_LOCKS) throw httpError("ERR_TOO_MANY_LOCKS", { most: MOST_LOCKS });
+    const lock = { ...user, ...wanted, token: `${SCHEME}${crypto.randomUUID()}`, ends: this.#end(timeout) };
+    await this.#put(lock);
+    return lock;
+  }
+
+  /** Extends a lock. */
+  async refresh(lock: DavLock, timeout: string | null): Promise<DavLock> {
+    const extended = { ...lock, ends: this.#end(timeout) };
+    await this.#put(extended);
+    return extended;
+  }
+
+  async remove({ token }: DavLock): Promise<void> {
+    await this.records().remove(KIND, token);
+    this.#known = undefined;
+  }
+
+  /** Removes the locks on a path that is gone, and on what was below. */
+  async forget(user: LockUser, path: string): Promise<void> {
+    for (const lock of await this.at(user, path, { below: true })) {
+      if (lock.path === path || isBelow(lock.path, path)) await this.remove(lock);
+    }
+  }
+
+  async #put({ token, owner, ends, ...content }: DavLock): Promise<void> {
+    const record = { key: token, owner, made: this.#now(), ends, content };
+    await this.records().put(KIND, record, MOST_LOCKS);
+    this.#known = undefined;
+  }
+
+  /** Reads the locks only after a change. */
+  #all(): Promise<readonly DavLock[]> {
+    const records = this.records();
+    const version = records.version();
+    if (this.#known?.version !== version) {
+      this.#known = { version, locks: records.list(KIND).then((found) => found.flatMap(lockOf)) };
+      this.#known.locks.catch(() => this.#known = undefined);
+    }
+    return this.#known.locks;
+  }
+
+  #end(timeout: string | null): number {
+    const seconds = /^\s*infinite\b/i.test(timeout ?? "")
+      ? LONGEST_SECONDS
+      : Number(/^\s*second-(\d{1,10})\b/i.exec(timeout ?? "")?.[1] ?? USUAL_SECONDS);
+    return this.#now() + Math.min(Math.max(seconds, 1), LONGEST_SECONDS);
+  }
+
+  #now(): number {
+    return Math.floor(this.clock() / 1000);
+  }
+}
+
+/** Reports whether a path is below a directory. */
+export function isBelow(path: string, directory: string): boolean {
+  return path !== directory && path.startsWith(directory === "/" ? "/" : `${directory}/`);
+}
+
+function lockOf({ key: token, owner, ends, content }: KeptRecord): DavLock[] {
+  const member = (name: string) =>
+    typeof content === "object" && content !== null ? Reflect.get(content, name) : undefined;
+  const texts = ["server", "uid", "path", "note"].map(member);
+  const [server, uid, path, note] = texts;
+  if ([server, uid, path, note].some((text) => typeof text !== "string")) return [];
+  const is = (name: string) => member(name) === true;
+  return [{
+    token,
+    owner,
+    ends,
+    server: String(server),
+    uid: String(uid),
+    path: String(path),
+    note: String(note),
+    directory: is("directory"),
+    deep: is("deep"),
+    shared: is("shared"),
+  }];
+}
+
+/** Lock with the percent-encoded address of what it locks. */
+export type ShownLock = DavLock & { readonly root: string };
+
+/** Returns an `activelock` element. */
+export function lockXml({ token, deep, shared, note, ends, root }: ShownLock, now: number): string {
+  return `<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:${
+    shared ? "shared" : "exclusive"
+  }/></D:lockscope><D:depth>${deep ? "infinity" : "0"}</D:depth><D:owner>${escaped(note)}</D:owner>` +
+    `<D:timeout>Second-${Math.max(0, ends - Math.floor(now / 1000))}</D:timeout><D:locktoken><D:href>${
+      escaped(token)
+    }</D:href></D:locktoken><D:lockroot><D:href>${escaped(root)}</D:href></D:lockroot></D:activelock>`;
+}

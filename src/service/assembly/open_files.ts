@@ -1,0 +1,115 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import { accountsOf } from "../../attributes/server_attributes.ts";
+import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
+import type { Clock } from "../../model/clock.ts";
+import { Secret } from "../../model/secret.ts";
+import { type LoginThrottle, throttleLogin } from "../../throttling/login_throttle.ts";
+import type { DavParts } from "../../resource/dav/dav.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import type { OpenSharing } from "../../resource/share/open_sharing.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import type { Database } from "../../store/database.ts";
+import type { RecordStore } from "../../store/record_store.ts";
+import type { SharedMarks } from "../../store/shared_marks.ts";
+import type { Recorder } from "../../notify/recorder.ts";
+import type { RequestObserver } from "../request_observer.ts";
+import type { Opening } from "./service_options.ts";
+
+interface FilesParts {
+  readonly database: Database | undefined;
+  readonly cluster: { readonly marks: SharedMarks } | undefined;
+  readonly sharedClock: Clock;
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly attributes: AttributeSource;
+  readonly accountStatus: AskAccountStatus;
+  readonly throttle: LoginThrottle;
+  readonly chain: AuthenticationChain;
+  readonly anyRecords: () => RecordStore;
+  readonly observer: RequestObserver;
+  readonly notifications: { readonly recorder: Recorder } | undefined;
+}
+
+type Common = Pick<SharingParts, "servers" | "sessions" | "watch" | "transferred" | "clock">;
+
+/** Opens what needs data sessions: data sharing, and the users' own files. */
+export async function openFiles(
+  opening: Opening,
+  parts: FilesParts,
+): Promise<{ readonly sharing: OpenSharing | undefined; readonly files: DavParts | undefined }> {
+  const { servers, throttle, observer, sharedClock: clock } = parts;
+  const common: Common = {
+    servers,
+    sessions: await openSessions(opening, servers),
+    watch: ({ caller, clientAddress, user }, end) =>
+      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+    transferred: (direction, bytes) => observer.transferred(direction, bytes),
+    clock,
+  };
+  const sharing = await openDataSharing(opening, common, parts);
+  return {
+    sharing,
+    files: opening.config.features.files ? await openOwnFiles(common, parts, sharing) : undefined,
+  };
+}
+
+/** Returns clients for data sessions: on all servers with the users' files, else on those with sharing. */
+async function openSessions(
+  { config: { features, sharing: { servers: shared, clientAddresses } }, keep }: Opening,
+  servers: ReadonlyMap<string, ServerFacts>,
+): Promise<SharingParts["sessions"]> {
+  const used = [...servers.values()].filter(({ name }) => features.files || shared.includes(name));
+  if (used.length === 0) return new Map();
+  const { SessionClient } = await import("../../daemon/session/session_client.ts");
+  return new Map(
+    used.map(({ name, daemons }) => [name, keep(new SessionClient(daemons, { clientAddresses }))]),
+  );
+}
+
+/** Opens data sharing if some server has it; creates a missing database. */
+async function openDataSharing(
+  { config: { sharing, features }, sinks, log, keep }: Opening,
+  common: Common,
+  { attributes, throttle, database, cluster, accountStatus, chain, notifications }: FilesParts,
+): Promise<OpenSharing | undefined> {
+  const { servers, directory, allowWriteAccess, maxLifetimeSeconds, maxPerUser } = sharing;
+  const place = database ?? directory;
+  if (servers.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
+  // Imported on use, as everything that only shares need.
+  const { openSharing } = await import("../../resource/share/open_sharing.ts");
+  return keep(openSharing({
+    ...common,
+    place,
+    marks: cluster?.marks,
+    recorder: notifications?.recorder,
+    allowWriteAccess,
+    maxLifetimeSeconds,
+    maxPerUser,
+    attributes,
+    accountStatus,
+    guess: ({ link, clientAddress, signal }, look) => {
+      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
+      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
+    },
+    unauthenticated: (reason) => unauthenticated(chain, reason),
+    sinks,
+    log,
+  }));
+}
+
+/** @param sharing Has the locks of paths, if there are shares. */
+async function openOwnFiles(
+  common: Common,
+  { cluster, anyRecords, sharedClock }: FilesParts,
+  sharing: OpenSharing | undefined,
+): Promise<DavParts> {
+  const { DavLocks } = await import("../../resource/dav/dav_locks.ts");
+  const { PathLocks } = await import("../../resource/share/path_locks.ts");
+  const { UnreadAnswers } = await import("../../resource/long_text.ts");
+  return {
+    ...common,
+    locks: new DavLocks(anyRecords, sharedClock),
+    paths: sharing?.uploads.locks ?? new PathLocks(cluster?.marks),
+    unread: sharing?.unread ?? new UnreadAnswers(),
+  };
+}

@@ -1,0 +1,44 @@
+import { createHash } from "node:crypto";
+import type { NotifiedEvent } from "../../notify/event.ts";
+import type { Share, UseStart } from "../share.ts";
+
+/** Returns an event of a share. Its id is the secret of a link: receivers get a digest. */
+function shareEvent(
+  type: NotifiedEvent["type"],
+  { server, id, owner, uid, target, path, access }: Share,
+  more: NotifiedEvent["data"],
+): NotifiedEvent {
+  const share = createHash("sha256").update(`${server}/${id}`).digest("hex").slice(0, 32);
+  return {
+    type,
+    stream: `share ${share}`,
+    data: { share, server, owner, account: uid, target, path, access, ...more },
+  };
+}
+
+/** Event of a new or renewed share. */
+export function shareCreated(share: Share, renewed: boolean): NotifiedEvent {
+  const expires = share.expires === 0 ? undefined : new Date(share.expires * 1000).toISOString();
+  return shareEvent("share.created", share, { renewed, expires, usesLeft: share.usesLeft });
+}
+
+/** Event of the beginning of a download or session. */
+export function shareUsed(share: Share, { who, address, kind, path }: UseStart): NotifiedEvent {
+  return shareEvent("share.used", share, { by: who, client: address, via: kind, file: path });
+}
+
+/** Event of a share that can no longer be used. */
+export function shareEnded(share: Share, reason: "expired" | "removed" | "used up"): NotifiedEvent {
+  return shareEvent("share.ended", share, { reason });
+}
+
+/** Event of a share without further uses. */
+export function usedUp(share: Share): readonly NotifiedEvent[] {
+  return share.usesLeft === 0 ? [shareEnded(share, "used up")] : [];
+}
+
+/** Event of a file that was uploaded. @param file Absolute path. */
+export function fileArrived(share: Share, file: string, bytes: number): NotifiedEvent {
+  const name = file.startsWith(share.path) && file !== share.path ? file.slice(share.path.length) : file;
+  return { ...shareEvent("files.arrived", share, { name, bytes }), mailTo: share.mail };
+}

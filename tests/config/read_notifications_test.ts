@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
+
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+const STORE = "persistence.directory=data\n";
+const WEBHOOK = `notify.webhook.url=https://receiver.example.org/hook\nnotify.webhook.secret=${SECRET}\n`;
+const MAIL = "share.mail.relay=smtp://mail.example.org\nshare.mail.from=uftp@example.org\n";
+
+Deno.test("notifications are read with their defaults, and are absent without keys", async () => {
+  assert.deepEqual((await loadText(MINIMAL)).config?.notifications, []);
+  const { config, errors } = await loadText(`${MINIMAL}${STORE}${WEBHOOK}${MAIL}`);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(JSON.parse(JSON.stringify(config?.notifications)), [
+    { kind: "webhook", name: "webhook", address: "https://receiver.example.org/hook", secret: SECRET },
+    {
+      kind: "mail",
+      name: "mail",
+      relay: "smtp://mail.example.org",
+      startTls: true,
+      from: "uftp@example.org",
+    },
+  ]);
+});
+
+const WRONG: readonly (readonly [what: string, lines: string, expected: string])[] = [
+  ["no place to wait", WEBHOOK, "notify.webhook.url: expected persistence.directory too"],
+  ["a webhook without a secret", `${STORE}notify.webhook.url=https://x/\n`, "notify.webhook.secret: missing"],
+  [
+    "a malformed secret",
+    `${STORE}${WEBHOOK.replace("whsec_", "whs_")}`,
+    "expected whsec_ and 24 to 64 bytes",
+  ],
+  ["an unencrypted receiver elsewhere", `${STORE}${WEBHOOK.replace("https:", "http:")}`, "expected https://"],
+  ["an unknown event", `${STORE}${WEBHOOK}notify.webhook.events=share.created share.gone\n`, "share.gone"],
+  [
+    "a key with a typing error",
+    `${STORE}${WEBHOOK}notify.webhook.event=ban.created\n`,
+    "did you mean notify.webhook.events",
+  ],
+  ["a section with a typing error", `${STORE}notify.webhok.url=https://x/\n`, "notify.webhok.url: "],
+  [
+    "a relay that is no relay",
+    `${STORE}${MAIL.replace("smtp:", "https:")}`,
+    "expected a URL that begins with smtps://",
+  ],
+  [
+    "a relay with a path",
+    `${STORE}${MAIL.replace("mail.example.org\n", "mail.example.org/x\n")}`,
+    "expected an address such as",
+  ],
+  [
+    "mail in clear text to another machine",
+    `${STORE}${MAIL}share.mail.startTls=false\n`,
+    "expected true, since the relay",
+  ],
+  [
+    "a sender that is no address",
+    `${STORE}${MAIL.replace("uftp@example.org", "UFTP <uftp@example.org>")}`,
+    "share.mail.from = UFTP",
+  ],
+  ["a user without a password", `${STORE}${MAIL}share.mail.user=uftp\n`, "expected share.mail.password too"],
+];
+
+for (const [what, lines, expected] of WRONG) {
+  Deno.test(`a configuration with ${what} is refused with line and key`, async () => {
+    const { errors } = await loadText(`${MINIMAL}${lines}`);
+    assert(errors.some((error) => error.includes(expected)), errors.join("\n"));
+    assert(
+      errors.every((error) => /^conf\/c(?::\d+)?: /.test(error)),
+      `${MINIMAL_LINES} ${errors.join("\n")}`,
+    );
+    assert.doesNotMatch(errors.join("\n"), /MfKQ9r8/);
+  });
+}
+
+Deno.test("mail goes unencrypted to a relay on this machine, if so configured", async () => {
+  const { errors } = await loadText(
+    `${MINIMAL}${STORE}share.mail.relay=smtp://localhost\nshare.mail.startTls=false\nshare.mail.from=uftp@example.org\n`,
+  );
+  assert.deepEqual(errors, []);
+});

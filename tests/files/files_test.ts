@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { Files } from "../../src/files/files.ts";
+import type { PathLimits } from "../../src/files/path_limits.ts";
+import { Site } from "../sharing/site.ts";
+
+const NEVER = new AbortController().signal;
+const lock = () => Promise.resolve(() => {});
+const text = (words: string) => new TextEncoder().encode(words);
+
+/** All files of alice within limits. */
+function files(site: Site, limits: PathLimits = {}): Files {
+  return new Files(
+    site.sessions,
+    () => ({
+      user: "alice",
+      scope: { file: "/", includes: "*" },
+      permission: "FULL",
+      rateLimit: 0,
+      limits: [limits],
+      keep: true,
+    }),
+    () => Promise.resolve(`${site.root}/`),
+  );
+}
+
+Deno.test("Files.write() replaces a file at once, keeps its mode, and leaves nothing of a failed upload", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  const own = files(site);
+  const path = `${root}/d/ten.txt`;
+  await Deno.chmod(path, 0o600);
+  const write = (words: string, length: number, to = path) =>
+    own.write(to, text(words), { length, signal: NEVER, lock });
+  assert.equal(await write("new", 3), true);
+  assert.equal(await Deno.readTextFile(path), "new");
+  assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+  assert.equal(await write("new", 3, `${root}/d/file with blanks`), false);
+  assert.equal(await write("again", 5, `${root}/d/file with blanks`), true); // in place
+  assert.equal(await Deno.readTextFile(`${root}/d/file with blanks`), "again");
+  const names = () => Array.from(Deno.readDirSync(`${root}/d`), ({ name }) => name).sort();
+  await assert.rejects(write("cut", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]); // at once
+  assert.equal(await Deno.readTextFile(path), "new");
+  await assert.rejects(write("x", 1, `${root}/none/x`), { code: "ERR_NO_DIRECTORY" });
+  await assert.rejects(write("x", 1, `${root}/d/sub`), { code: "ERR_NOT_A_FILE" });
+  assert.deepEqual(names(), ["file with blanks", "sub", "ten.txt"]);
+});
+
+Deno.test("Files.remove() deletes a tree, and of links only themselves", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  await Deno.symlink(`${root}/d2`, `${root}/d/sub/link`);
+  await files(site).remove(`${root}/d`, NEVER);
+  assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["d2"]);
+  assert.equal(await Deno.readTextFile(`${root}/d2/canary`), "CANARY");
+});
+
+Deno.test("Files moves and deletes no directory in which limits hide something", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  const own = files(site, { excludes: `${root}/d/sub/*` });
+  const refused = { code: "ERR_OUTSIDE_LIMITS" };
+  await assert.rejects(own.move(`${root}/d`, `${root}/other`, NEVER), refused);
+  await assert.rejects(own.remove(`${root}/d`, NEVER), refused);
+  await assert.rejects(own.copy(`${root}/d`, `${root}/x`, { shallow: false, signal: NEVER }), refused);
+  await assert.rejects(own.move(`${root}/d2`, `${root}/d/sub/x`, NEVER), { code: "ERR_OUTSIDE_LIMITS" });
+  await assert.rejects(own.move(`${root}/d2/canary`, `${root}/d`, NEVER), refused); // what it would replace
+});
+
+Deno.test("Files.copy() copies a tree in place of another, which stays if the copy fails", async () => {
+  await using site = await Site.open();
+  const { root } = site;
+  const own = files(site);
+  const copying = { shallow: false, signal: NEVER };
+  await own.copy(`${root}/d`, `${root}/d2`, copying);
+  assert.equal(await Deno.readTextFile(`${root}/d2/sub/x.dat`), "x");
+  assert.equal(await Deno.readTextFile(`${root}/d2/ten.txt`), "0123456789");
+  assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name).sort(), ["d", "d2"]);
+  await Deno.symlink(`${root}/d`, `${root}/alias`);
+  await assert.rejects(own.copy(`${root}/alias`, `${root}/d`, copying), { code: "ERR_NOT_FOUND" });
+  assert.equal(await Deno.readTextFile(`${root}/d/ten.txt`), "0123456789");
+  for (const to of [`${root}/d`, `${root}/d/sub/deep`, root]) {
+    await assert.rejects(own.copy(`${root}/d`, to, copying), { code: "ERR_OVERLAP" });
+    await assert.rejects(own.move(`${root}/d`, to, NEVER), { code: "ERR_OVERLAP" });
+  }
+});

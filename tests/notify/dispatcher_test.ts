@@ -1,0 +1,364 @@
+import assert from "node:assert/strict";
+import { Sinks } from "../../src/logging/sink.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import type { OfKind } from "../../src/config/kind.ts";
+import { type Destination, type DestinationKind, Undeliverable } from "../../src/notify/destination.ts";
+import { Dispatcher } from "../../src/notify/dispatcher.ts";
+import type { Notification, NotifiedEvent } from "../../src/notify/event.ts";
+import { DESTINATIONS } from "../../src/notify/kinds.ts";
+import { Outbox } from "../../src/notify/outbox.ts";
+import { Recorder } from "../../src/notify/recorder.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
+import { type Database, row } from "../../src/store/database.ts";
+import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
+import { SqliteDatabase } from "../../src/store/sqlite_database.ts";
+import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
+import { VirtualTime } from "../fixtures/virtual_time.ts";
+
+const kinds: OfKind<DestinationKind>[] = await Promise.all(DESTINATIONS.kinds.map(async ({ load }) => {
+  const kind = await load();
+  return { sort: "notification", config: { kind: kind.name, name: kind.name }, kind };
+}));
+
+/** Receiver of one name whose deliveries the test decides. */
+class Inbox implements Destination {
+  readonly host = "receiver";
+  readonly got: string[] = [];
+  readonly messages: string[] = [];
+  /** Throws or waits in place of taking; absent: takes. */
+  hinder: ((text: string) => unknown) | undefined;
+
+  constructor(readonly name: "webhook" | "mail" = "webhook", readonly gathers?: Destination["gathers"]) {}
+
+  async deliver(notifications: readonly Notification[], signal: AbortSignal): Promise<void> {
+    const text = notifications.map(({ data }) => String(data["n"])).join("+");
+    const hindrance = this.hinder?.(text);
+    if (hindrance instanceof Promise) {
+      await Promise.race([
+        hindrance,
+        new Promise((_, reject) =>
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true })
+        ),
+      ]);
+    }
+    this.got.push(text);
+    this.messages.push(...notifications.map(({ message }) => message));
+  }
+}
+
+interface Setting {
+  readonly time: VirtualTime;
+  /** Opens the database once more, as another process does. */
+  open(): Promise<Database> | Database;
+}
+
+function event(n: number | string, stream = "share 1"): NotifiedEvent {
+  return { type: "files.arrived", stream, data: { n } };
+}
+
+/** What must hold in each database. */
+function testDelivery(
+  name: string,
+  create: () => Promise<Setting & AsyncDisposable> | Setting & AsyncDisposable,
+) {
+  const fact = (
+    title: string,
+    check: (
+      parts: Setting & {
+        readonly database: Database;
+        readonly sinks: Sinks;
+        readonly record: (...events: NotifiedEvent[]) => Promise<void>;
+        /** Another instance or a later process, on its own connection. */
+        readonly another: (destination: Destination, attemptMs?: number) => Promise<Dispatcher>;
+        readonly waiting: () => Promise<number>;
+        readonly lost: (name?: string) => number | undefined;
+      },
+    ) => Promise<void>,
+  ) =>
+    Deno.test(`${name}: ${title}`, async () => {
+      await using setting = await create();
+      const opened: Database[] = [];
+      const open = async () => {
+        const database = await setting.open();
+        opened.push(database);
+        return database;
+      };
+      const sinks = new Sinks(SILENT);
+      const database = await open();
+      const recorder = new Recorder(kinds, sinks);
+      const { time } = setting;
+      try {
+        await check({
+          ...setting,
+          database,
+          sinks,
+          record: async (...events) => {
+            for (const each of events) await database.change(() => recorder.record(each));
+          },
+          another: async (destination, attemptMs) =>
+            new Dispatcher(destination, {
+              outbox: new Outbox(await open()),
+              sinks,
+              log: SILENT,
+              schedule: time.schedule,
+              attemptMs,
+            }),
+          waiting: async () =>
+            Number(
+              (await database.read(() => row("SELECT count(number) AS n FROM notification", {})))?.["n"],
+            ),
+          lost: (name = "webhook") => sinks.states.find((state) => state.name === name)?.lost,
+        });
+      } finally {
+        for (const each of opened) each.close();
+      }
+    });
+
+  fact(
+    "delivers each notification once, those of a stream in order",
+    async ({ record, another, waiting }) => {
+      const inbox = new Inbox();
+      const dispatcher = await another(inbox);
+      for (let n = 1; n <= 12; n++) await record(event(n, `share ${n % 3}`));
+      await dispatcher.look();
+      await dispatcher.look();
+      const streams = [0, 1, 2].map((stream) => inbox.got.map(Number).filter((n) => n % 3 === stream));
+      assert.deepEqual(streams, [[3, 6, 9, 12], [1, 4, 7, 10], [2, 5, 8, 11]]);
+      assert.equal(new Set(inbox.messages).size, 12);
+      assert.equal(await waiting(), 0);
+    },
+  );
+
+  fact("several instances deliver each notification once", async ({ record, another, waiting }) => {
+    const inboxes = [new Inbox(), new Inbox(), new Inbox()];
+    const dispatchers = await Promise.all(inboxes.map((inbox) => another(inbox)));
+    for (let n = 1; n <= 30; n++) await record(event(n, `share ${n % 5}`));
+    for (let round = 0; round < 3; round++) await Promise.all(dispatchers.map((each) => each.look()));
+    const all = inboxes.flatMap(({ got }) => got.map(Number)).sort((a, b) => a - b);
+    assert.deepEqual(all, Array.from({ length: 30 }, (_, i) => i + 1));
+    assert.equal(await waiting(), 0);
+  });
+
+  fact("a failure keeps the stream waiting, with growing pauses, and no other stream", async (parts) => {
+    const { record, another, time, sinks } = parts;
+    const inbox = new Inbox();
+    const dispatcher = await another(inbox);
+    const tries: number[] = [];
+    const begin = time.now;
+    inbox.hinder = (text) => {
+      if (text !== "bad") return;
+      tries.push(Math.round((time.now - begin) / 1000));
+      if (tries.length < 5) throw new Error("status 400");
+    };
+    await record(event("bad"), event("behind"), event("other", "share 2"));
+    for (let second = 0; second < 100; second++) {
+      await dispatcher.look();
+      if (second === 0) {
+        assert.deepEqual(inbox.got, ["other"]);
+      }
+      time.now += 1000;
+    }
+    assert.deepEqual(inbox.got, ["other", "bad", "behind"]);
+    assert.deepEqual(tries, [0, 5, 15, 35, 75]);
+    assert.equal(sinks.of("webhook").failing, false);
+  });
+
+  fact(
+    "a receiver that is away is tried by few streams at a time, and as late as it asks for",
+    async (parts) => {
+      const { record, another, time, sinks } = parts;
+      const inbox = new Inbox();
+      const dispatcher = await another(inbox);
+      let tries = 0;
+      inbox.hinder = () => {
+        tries++;
+        throw new RemoteUnavailable("receiver", "no connection", { retryAfterSeconds: 120 });
+      };
+      for (let n = 0; n < 4; n++) await record(event(n, `share ${n}`));
+      await dispatcher.look();
+      assert.equal(tries, 4);
+      time.now += 119_000;
+      await dispatcher.look();
+      assert.equal(tries, 4);
+      assert.match(sinks.states[0]?.failure?.reason ?? "", /no connection/);
+      inbox.hinder = undefined;
+      time.now += 1001;
+      await dispatcher.look();
+      assert.equal(inbox.got.length, 4);
+      assert.equal(sinks.states[0]?.failure, undefined);
+    },
+  );
+
+  fact(
+    "what a killed process had taken is delivered after its lease, before or after the effect",
+    async (parts) => {
+      const { record, another, time, open } = parts;
+      await record(event(1), event(2));
+      const killed = new Outbox(await open());
+      const inbox = new Inbox();
+      // Killed with the intent recorded.
+      const [taken] = await killed.take(inbox, 4);
+      assert.equal(taken?.data["n"], 1);
+      const dispatcher = await another(inbox);
+      await dispatcher.look();
+      assert.deepEqual(inbox.got, [], "the lease runs");
+      time.now += 30_001;
+      // Killed after the effect, and before its outcome was recorded.
+      const [again] = await killed.take(inbox, 4);
+      assert(again !== undefined);
+      await inbox.deliver([again], new AbortController().signal);
+      assert.equal(again.message, taken?.message);
+      time.now += 30_001;
+      await dispatcher.look();
+      assert.deepEqual(inbox.got, ["1", "1", "2"], "at least once, in order");
+      assert.equal(inbox.messages[0], inbox.messages[1]);
+      // A process that was only slow does not remove what others hold or delivered.
+      await record(event(3));
+      assert.equal(await killed.done([again], inbox), undefined);
+      await dispatcher.look();
+      assert.deepEqual(inbox.got, ["1", "1", "2", "3"]);
+    },
+  );
+
+  fact("goes on after a restart, with the pause that was recorded", async ({ record, another, time }) => {
+    const inbox = new Inbox();
+    const first = await another(inbox);
+    inbox.hinder = () => {
+      throw new Error("status 400");
+    };
+    await record(event(1));
+    await first.look();
+    await first.close();
+    inbox.hinder = undefined;
+    const second = await another(inbox);
+    await second.look();
+    assert.deepEqual(inbox.got, []);
+    time.now += 5001;
+    await second.look();
+    assert.deepEqual(inbox.got, ["1"]);
+  });
+
+  fact(
+    "gives up an attempt that hangs, and a shutdown does not wait for it",
+    async ({ record, another, time }) => {
+      const inbox = new Inbox();
+      const dispatcher = await another(inbox, 50);
+      inbox.hinder = () => new Promise(() => {});
+      await record(event(1));
+      await dispatcher.look();
+      const closing = await another(inbox);
+      time.now += 5001;
+      const looking = closing.look();
+      await closing.close();
+      await looking;
+      inbox.hinder = undefined;
+      await (await another(inbox)).look();
+      assert.deepEqual(inbox.got, ["1"], "at once: the lease was given back");
+    },
+  );
+
+  fact(
+    "drops what is older than three days, and counts it as lost",
+    async ({ record, another, time, lost, waiting }) => {
+      await record(event(1), event(2));
+      time.now += 3 * 86_400_000 + 1;
+      await record(event(3));
+      const inbox = new Inbox();
+      await (await another(inbox)).look();
+      assert.deepEqual([inbox.got, lost(), await waiting()], [["3"], 2, 0]);
+    },
+  );
+
+  fact(
+    "drops what is refused for good, counts it as lost, and goes on",
+    async ({ record, another, lost }) => {
+      const inbox = new Inbox();
+      inbox.hinder = (text) => {
+        if (text === "1") throw new Undeliverable("no such mailbox");
+      };
+      await record(event(1), event(2));
+      await (await another(inbox)).look();
+      assert.deepEqual([inbox.got, lost()], [["2"], 1]);
+    },
+  );
+
+  fact("keeps at most a thousand of a stream, the oldest, and counts the others as lost", async (parts) => {
+    const { database, lost, another, sinks } = parts;
+    const recorder = new Recorder(kinds, sinks);
+    await database.change(function* () {
+      for (let n = 0; n < 1005; n++) yield* recorder.record(event(n));
+      yield* recorder.record(event("other", "share 2"));
+    });
+    const inbox = new Inbox();
+    await (await another(inbox)).look();
+    assert.equal(inbox.got.length, 1001);
+    assert.deepEqual([inbox.got.filter((n) => n !== "other").at(-1), lost()], ["999", 5]);
+  });
+
+  fact(
+    "gathers what arrives until nothing came for a minute, at most for a quarter of an hour",
+    async (parts) => {
+      const { record, another, time } = parts;
+      const inbox = new Inbox("mail", { quietMs: 60_000, longestMs: 900_000, most: 1000 });
+      const dispatcher = await another(inbox);
+      const arrived = (n: number, stream?: string) => ({ ...event(n, stream), mailTo: "ann@example.org" });
+      await record(arrived(1));
+      time.now += 40_000;
+      await record(arrived(2), arrived(3, "share 2"));
+      time.now += 40_000;
+      await dispatcher.look();
+      assert.deepEqual(inbox.got, [], "something came within a minute");
+      time.now += 20_001;
+      await dispatcher.look();
+      assert.deepEqual(inbox.got.toSorted(), ["1+2", "3"]);
+      for (let n = 10; n < 50; n++) {
+        await record(arrived(n));
+        time.now += 30_000;
+        await dispatcher.look();
+      }
+      assert.match(inbox.got[2] ?? "", /^10\+.*\+39$/);
+    },
+  );
+
+  fact("an event about a state is told once for all instances, and again when it changes", async (parts) => {
+    const { database, another, sinks } = parts;
+    const recorder = new Recorder(kinds, sinks);
+    const tell = (type: "daemon.up" | "daemon.down") =>
+      database.change(() =>
+        recorder.turn({ type, stream: "daemon a", data: { n: type } }, {
+          subject: "daemon a",
+          usual: type === "daemon.up",
+        })
+      );
+    for (const type of ["up", "down", "down", "up", "up", "down"] as const) await tell(`daemon.${type}`);
+    const inbox = new Inbox();
+    await (await another(inbox)).look();
+    assert.deepEqual(inbox.got, ["daemon.down", "daemon.up", "daemon.down"]);
+  });
+}
+
+testDelivery("notifications in SQLite", async () => {
+  const time = new VirtualTime();
+  const folder = await Deno.makeTempDir();
+  return {
+    time,
+    open: () => new SqliteDatabase(`${folder}/shares.sqlite`, SHARE_SCHEMA, time.clock),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+});
+
+if (POSTGRES !== undefined) {
+  const server = await TestPostgres.start();
+  const name = await server.database();
+  testDelivery("notifications in PostgreSQL", async () => {
+    await server.empty(name);
+    const time = new VirtualTime();
+    return {
+      time,
+      open: () => new PostgresDatabase({ ...server.options(name), clock: time.clock }),
+      [Symbol.asyncDispose]: async () => {},
+    };
+  });
+  Deno.test.afterAll(() => server[Symbol.asyncDispose]());
+}

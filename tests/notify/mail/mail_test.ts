@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { Undeliverable } from "../../../src/notify/destination.ts";
+import { Mail } from "../../../src/notify/mail/mail.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import { tlsOutgoing } from "../../outgoing/tls_outgoing.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { type Behaviour, notification, type Receiver, testDestination } from "../conformance.ts";
+import { type MailServer, startMailServer } from "../mail_server.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA,O=Site-A" });
+const credential = authority.issue({ subject: "CN=relay", names: ["localhost"] });
+const LOGIN = { user: "uftp", password: "pass ü" };
+const NOW = Date.parse("2026-01-05T10:00:00Z");
+const signal = AbortSignal.timeout(60_000);
+
+type Form = "smtps" | "StartTLS" | "plain";
+
+function mailTo(server: MailServer, form: Form, { trusted = authority.certificate, login = LOGIN } = {}) {
+  const config = {
+    kind: "mail",
+    name: "mail",
+    relay: `${form === "smtps" ? "smtps" : "smtp"}://localhost:${server.port}`,
+    startTls: form !== "plain",
+    from: "uftp@example.org",
+    ...login,
+  };
+  const outgoing = tlsOutgoing([trusted]);
+  return new Mail(config, { outgoing, externalUrl: "https://auth.example.org:9000", clock: () => NOW });
+}
+
+const started = (form: Form) =>
+  startMailServer({
+    credential: form === "plain" ? undefined : credential,
+    secure: form === "smtps",
+    login: LOGIN,
+  });
+
+const REFUSALS: Readonly<Record<Behaviour, MailServer["refusal"]>> = {
+  accept: undefined,
+  fail: { at: "recipient", code: 450 },
+  silence: { at: "message", code: "silence" },
+  "lose the answer": undefined,
+};
+
+async function receiver(form: Form): Promise<Receiver> {
+  const server = await started(form);
+  let [behaviour, open] = ["accept" as Behaviour, true];
+  return {
+    destination: mailTo(server, form),
+    get received() {
+      return server.mails.map(({ text }) => /^Message-ID: <(.+)@example\.org>/m.exec(text)?.[1] ?? "none");
+    },
+    get behaviour() {
+      return behaviour;
+    },
+    set behaviour(to) {
+      behaviour = to;
+      server.refusal = REFUSALS[to];
+      server.losesAnswers = to === "lose the answer";
+    },
+    async [Symbol.asyncDispose]() {
+      if (open) await server[Symbol.asyncDispose]();
+      open = false;
+    },
+  };
+}
+
+for (const form of ["smtps", "StartTLS", "plain"] as const) {
+  testDestination(`Mail over ${form}`, () => receiver(form));
+
+  Deno.test(`Mail over ${form} is a digest in plain text, logged in, and encrypted if so configured`, async () => {
+    await using server = await started(form);
+    const files = [notification("m-1", "a.txt"), notification("m-2", "Grüße.txt")];
+    await mailTo(server, form).deliver(files, signal);
+    const [{ from, to, user, encrypted, text } = assert.fail("no mail")] = server.mails;
+    assert.deepEqual([from, to, user, encrypted], [
+      "uftp@example.org",
+      ["ann@example.org"],
+      "uftp",
+      form !== "plain",
+    ]);
+    const [head = "", body = ""] = text.split("\r\n\r\n", 2);
+    assert.deepEqual(head.split("\r\n"), [
+      "From: <uftp@example.org>",
+      "To: <ann@example.org>",
+      "Subject: 2 files have arrived",
+      "Date: Mon, 05 Jan 2026 10:00:00 +0000",
+      "Message-ID: <m-1@example.org>",
+      "Auto-Submitted: auto-generated",
+      "MIME-Version: 1.0",
+      "Content-Type: text/plain; charset=utf-8",
+      "Content-Transfer-Encoding: base64",
+    ]);
+    assert.equal(
+      Buffer.from(body, "base64").toString(),
+      [
+        "2 files have arrived in /data/drop/ on HPC:",
+        "",
+        "  a.txt (3 bytes)",
+        "  Grüße.txt (3 bytes)",
+        "",
+        "You asked for this mail when you shared the directory. To get no more, change the share:",
+        "https://auth.example.org:9000/shares",
+        "",
+      ].join("\r\n"),
+    );
+  });
+}
+
+Deno.test("Mail names fifty files, and counts the others", async () => {
+  await using server = await started("plain");
+  await mailTo(server, "plain").deliver(
+    Array.from({ length: 60 }, (_, i) => notification("m", `f${i}`)),
+    signal,
+  );
+  const text = Buffer.from(server.mails[0]?.text.split("\r\n\r\n", 2)[1] ?? "", "base64").toString();
+  assert.equal(text.match(/^ {2}f\d+/gm)?.length, 50);
+  assert.match(text, /^ {2}and 10 more\r$/m);
+});
+
+Deno.test("Mail takes nothing from names into header, commands or further lines", async () => {
+  await using server = await started("plain");
+  const evil = "x\r\nBcc: eve@example.net\r\n.\r\nMAIL FROM:<eve@example.net>\r\n\u202e";
+  const hostile = {
+    ...notification("m-1", evil),
+    data: { server: evil, path: evil, name: evil, bytes: evil },
+  };
+  await mailTo(server, "plain").deliver([hostile], signal);
+  const [{ to, text } = assert.fail("no mail"), ...more] = server.mails;
+  assert.deepEqual([to, more], [["ann@example.org"], []]);
+  assert.doesNotMatch(text, /eve@/);
+  const body = Buffer.from(text.split("\r\n\r\n", 2)[1] ?? "", "base64").toString();
+  assert.doesNotMatch(body, /^(?:Bcc|MAIL|\.)|\u202e/m);
+});
+
+for (
+  const address of [
+    "",
+    "ann",
+    "ann@example.org\r\nRCPT TO:<eve@example.net>",
+    "ann@example.org>",
+    "a b@example.org",
+    '"a"@example.org',
+    "ann@@example.org",
+    "ann@-example.org",
+    "ann@exa_mple.org",
+    "änn@example.org",
+    "ann@[192.0.2.1]",
+    `${"a".repeat(65)}@example.org`,
+    "ann..b@example.org",
+  ]
+) {
+  Deno.test(`Mail is not sent to ${JSON.stringify(address)}`, async () => {
+    await using server = await started("plain");
+    const refused = mailTo(server, "plain").deliver([{ ...notification("m-1"), mailTo: address }], signal);
+    await assert.rejects(refused, Undeliverable);
+    assert.deepEqual(server.mails, []);
+  });
+}
+
+for (const at of ["recipient", "message"] as const) {
+  Deno.test(`Mail is refused for good by a code from 500 for the ${at}`, async () => {
+    await using server = await started("plain");
+    server.refusal = { at, code: 550 };
+    await assert.rejects(mailTo(server, "plain").deliver([notification("m-1")], signal), Undeliverable);
+  });
+}
+
+Deno.test("Mail with a wrong password is no fault of the message", async () => {
+  await using server = await started("StartTLS");
+  const mail = mailTo(server, "StartTLS", { login: { ...LOGIN, password: "not-this" } });
+  await assert.rejects(
+    mail.deliver([notification("m-1")], signal),
+    (error) =>
+      error instanceof RemoteUnavailable && error.reason.includes("AUTH PLAIN") &&
+      !error.message.includes("not-this"),
+  );
+  await assert.rejects(mail.probe(signal), RemoteUnavailable);
+});
+
+for (const form of ["smtps", "StartTLS"] as const) {
+  Deno.test(`Mail over ${form} sends neither password nor message to a relay that no authority vouches for`, async () => {
+    await using server = await started(form);
+    const mail = mailTo(server, form, { trusted: authority.impostor().certificate });
+    await assert.rejects(mail.deliver([notification("m-1")], signal), RemoteUnavailable);
+    assert.deepEqual(server.mails, []);
+  });
+}
+
+Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks before the handshake", async () => {
+  for (const answers of [["220 x", "250 x", "500 no"], ["220 x", "250 x", "220 go\r\n250 injected"]]) {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const served = (async () => {
+      const connection = await listener.accept();
+      const [bytes, heard] = [new Uint8Array(4096), [] as string[]];
+      for (const answer of answers) {
+        await connection.write(new TextEncoder().encode(`${answer}\r\n`));
+        const length = await connection.read(bytes).catch(() => null);
+        if (length === null) break;
+        heard.push(new TextDecoder().decode(bytes.subarray(0, length)));
+      }
+      connection.close();
+      return heard;
+    })();
+    const server = { port: listener.addr.port } as MailServer;
+    await assert.rejects(
+      mailTo(server, "StartTLS").deliver([notification("m-1")], signal),
+      RemoteUnavailable,
+    );
+    assert.deepEqual((await served).slice(0, 2), ["EHLO localhost\r\n", "STARTTLS\r\n"]);
+    listener.close();
+  }
+});
+
+Deno.test("Mail.probe() logs in and names the sender, and sends nothing", async () => {
+  await using server = await started("smtps");
+  await mailTo(server, "smtps").probe(signal);
+  assert.deepEqual(server.mails, []);
+});

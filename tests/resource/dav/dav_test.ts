@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { DavSite, lockinfo } from "./dav_site.ts";
+
+Deno.test("WebDAV shows servers, a directory with its entries, a file, and only wanted properties", async () => {
+  await using dav = await DavSite.open();
+  const servers = await dav.told("PROPFIND", "/dav/", { headers: { Depth: "1" } });
+  assert.match(servers, /^207 .*<D:href>\/dav\/<\/D:href>.*<D:href>\/dav\/HPC\/<\/D:href>/s);
+  const shown = await dav.told("PROPFIND", "/dav/HPC/~/d", { headers: { Depth: "1" } });
+  const hrefs = [...shown.matchAll(/<D:href>([^<]*)<\/D:href>/g)].map(([, href]) => href).sort();
+  assert.deepEqual(hrefs, ["/dav/HPC/~/d/", "/dav/HPC/~/d/sub/", "/dav/HPC/~/d/ten.txt"]);
+  assert.match(shown, /<D:getcontentlength>10<\/D:getcontentlength>.*Wed, 04 Mar 2026 05:06:07 GMT/s);
+  const body = '<a:propfind xmlns:a="DAV:"><a:prop><a:resourcetype/><x xmlns="urn:y"/></a:prop></a:propfind>';
+  const one = await dav.told("PROPFIND", "d/ten.txt", { headers: { Depth: "0" }, body });
+  assert.match(one, /<D:resourcetype><\/D:resourcetype><\/D:prop><D:status>HTTP\/1.1 200 OK/);
+  assert.match(one, /<x xmlns="urn:y"\/><\/D:prop><D:status>HTTP\/1.1 404 Not Found/);
+  for (const question of [{}, { headers: { Depth: "infinity" } }]) {
+    assert.match(await dav.told("PROPFIND", "d", question), /^403 .*propfind-finite-depth/s);
+  }
+  const etag = /<D:getetag>(.*?)<\/D:getetag>/.exec(shown)?.[1]?.replaceAll("&#34;", '"');
+  assert.equal((await dav.ask("HEAD", "d/ten.txt")).headers.get("ETag"), etag);
+});
+
+Deno.test("WebDAV reads ranges and digests, writes with conditions and digests", async () => {
+  await using dav = await DavSite.open();
+  const part = await dav.ask("GET", "d/ten.txt", {
+    headers: { Range: "bytes=2-4", "Want-Repr-Digest": "sha-256=1" },
+  });
+  assert.deepEqual([part.status, await part.text(), part.headers.get("Content-Range")], [
+    206,
+    "234",
+    "bytes 2-4/10",
+  ]);
+  const digest = "sha-256=:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:";
+  assert.match(part.headers.get("Repr-Digest") ?? "", /^sha-256=:[A-Za-z0-9+/]{43}=:$/);
+  const etag = (await dav.ask("HEAD", "d/ten.txt")).headers.get("ETag") ?? "";
+  const put = (headers: Record<string, string>, body = "new") =>
+    dav.told("PUT", "d/ten.txt", { headers, body });
+  assert.equal(await put({ "If-None-Match": "*" }), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await put({ "If-Match": '"other"' }), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await put({ "Repr-Digest": digest }), "400 ERR_DIGEST_MISMATCH");
+  assert.equal(await put({ "Content-Range": "bytes 0-2/3" }), "400 ERR_INVALID_REQUEST");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
+  const sha1 = "c2a6b03f190dfb2b4aa91f8af8d477a9bc3401dc"; // of `new`
+  assert.equal(await put({ "If-Match": etag, "OC-Checksum": `SHA1:${sha1}` }), "204");
+  assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "new");
+  assert.equal(await dav.told("PUT", "d/made", { body: "" }), "201");
+  assert.deepEqual([...Deno.readDirSync(`${dav.root}/d`)].map(({ name }) => name).sort(), [
+    "made",
+    "sub",
+    "ten.txt",
+  ]);
+});
+
+Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way", async () => {
+  await using dav = await DavSite.open();
+  const { root } = dav;
+  const to = (path: string, more = {}) => ({
+    headers: { Destination: `https://h/dav/HPC${root}/${path}`, ...more },
+  });
+  assert.equal(await dav.told("MKCOL", "new"), "201");
+  assert.equal(await dav.told("MKCOL", "new"), "405 ERR_EXISTS");
+  assert.equal(await dav.told("MKCOL", "none/new"), "409 ERR_NO_DIRECTORY");
+  assert.equal(await dav.told("MKCOL", "x", { body: "<x/>" }), "415 ERR_UNSUPPORTED_MEDIA_TYPE");
+  assert.equal(await dav.told("COPY", "d", to("new/d")), "201");
+  assert.equal(await dav.told("COPY", "d", to("shallow", { Depth: "0" })), "201");
+  assert.equal(await dav.told("MOVE", "d", to("new/d", { Overwrite: "F" })), "412 ERR_PRECONDITION_FAILED");
+  assert.equal(await dav.told("MOVE", "d", to("new/d")), "204");
+  assert.equal(await dav.told("MOVE", "none", to("x")), "404 ERR_NOT_FOUND");
+  assert.equal(await Deno.readTextFile(`${root}/new/d/sub/x.dat`), "x");
+  assert.equal(await dav.told("DELETE", "new", { headers: { Depth: "1" } }), "400 ERR_INVALID_REQUEST");
+  assert.equal(await dav.told("DELETE", "new"), "204");
+  assert.deepEqual([...Deno.readDirSync(root)].map(({ name }) => name).sort(), ["d2", "shallow"]);
+  assert.equal(await dav.told("GET", "d2"), "405 ERR_METHOD_NOT_ALLOWED");
+});
+
+Deno.test("WebDAV lists ten thousand entries", async () => {
+  await using dav = await DavSite.open();
+  await Deno.mkdir(`${dav.root}/many`);
+  for (let i = 0; i < 10_000; i++) Deno.writeFileSync(`${dav.root}/many/${i}`, new Uint8Array());
+  const shown = await dav.told("PROPFIND", "many", { headers: { Depth: "1" } });
+  assert.equal(shown.match(/<D:response>/g)?.length, 10_001);
+});
+
+/** Makes a lock and returns its token. */
+async function locked(dav: DavSite, path: string, question = {}): Promise<string> {
+  const response = await dav.ask("LOCK", path, { body: lockinfo(), ...question });
+  await response.text();
+  return response.headers.get("Lock-Token") ?? `${response.status}`;
+}
+
+Deno.test("WebDAV locks bind all who may write a file, and are opened by their token in the owner's hand alone", async () => {
+  await using dav = await DavSite.open();
+  const token = await locked(dav, "d/ten.txt");
+  const write = (question = {}) => dav.told("PUT", "d/ten.txt", { body: "x", ...question });
+  const carol = { as: "carol", uid: "carol" };
+  const shown = { headers: { If: `(${token})` } };
+  assert.equal(await write(), "423 ERR_LOCKED");
+  assert.equal(await write(carol), "423 ERR_LOCKED");
+  assert.equal(await write({ ...carol, ...shown }), "423 ERR_LOCKED");
+  assert.equal(await write(shown), "204");
+  for (
+    const [method, headers] of [["DELETE", {}], ["MOVE", { Destination: `/dav/HPC${dav.root}/d/y` }]] as const
+  ) {
+    assert.equal(await dav.told(method, "d/ten.txt", { headers }), "423 ERR_LOCKED", method);
+    assert.equal(await dav.told(method, "d", { headers }), "423 ERR_LOCKED", method);
+  }
+  const destination = { Destination: `/dav/HPC${dav.root}/d/ten.txt` };
+  assert.equal(await dav.told("COPY", "d2/canary", { headers: destination }), "423 ERR_LOCKED");
+  assert.equal(await dav.told("LOCK", "d/ten.txt", { body: lockinfo(), ...carol }), "423 ERR_LOCKED");
+  assert.equal(
+    await dav.told("UNLOCK", "d/ten.txt", { headers: { "Lock-Token": token }, ...carol }),
+    "423 ERR_LOCKED",
+  );
+  assert.match(await dav.told("LOCK", "d/ten.txt", shown), /^200 .*Second-600/s);
+  dav.time.ahead = 601_000;
+  assert.equal(await write(carol), "204");
+});
+
+Deno.test("WebDAV locks of a directory bind its account with all below, and nobody else", async () => {
+  await using dav = await DavSite.open();
+  const token = await locked(dav, "d");
+  assert.equal(await dav.told("PUT", "d/sub/new", { body: "x" }), "423 ERR_LOCKED");
+  assert.equal(await dav.told("PUT", "d/sub/new", { body: "x", as: "carol", uid: "carol" }), "201");
+  assert.equal(await dav.told("UNLOCK", "d/sub", { headers: { "Lock-Token": token } }), "204");
+  assert.match(await locked(dav, "unmapped"), /^<opaquelocktoken:/);
+  assert.equal((await Deno.stat(`${dav.root}/unmapped`)).size, 0);
+  assert.equal(await locked(dav, "unmapped"), "423");
+});

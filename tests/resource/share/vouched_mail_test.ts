@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import type { UserAttributes } from "../../../src/attributes/user_attributes.ts";
+import type { Identity } from "../../../src/model/identity.ts";
+import { vouchedMail } from "../../../src/resource/share/vouched_mail.ts";
+
+const attributes = (mail?: string): UserAttributes => ({
+  ...{
+    role: "user",
+    availableRoles: ["user"],
+    availableUids: [],
+    availableGroups: [],
+    supplementaryGroups: [],
+  },
+  availableQueues: [],
+  extra: new Map(mail === undefined ? [] : [["mail", [mail]]]),
+});
+const caller = (mail?: string) => {
+  const identity: Identity = { dn: "CN=Ann", method: "OAUTH", via: "OAUTH", mail };
+  return { kind: "authenticated", identity } as const;
+};
+const ANN = "ann@example.org";
+
+Deno.test("vouchedMail() prefers the address of the login to that of attribute sources", () => {
+  assert.equal(vouchedMail({ caller: caller(ANN), user: attributes("other@example.org") }, "HPC"), ANN);
+  assert.equal(vouchedMail({ caller: caller(), user: attributes(ANN) }, "HPC"), ANN);
+  assert.equal(vouchedMail({ caller: caller(), user: attributes() }, "HPC"), undefined);
+  assert.equal(vouchedMail({ caller: { kind: "anonymous" }, user: attributes() }, "HPC"), undefined);
+});
+
+Deno.test("vouchedMail() takes no text that is no plain address, wherever it is from", () => {
+  for (
+    const bad of ["ann", "ann@example.org\r\nBcc: x@example.org", "Ann <ann@example.org>", "a b@example.org"]
+  ) {
+    assert.equal(vouchedMail({ caller: caller(bad), user: attributes() }, "HPC"), undefined);
+    assert.equal(vouchedMail({ caller: caller(), user: attributes(bad) }, "HPC"), undefined);
+  }
+});
+
+Deno.test("vouchedMail() takes attributes of an account that is proven elsewhere for that server alone", () => {
+  const user = { ...attributes(ANN), restricted: { servers: ["HPC"], elsewhere: attributes() } };
+  assert.equal(vouchedMail({ caller: caller(), user }, "HPC"), ANN);
+  assert.equal(vouchedMail({ caller: caller(), user }, "OTHER"), undefined);
+});

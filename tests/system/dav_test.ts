@@ -1,0 +1,46 @@
+/** WebDAV by programs of others: Debian's litmus and rclone, against the service with the flags of the product. */
+import assert from "node:assert/strict";
+import { bothWays, litmus, LITMUS_EXCEPTIONS } from "./dav_clients.ts";
+import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
+
+const installed = async (name: string) =>
+  (await new Deno.Command("which", { args: [name], stdout: "null", stderr: "null" }).output()).success;
+const LITMUS = await installed("litmus");
+const RCLONE = await installed("rclone");
+
+let system: SystemUnderTest | undefined;
+Deno.test.afterAll(() => system?.[Symbol.asyncDispose]());
+
+async function address(): Promise<string> {
+  system ??= await runService({
+    properties: { "container.feature.Files.enable": "true", "persistence.directory": "{folder}" },
+  });
+  return `https://localhost:${system.port}/dav/HPC/~/`;
+}
+
+Deno.test({
+  name: "litmus passes, but for what the manual names",
+  ignore: !LITMUS,
+  fn: async () => {
+    const failed = await litmus(await address(), ALICE);
+    assert.deepEqual(failed.filter((name) => !LITMUS_EXCEPTIONS.includes(name)), []);
+  },
+});
+
+Deno.test({
+  name: "rclone sends a tree, finds it the same, and brings it back",
+  ignore: !RCLONE,
+  fn: async () => {
+    const folder = await Deno.makeTempDir();
+    await bothWays(await address(), ALICE, folder, 200);
+    await Deno.remove(folder, { recursive: true });
+  },
+});
+
+Deno.test("WebDAV is not there unless the feature is enabled, and takes no cookies", async () => {
+  await address();
+  const asked = await system?.ask("/dav/HPC/~/", { method: "GET", headers: { Cookie: "__Host-session=x" } });
+  assert.equal(asked?.status, 401);
+  await using without = await runService();
+  assert.equal((await without.ask("/dav/HPC/~/", { method: "GET", as: ALICE })).status, 404);
+});
