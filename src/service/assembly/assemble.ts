@@ -243,7 +243,6 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }
 
-/** Parts that depend on the authenticators. */
 function partsOfAuthenticators(
   { chain, signIns, tokens, registry }: OpenAuthentication,
   { throttle, config }: Pick<ServiceParts, "throttle" | "config">,
