@@ -39,6 +39,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   [FORM_TOKEN_HEADER, 64],
   [LEGACY_SSH_HEADER, 2048],
   [PREFERENCES_HEADER, 4096],
+  ["Transfer-Encoding", 64],
   ["X-UNICORE-Consignor", 8192],
   ["X-UNICORE-Consignor-IP", 64],
   ["X-UNICORE-Gateway", 2048],
