@@ -5,7 +5,7 @@ import { existingFile, type Files, find, sizeOf } from "../files/files.ts";
 import { nameOf, parentOf } from "../model/absolute_path.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { httpError, invalidRequest } from "../model/http_error.ts";
-import type { HttpResponse } from "../model/http_message.ts";
+import type { Body, HttpResponse } from "../model/http_message.ts";
 import { uploadKey } from "./access/drop/drop_upload.ts";
 import { parseUploadRange } from "./access/drop/upload_range.ts";
 import { allowsWriting, validatorsOf } from "./access/validators.ts";
@@ -59,19 +59,13 @@ export async function uploadOwn(
     await check();
     const there = await sizeOf(session, part) ?? 0;
     const total = range.kind === "whole" ? 0 : range.total;
+    if (range.kind === "piece" && range.first !== there) {
+      throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
+    }
     let received = there;
     if (range.kind !== "question") {
-      if (range.kind === "piece" && range.first !== there) {
-        throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
-      }
       await makeParents(files, session, path);
-      const length = range.length ?? 0;
-      const progress = (bytes: number) => received = there + bytes;
-      try {
-        await session.upload(part, body, { first: there, length, most: length, progress });
-      } finally {
-        parts.transferred?.("upload", received - there);
-      }
+      received += await append(session, { part, body, first: there, length: range.length ?? 0 }, parts);
     }
     if (received !== total || (range.kind === "question" && total === 0)) {
       return emptyResponse({ status: 202, headers: { "Upload-Offset": String(received) } });
@@ -88,6 +82,27 @@ export async function uploadOwn(
   } finally {
     release();
     if (RUNNING.get(place) === stop) RUNNING.delete(place);
+  }
+}
+
+/** Appends bytes to a part. @returns Their number. */
+async function append(
+  session: DaemonSession,
+  { part, body, first, length }: {
+    readonly part: string;
+    readonly body: Body;
+    readonly first: number;
+    readonly length: number;
+  },
+  { transferred = () => {} }: Pick<DavParts, "transferred">,
+): Promise<number> {
+  let sent = 0;
+  const progress = (bytes: number) => sent = bytes;
+  try {
+    await session.upload(part, body, { first, length, most: length, progress });
+    return sent;
+  } finally {
+    transferred("upload", sent);
   }
 }
 

@@ -64,7 +64,10 @@ async function serviceWith({ required }: { readonly required: boolean }) {
       client: { address: "127.0.0.1" },
       body: null,
     }, new AbortController().signal);
-    return { status: response.status, refused: String(response.body).includes("ERR_AUDIT_UNAVAILABLE") };
+    return {
+      status: response.status,
+      refused: response.status === 503 && String(response.body).includes("ERR_AUDIT_UNAVAILABLE"),
+    };
   };
   return { service, audited, log, ask, [Symbol.asyncDispose]: () => service.close() };
 }

@@ -22,7 +22,7 @@ import { pageResponse } from "../page.ts";
 import { size } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
 import { broughtPage } from "../upload_page.ts";
-import { hrefOf, type OwnPlace, trailOf } from "./files_page.ts";
+import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 

@@ -1,17 +1,16 @@
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import { isWritable } from "../../daemon/session/entry.ts";
-import type { DatedEntry, Files } from "../../files/files.ts";
-import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
+import type { DatedEntry } from "../../files/files.ts";
+import { nameOf, parentOf } from "../../model/absolute_path.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { directoryArchive } from "../../resource/access/archive/directory_archive.ts";
 import { partOf } from "../../resource/access/directory_listing.ts";
 import { fileResponse, zoneOf } from "../../resource/access/download.ts";
 import { previewOf } from "../../resource/access/file_page.ts";
-import type { Listing, UploadTarget } from "../../resource/access/listing.ts";
+import type { UploadTarget } from "../../resource/access/listing.ts";
 import { ListingPart } from "../../resource/access/listing_part.ts";
 import { parseListingQuery } from "../../resource/access/listing_query.ts";
-import { encodePath } from "../../resource/access/share_facts.ts";
 import { validatorsOf } from "../../resource/access/validators.ts";
 import type { Call } from "../../resource/call.ts";
 import { type DavParts, davPlace, ownServers, untilBan } from "../../resource/dav/dav.ts";
@@ -26,18 +25,11 @@ import { size } from "../quantities.ts";
 import { TEXTS } from "../texts.ts";
 import { UPLOAD_NEEDS } from "../upload_fields.ts";
 import { actionsPage, newDirectoryForm } from "./file_actions.ts";
+import { hrefOf, type OwnPlace, trailOf } from "./own_place.ts";
 
 const SAYS = TEXTS.files;
 
 const MOST_ENTRIES = 1000;
-
-/** File or directory of the caller's, as a page shows it. */
-export interface OwnPlace {
-  readonly files: Files;
-  readonly server: string;
-  readonly path: string; // absolute; a directory ends in a slash
-  readonly href: string; // its address
-}
 
 /** Serves `GET /files`: the servers on which the caller has an account. */
 export function filesPage(call: Call, { servers }: DavParts): HttpResponse {
@@ -97,11 +89,6 @@ export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> 
       throw error;
     }
   });
-}
-
-/** Returns the address of a path of a server. */
-export function hrefOf({ root }: Pick<Call, "root">, server: string, path: string): string {
-  return `${root}files/${encodeURIComponent(server)}${encodePath(path)}`;
 }
 
 /** Own files have no limit of uses; their bytes are counted. */
@@ -193,13 +180,4 @@ async function previewPage(
     ],
     needs: shown.kind === "image" ? { images: true } : {},
   });
-}
-
-/** Returns links from the root directory down to a directory. */
-export function trailOf(call: Call, server: string, directory: string): Listing["trail"] {
-  const names = withoutSlash(directory).split("/").slice(1).filter((name) => name !== "");
-  return ["", ...names].map((name, i) => ({
-    name: i === 0 ? server : name,
-    href: hrefOf(call, server, `/${names.slice(0, i).map((each) => `${each}/`).join("")}`),
-  }));
 }

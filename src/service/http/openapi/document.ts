@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { DAV_METHODS, isHealth, type Route, type RouteService } from "../router.ts";
 import { VERSION } from "../../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
@@ -106,7 +107,7 @@ function refusal(status: number, { answers }: Operation): Json {
   const own = answers[status]?.content?.["application/json"];
   const codes = Object.entries(ERRORS).flatMap(([code, row]) => row.status === status ? code : []);
   return {
-    description: codes.join(", "),
+    description: `${STATUS_CODES[status] ?? "Error"}: ${codes.join(", ")}`,
     content: {
       "application/json": { schema: own === undefined ? error : { anyOf: [contentOf(own).schema, error] } },
     },
