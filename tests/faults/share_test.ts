@@ -106,7 +106,7 @@ for (const { what, fault, status, path, long = false } of FAULTS) {
       assert.equal((await sharing.fetch(file)).text, "0123456789", "and the next request is served");
       const failed = reply !== "cut" && typeof status === "number" && status >= 400;
       const code = failed ? ` \`${JSON.parse(reply.text).code}\`` : "";
-      const told = status === "cut" ? "share download ended early" : "request answered";
+      const told = status === "cut" ? "download ended early" : "request answered";
       const line = status === 200 ? undefined : await system.logged(new RegExp(`${told} .*error=`), before);
       note({
         section: "Transfer daemons, while they serve shares",

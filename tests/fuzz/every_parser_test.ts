@@ -26,6 +26,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["config/properties.ts: decodeProperties", "bytes to text, before parseProperties()"],
   ["model/name_attribute_types.ts: decodeText", "parseName()"],
   ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
+  ["resource/share/share_fields.ts: parseFlag", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseLifetime", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseSources", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseNote", "parseShareFields()"],

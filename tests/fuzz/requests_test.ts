@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
+import { parseIf } from "../../src/resource/dav/if_header.ts";
 import { parsePreferences } from "../../src/attributes/user_attributes.ts";
 import { readProxyHeader } from "../../src/edge/proxy_header.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
@@ -80,6 +81,19 @@ fuzz({
     forms: ["…", "bytes=…", "bytes=…-"],
     input: (text): [string, number] => [text, 100],
   },
+});
+fuzz({
+  name: "parseIf()",
+  input: hostileText(
+    '(<urn:uuid:1> ["a"])',
+    '<https://host/dav/HPC/x> (Not <DAV:no-lock>) (["b"])',
+    '(<urn:uuid:1> [W/"a"]) (Not ["b"])',
+  ),
+  parse: (text) => {
+    for (const { conditions } of parseIf(text)) assert(conditions.length > 0 && conditions.length <= 100);
+  },
+  throws: ["ERR_INVALID_REQUEST"],
+  growth: { longest: 16 * KIB, forms: ["…", "(<…", "(…", '([ "…', "<a> …", " …"], input: asItIs },
 });
 fuzz({
   name: "evaluateConditions()",
