@@ -101,7 +101,7 @@ export interface CertificateOwner extends SemaphoreWaiter {
 }
 
 /** Certificates that users upload for their SSH keys. */
-export interface CertificateDesk {
+export interface CertificateStore {
   /** @param owner User whose own authorities apply. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
   upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;
   /** Returns whether the certificate existed. @throws {UnusableKey | ERR_RECORD_STORE} */
@@ -139,7 +139,7 @@ export interface Authenticator {
   namesOf?(login: string): readonly string[]; // predicts the names that a login will get
   /** Reports whether a login is known, hence no password typed in the wrong field. */
   lists?(login: string): boolean;
-  readonly certificates?: CertificateDesk; // absent: takes no certificates
+  readonly certificates?: CertificateStore; // absent: takes no certificates
   /** Returns the status of its remote systems together, or of one. */
   status?(address?: string): RemoteStatus;
   close(): void;

@@ -1,4 +1,4 @@
-import type { CertificateDesk } from "../authentication/authenticator.ts";
+import type { CertificateStore } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/public_key.ts";
 import { addressGroup } from "../model/address.ts";
@@ -13,7 +13,7 @@ import { jsonResponse } from "./text_response.ts";
 export interface CertificateParts {
   readonly admit: LoginThrottle["admitKey"];
   /** The first store that accepts a certificate keeps it. */
-  readonly desks: readonly CertificateDesk[];
+  readonly stores: readonly CertificateStore[];
 }
 
 /**
@@ -39,8 +39,8 @@ export async function showCertificate(
     const owner = account === undefined
       ? undefined
       : { account, queueKey, known: false, signal: call.signal };
-    for (const desk of parts.desks) {
-      const outcome = await desk.upload(line, owner);
+    for (const store of parts.stores) {
+      const outcome = await store.upload(line, owner);
       if (outcome.kind === "refused") {
         reason = outcome.reason;
         continue;
@@ -59,8 +59,8 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
   return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let wasThere = false;
     try {
-      for (const desk of parts.desks) {
-        wasThere = await desk.forget(line, call.query.get("user") ?? undefined) || wasThere;
+      for (const store of parts.stores) {
+        wasThere = await store.forget(line, call.query.get("user") ?? undefined) || wasThere;
       }
     } catch (error) {
       if (error instanceof UnusableKey) throw httpError("ERR_CERTIFICATE_REFUSED", { why: error.message });

@@ -62,8 +62,8 @@ Deno.test({
     await page.until(over(3));
     assert.equal(way.state.cut, 1);
     assert.deepEqual(await states(page), [
-      "large.bin Done",
-      "run 7/<b>.csv Done",
+      "large.bin Done, verified",
+      "run 7/<b>.csv Done, verified",
       "x.dat Not uploaded: a file with that name exists Replace the file",
     ]);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
@@ -73,7 +73,10 @@ Deno.test({
     await Deno.utime(`${there}/x.dat`, LONG_AGO + 60, LONG_AGO + 60);
     await page.evaluate("[...document.querySelectorAll('#brought button')].find((b) => !b.hidden).click()");
     await page.until("document.querySelectorAll('#brought .up').length === 3");
-    assert.deepEqual((await states(page) as unknown[]).at(-1), "x.dat Done, the existing file was replaced");
+    assert.deepEqual(
+      (await states(page) as unknown[]).at(-1),
+      "x.dat Done, the existing file was replaced, verified",
+    );
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
     assert.equal(await digestOf(`${there}/large.bin`), digest);
     assert.equal(await Deno.readTextFile(`${there}/run 7/<b>.csv`), "1,2");
@@ -149,7 +152,10 @@ Deno.test({
     await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
     await page.until(over(2));
     assert.equal(way.state.cut, 1);
-    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, saved as x (2).dat"]);
+    assert.deepEqual(await states(page), [
+      "large.bin Done, verified",
+      "x.dat Done, saved as x (2).dat, verified",
+    ]);
     assert.equal(await digestOf(`${there}/large.bin`), digest);
     assert.deepEqual(surprises(page), []);
 

@@ -120,12 +120,12 @@ Deno.test({
     );
     assert.deepEqual(states, [
       ".hidden Failed: Files and directories whose names begin with a dot cannot be uploaded here Try again Skip",
-      "<img src=x onerror=alert(1)>.txt Done",
-      "empty Done",
-      "large.bin Done",
-      "run 7/a.csv Done",
-      "run 7/figures/b.svg Done",
-      "ten.txt Done, saved as ten (2).txt",
+      "<img src=x onerror=alert(1)>.txt Done, verified",
+      "empty Done, verified",
+      "large.bin Done, verified",
+      "run 7/a.csv Done, verified",
+      "run 7/figures/b.svg Done, verified",
+      "ten.txt Done, saved as ten (2).txt, verified",
     ]);
     await look(guest, "uploaded");
     const there = `${sharing.data}/d`;

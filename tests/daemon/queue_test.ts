@@ -10,7 +10,7 @@ import { material, ORDER, startTlsDaemon } from "./setting.ts";
 const answered = <T>(reply: T): Exchange<T> => ({ kind: "answered", reply });
 
 /** A queue whose runs end when told, and the order in which they began. */
-class Desk {
+class Requests {
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
   underWay = 0;
@@ -47,7 +47,7 @@ class Desk {
 }
 
 /** Ends whatever has begun until nothing begins any more. */
-async function serveAll(desk: Desk, all: readonly Promise<unknown>[]): Promise<void> {
+async function serveAll(desk: Requests, all: readonly Promise<unknown>[]): Promise<void> {
   let over = false;
   const done = Promise.all(all).then(() => over = true);
   for (let next = 0; !over;) {
@@ -62,7 +62,7 @@ async function serveAll(desk: Desk, all: readonly Promise<unknown>[]): Promise<v
 }
 
 Deno.test("Queue serves one at a time, in the order of arrival", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const all = ["1", "2", "3", "4"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.queue.idle], [["1"], 3, false]);
   await serveAll(desk, all);
@@ -71,7 +71,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
 });
 
 Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
-  const desk = new Desk(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
+  const desk = new Requests(new Queue({ underWay: () => 2, waiting: 6, perKey: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
   desk.end("1");
@@ -89,7 +89,7 @@ Deno.test("Queue has the next stand ready while one is served, if it may, and te
 });
 
 Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by more than one turn", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const crowd = ["a1", "a2", "a3", "a4"].map((name) => desk.come(name));
   const others = [
     desk.come("b1", { queueKey: "b" }),
@@ -101,7 +101,7 @@ Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by mor
 });
 
 Deno.test("Queue is busy when full or when a lane has its share, to the crowd first", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
   assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
   all.push(desk.come("b1", { queueKey: "b" }), desk.come("b2", { queueKey: "b" }));
@@ -113,7 +113,7 @@ Deno.test("Queue is busy when full or when a lane has its share, to the crowd fi
 });
 
 Deno.test("Queue lets go of those who leave while they wait, at once and with their place", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const leaving = new AbortController();
   const [first, second, third] = [desk.come("1"), desk.come("2", { signal: leaving.signal }), desk.come("3")];
   leaving.abort();
@@ -125,7 +125,7 @@ Deno.test("Queue lets go of those who leave while they wait, at once and with th
 });
 
 Deno.test("Queue finishes what is under way, whoever leaves", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const leaving = new AbortController();
   const first = desk.come("1", { signal: leaving.signal });
   leaving.abort();
@@ -134,7 +134,7 @@ Deno.test("Queue finishes what is under way, whoever leaves", async () => {
 });
 
 Deno.test("Queue sends those away whose patience is at its end", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const first = desk.come("1");
   assert.deepEqual(await desk.come("2", { maxWait: 1 }), failure("busy", "before"));
   desk.end("1");
@@ -143,7 +143,7 @@ Deno.test("Queue sends those away whose patience is at its end", async () => {
 });
 
 Deno.test("Queue.drain() sends away all who wait, and goes on", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const first = desk.come("1");
   const waiting = [desk.come("2"), desk.come("3", { queueKey: "b" })];
   desk.queue.drain(failure("refused", "before"));
@@ -153,7 +153,7 @@ Deno.test("Queue.drain() sends away all who wait, and goes on", async () => {
 });
 
 Deno.test("Queue.close() waits for the one under way and takes no more", async () => {
-  const desk = new Desk();
+  const desk = new Requests();
   const [first, second] = [desk.come("1"), desk.come("2")];
   let closed = false;
   const closing = desk.queue.close().then(() => closed = true);
@@ -167,7 +167,7 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
 
 Deno.test("Queue passes the turn on from what takes too long, and closes when that is over too", async () => {
   for (const underWay of [1, 2] as const) {
-    const desk = new Desk(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
+    const desk = new Requests(new Queue({ underWay: () => underWay, waiting: 6, perKey: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
     for (const name of ["3", "4"]) {
       const next = desk.come(name);

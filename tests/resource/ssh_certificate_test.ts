@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CertificateDesk } from "../../src/authentication/authenticator.ts";
+import type { CertificateStore } from "../../src/authentication/authenticator.ts";
 import type { UserCertificate } from "../../src/authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
 import type { Call } from "../../src/resource/call.ts";
@@ -9,7 +9,7 @@ import { call } from "./sample_call.ts";
 
 const CERTIFICATE = certificate("by_ed25519");
 
-function desk(desk: Partial<CertificateDesk>): CertificateDesk {
+function desk(desk: Partial<CertificateStore>): CertificateStore {
   return {
     upload: () => assert.fail("nothing is shown"),
     forget: () => assert.fail("nothing is forgotten"),
@@ -21,11 +21,11 @@ const taking = (certificate: UserCertificate) =>
   desk({ upload: () => Promise.resolve({ kind: "kept", certificate, principals: ["ann"] }) });
 const refusing = (reason: string) => desk({ upload: () => Promise.resolve({ kind: "refused", reason }) });
 
-function parts(...desks: readonly CertificateDesk[]) {
+function parts(...stores: readonly CertificateStore[]) {
   const counted: string[] = [];
   return {
     counted,
-    desks,
+    stores,
     admit: () => ({
       succeeded: () => void counted.push("succeeded"),
       failed: () => void counted.push("failed"),
@@ -84,8 +84,8 @@ Deno.test("uploadCertificate() names whose own authorities are to count", async 
 
 Deno.test("forgetCertificate() has every method forget it", async () => {
   const forgetting = (was: boolean) => desk({ forget: () => Promise.resolve(was) });
-  for (const desks of [[true, false], [false, true]]) {
-    const { status, body } = await forgetCertificate(showing(), parts(...desks.map(forgetting)));
+  for (const stores of [[true, false], [false, true]]) {
+    const { status, body } = await forgetCertificate(showing(), parts(...stores.map(forgetting)));
     assert.deepEqual([status, body], [204, null]);
   }
   await assert.rejects(forgetCertificate(showing(), parts(forgetting(false))), { code: "ERR_NOT_FOUND" });

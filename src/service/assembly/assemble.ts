@@ -255,7 +255,7 @@ function partsOfAuthenticators(
   const { authenticators, realm: siteName } = chain;
   const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
   const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
-  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
+  const stores = authenticators.flatMap(({ certificates }) => certificates ?? []);
   const providers = new Map(
     authenticators.flatMap(({ name, browserLogin }) =>
       browserLogin === undefined ? [] : [[name, browserLogin] as const]
@@ -269,7 +269,7 @@ function partsOfAuthenticators(
   const signIn: SignInParts = { ...parts, signIns, people, ways, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
-    certificates: desks.length === 0 ? undefined : { admit: parts.admit, desks },
+    certificates: stores.length === 0 ? undefined : { admit: parts.admit, stores },
     unauthenticated: parts.unauthenticated,
     accepted: acceptedLogins(chain),
     /** Absent if disabled, or without tokens. */

@@ -22,7 +22,7 @@ import type { Identity } from "../../../model/identity.ts";
 import { isHttpError } from "../../../model/http_error.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
 import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
-import type { AuthenticationResult, CertificateDesk, CertificateOwner } from "../../authenticator.ts";
+import type { AuthenticationResult, CertificateOwner, CertificateStore } from "../../authenticator.ts";
 import { nameFromTemplate } from "../keys_file.ts";
 import type { KeyTrial } from "../key_trial.ts";
 
@@ -286,7 +286,7 @@ interface CertifiedKeys {
 }
 
 /** Users of SSH certificates. */
-export class CertifiedUsers implements CertificateDesk {
+export class CertifiedUsers implements CertificateStore {
   constructor(
     readonly registry: CertificateRegistry,
     /** Authenticator's name, DN template, whether names are accounts, and whether only operator's authorities apply. */
