@@ -833,7 +833,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/resource/access/file_page.ts",
-    at: 'if (length === 0) return closed({ kind: "text", text: "", whole: true });',
+    at: 'if (length === 0) return { kind: "text", text: "", whole: true };',
     change: "length === 0 → false",
     equivalent: true,
     why: "of an empty file nothing is read; the guard spares the request",

@@ -31,7 +31,8 @@ export async function thisVersion(): Promise<ServiceVersion> {
  */
 export async function versionBefore(): Promise<OtherVersion | undefined> {
   const now = stepsIn(await schema());
-  const commits = (await git(["log", "--format=%H", "--", SCHEMA]))?.trim().split("\n") ?? [];
+  const commits = (await git(["log", "--first-parent", "--format=%H", "--", SCHEMA]))?.trim().split("\n") ??
+    [];
   let raised: string | undefined;
   for (const commit of commits) {
     const steps = stepsIn(await git(["show", `${commit}:${SCHEMA}`]) ?? "");

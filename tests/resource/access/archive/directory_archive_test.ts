@@ -194,7 +194,7 @@ Deno.test("an archive breaks off when the daemon does, and the use is told as it
   site.site.daemon.sessionFaults.always = { kind: "cut-data", after: 5, then: "close" };
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
   await assert.rejects(response.arrayBuffer());
-  assert.match(lines.join("\n"), /WARN.*archive of a share ended early/i);
+  assert.match(lines.join("\n"), /WARN.*archive ended early/i);
   const shown = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
   assert.equal(shown.share.uses[0].complete, false);
 });
