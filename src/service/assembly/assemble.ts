@@ -12,9 +12,8 @@ import { type Clock, steadyClock } from "../../model/clock.ts";
 import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
-import { personName } from "../../pages/person_name.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import { People } from "../../resource/share/people.ts";
+import type { People } from "../../resource/share/people.ts";
 import { AdminApi } from "../../resource/admin/admin_api.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
@@ -115,7 +114,7 @@ async function open(
   const shown = (user: string) => claimedName(user, authenticators);
   const throttle = await openLoginThrottle(opening, { ...shared, authenticators, shown });
   const ofFiles = { ...who, ...shared, servers, attributes, throttle, observer };
-  const people = config.sharing.suggestPeople ? new People(who.records, sharedClock, personName) : undefined;
+  const people = config.sharing.suggestPeople ? await openPeople(who, sharedClock) : undefined;
   const { sharing, files } = await openFiles(opening, { ...ofFiles, people });
   const parts = { groups, authenticators, attributes, throttle, signIns, sharing, registry, cluster, clock };
   const { publish, sinks } = opening;
@@ -244,6 +243,13 @@ function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<st
   const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
   const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
+}
+
+/** Opens the list of people who have signed in on pages; imported on use. */
+async function openPeople({ records }: Pick<OpenAuthentication, "records">, clock: Clock): Promise<People> {
+  const { People } = await import("../../resource/share/people.ts");
+  const { personName } = await import("../../pages/person_name.ts");
+  return new People(records, clock, personName);
 }
 
 function partsOfAuthenticators(
