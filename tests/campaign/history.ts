@@ -75,12 +75,12 @@ export function checkShare(
 }
 
 /**
- * Finds instances that took longer than they may. What a thread waited for a processor does not count, up to nine tenths
- * of the time. @param most In milliseconds.
+ * Finds instances that took longer than they may. What a thread waited for a processor does not count, up to half of the
+ * time. @param most In milliseconds.
  */
 export function checkRecoveries(recoveries: readonly Recovery[], most = SERVES_AGAIN_MS): string[] {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-  return recoveries.filter(({ ms, waitedMs }) => ms - Math.min(waitedMs, 0.9 * ms) > most).map((late) =>
+  return recoveries.filter(({ ms, waitedMs }) => ms - Math.min(waitedMs, ms / 2) > most).map((late) =>
     `instance ${late.instance} served ${seconds(late.ms)} after the end of: ${late.fault}; ` +
     `${seconds(late.waitedMs)} of them a thread waited for a processor`
   );
