@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Asked, Call } from "../../resource/call.ts";
@@ -22,6 +23,8 @@ export interface AuthParts {
   /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
   readonly sharing: SharingParts | undefined;
+  /** Clients for data sessions; empty unless files or shares need them. */
+  readonly sessions: SharingParts["sessions"];
   /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
   readonly signIn: SignInParts | undefined;
@@ -41,8 +44,9 @@ export function authRoutes(parts: AuthParts): PublishedRoute[] {
   ];
 }
 
-function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, sharing, sessions, signIn, devices }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
+  const groups = new AnswerCache<boolean>(facts);
   const list = {
     method: "GET",
     service: "auth",
@@ -56,6 +60,8 @@ function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): Pu
         servers,
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+        sessions,
+        groups,
         hasDeviceLogin: signIn !== undefined && devices !== undefined,
       });
     },
