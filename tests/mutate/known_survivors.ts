@@ -853,11 +853,4 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "nothing is reserved; the guard spares the statement",
   },
-  {
-    file: "src/authentication/parse_credentials.ts",
-    at: "if (/^[\\0-\\x7F]*$/.test(octets)) return octets; // its bytes are its characters",
-    change: "/^[\\0-\\x7F]*$/.test(octets) → false",
-    equivalent: true,
-    why: "the decoder gives the same text; the guard spares it",
-  },
 ];

@@ -2,12 +2,12 @@ import { createPrivateKey } from "node:crypto";
 import {
   flag,
   type Infer,
-  integer,
   items,
   list,
   oneOf,
   optional,
   path,
+  seconds,
   secretText,
   text,
   url,
@@ -78,9 +78,8 @@ export const KEYS = {
     default: false,
     added: true,
   }),
-  cacheSeconds: integer({
+  cacheSeconds: seconds({
     help: "Cache time for answers about a token, at most until the token expires; 0 disables the cache",
-    unit: "seconds",
     max: 86_400,
     default: 300,
     added: true,
@@ -131,9 +130,8 @@ export const KEYS = {
     default: [],
     added: true,
   }),
-  maxAuthAge: optional(integer({
+  maxAuthAge: optional(seconds({
     help: "Maximum age of the login at the OIDC server (auth_time)",
-    unit: "seconds",
     min: 1,
     added: true,
   })),

@@ -7,6 +7,7 @@ import {
   optional,
   path,
   ports,
+  seconds,
   secretText,
   section,
   text,
@@ -27,11 +28,10 @@ export const SHARE = section({
       help:
         "Client address (or addresses) of this service's own transfers, as daemons see it. If not set, the service detects it",
     })),
-    maxLifetimeSeconds: integer({
+    maxLifetimeSeconds: seconds({
       name: "maxLifetime",
       help: "Maximum lifetime of a share; 0 means no limit",
       default: 0,
-      unit: "seconds",
       added: true,
     }),
     suggestPeople: flag({
@@ -142,22 +142,20 @@ export const POSTGRES = section({
       default: 2000,
       min: 100,
       max: 60_000,
-      unit: "milliseconds",
       added: true,
+      unit: "milliseconds",
     }),
-    outageGraceSeconds: integer({
+    outageGraceSeconds: seconds({
       name: "outage.grace",
       help:
         "Time for which all tokens of the service stay valid while the database is down; after that, only short tokens do",
       default: 60,
-      unit: "seconds",
       added: true,
     }),
-    outageTokenSeconds: integer({
+    outageTokenSeconds: seconds({
       name: "outage.tokenLifetime",
       help: "Maximum lifetime of these short tokens, from the first token of the token family to the end",
       default: 300,
-      unit: "seconds",
       added: true,
     }),
     tls: flag({
