@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -18,6 +19,8 @@ export interface AuthParts {
   /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
   readonly sharing: SharingParts | undefined;
+  /** Clients for data sessions; empty unless files or shares need them. */
+  readonly sessions: SharingParts["sessions"];
   /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
   readonly signIn: SignInParts | undefined;
@@ -48,8 +51,9 @@ export function authRoutes(parts: AuthParts): Route[] {
   ];
 }
 
-function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): Route[] {
+function listRoutes({ servers, facts, sharing, sessions, signIn, devices }: AuthParts): Route[] {
   const section = new ServiceSection(facts);
+  const groups = new AnswerCache<boolean>(facts);
   const list: Route["answer"] = (call) => serverList(call, servers, section);
   const page: Route["page"] = async (call) => {
     const { statusPage } = await import("../../pages/status_page.ts");
@@ -58,6 +62,8 @@ function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): Ro
       servers,
       facts,
       sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+      sessions,
+      groups,
       hasDeviceLogin: signIn !== undefined && devices !== undefined,
     });
   };

@@ -11,7 +11,7 @@ import type { TokenIssuer } from "../../authentication/authenticator.ts";
 import { liveness, readiness, type ReadinessFacts } from "../../resource/health.ts";
 import { METADATA_PATH, protectedResource } from "../../resource/protected_resource.ts";
 
-interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
+interface ResourceParts extends AdminParts, Omit<AuthParts, "sessions">, OpenParts, TokenParts {
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
   readonly accepted: readonly AcceptedLogin[];
@@ -21,10 +21,11 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
 /** Returns all routes of the service. */
 export async function routesOf(parts: ResourceParts): Promise<Route[]> {
   const { features, sharing, files } = parts;
+  const sessions = (files ?? sharing)?.sessions ?? new Map();
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: Route[] = [
     ...openRoutes(parts, () => routes),
-    ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
+    ...(features.auth ? [...authRoutes({ ...parts, sessions }), ...tokenListRoutes(parts)] : []),
     ...(sharing === undefined ? [] : (await import("./share_routes.ts")).shareRoutes(
       sharing,
       features,
