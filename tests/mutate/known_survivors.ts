@@ -245,13 +245,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a second is the shortest pause, and who throttles always says how long",
   },
   {
-    file: "src/store/postgres/postgres_schema.ts",
-    at: "worksWith: 0,",
-    change: "0 → 1",
-    equivalent: true,
-    why: "every service knows the first version of the tables",
-  },
-  {
     file: "src/store/postgres/postgres_connection.ts",
     at: "port: 5432,",
     change: "5432 → 10864",
