@@ -226,6 +226,7 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
+  "command/common_passwords.txt": "a list",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "pages/page.js": "a script of browsers",
 };

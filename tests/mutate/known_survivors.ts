@@ -245,13 +245,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a second is the shortest pause, and who throttles always says how long",
   },
   {
-    file: "src/store/postgres/postgres_schema.ts",
-    at: "worksWith: 0,",
-    change: "0 → 1",
-    equivalent: true,
-    why: "every service knows the first version of the tables",
-  },
-  {
     file: "src/store/postgres/postgres_connection.ts",
     at: "port: 5432,",
     change: "5432 → 10864",
@@ -415,20 +408,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "excess <= 0 → (excess < 0)",
     equivalent: true,
     why: "none are given up",
-  },
-  {
-    file: "src/model/address.ts",
-    at: "if (text.length > 45) return undefined;",
-    change: "text.length > 45 → false",
-    equivalent: true,
-    why: "longer texts are no addresses either way; to see that takes longer",
-  },
-  {
-    file: "src/model/bounded_map.ts",
-    at: "if (entry !== this.#newest) {",
-    change: "entry !== this.#newest → true",
-    equivalent: true,
-    why: "the newest is made the newest once more",
   },
   {
     file: "src/model/trust/certificate_path.ts",

@@ -1,4 +1,4 @@
--- DROP is stored as WRITE with a flag: the old column permits no other words.
+-- `DROP` is stored as WRITE with a flag: the old column permits no other words.
 ALTER TABLE share ADD COLUMN note TEXT;
 ALTER TABLE share ADD COLUMN password TEXT;
 ALTER TABLE share ADD COLUMN upload_only INTEGER NOT NULL DEFAULT 0 CHECK (upload_only IN (0, 1));
