@@ -161,13 +161,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no key asks for one byte",
   },
   {
-    file: "src/model/distinguished_name.ts",
-    at: 'if (error instanceof TypeError) this.#fail("the escaped bytes are not UTF-8", start);',
-    change: "error instanceof TypeError → true",
-    equivalent: true,
-    why: "the decoder throws nothing else",
-  },
-  {
     file: "src/outgoing/open_tls.ts",
     at: "const buffer = new Uint8Array(16 * 1024);",
     change: "16 → 32",
@@ -612,13 +605,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "!/^[A-Za-z0-9_-]{22}$/.test(token) → false",
     equivalent: true,
     why: "no other text is found; the guard spares the database",
-  },
-  {
-    file: "src/authentication/ssh_key/certificate/certified_users.ts",
-    at: "if (!(error instanceof UnusableKey)) throw error;",
-    change: "!(error instanceof UnusableKey) → false",
-    equivalent: false,
-    why: "nothing else is thrown there; a defect must not pass for a damaged record",
   },
   {
     file: "src/authentication/ssh_key/certificate/certified_users.ts",
