@@ -125,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "five real seconds would pass; the tests of faults, which are not asked, hold the time of the answer",
   },
   {
-    file: "src/logging/audit_stream.ts",
+    file: "src/model/regular_file.ts",
     at: "if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed",
     change: "!(error instanceof Deno.errors.BadResource) → false",
     equivalent: false,
