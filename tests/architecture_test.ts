@@ -209,7 +209,6 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "command/command.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
-  "service/http/openapi/document.ts": "a document with a form of its own",
 };
 
 Deno.test("what is absent is passed on as `undefined`, no spread leaves it out", async () => {

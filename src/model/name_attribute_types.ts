@@ -99,8 +99,16 @@ export function decodeText(der: string, compared: Comparison["as"]): string | un
   const textual = tag === UTF8_STRING || tag === PRINTABLE_STRING ||
     (tag === IA5_STRING && compared === "lower case");
   if (!textual) return undefined;
+  return decodeStrictly(content);
+}
+
+/** Decodes text with its byte order mark; `undefined` if it is malformed. */
+export function decodeStrictly(
+  bytes: Uint8Array,
+  encoding: "utf-8" | "utf-16be" = "utf-8",
+): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
+    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { ChecksumAlgorithm, DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { HeaderList } from "../../model/http_message.ts";
-import { httpError } from "../../model/http_error.ts";
+import { httpError, invalidRequest } from "../../model/http_error.ts";
 
 /** Algorithms by name in `Repr-Digest` (RFC 9530, 5); the first is preferred. */
 const REPR: ReadonlyMap<string, ChecksumAlgorithm> = new Map([
@@ -23,18 +23,36 @@ interface Digest {
   readonly hex: string;
 }
 
-/** Returns the digest of an uploaded file by `Repr-Digest` or `OC-Checksum`; undefined without a known one. */
+/** Returns the members of a dictionary whose values hold no comma (RFC 9651, 3.2); the last of a name counts. */
+function membersOf(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split(",").map((member) => {
+      const [name = "", ...value] = member.split("=");
+      return [name.trim(), value.join("=").trim()];
+    }),
+  );
+}
+
+/**
+ * Returns the digest of an uploaded file by `Repr-Digest` or `OC-Checksum`; undefined without a known algorithm.
+ * @throws {ERR_INVALID_REQUEST} The value for a known algorithm is malformed.
+ */
 export function announcedDigest(headers: HeaderList): Digest | undefined {
+  const members = membersOf(headers.get("Repr-Digest") ?? "");
   for (const [name, algorithm] of REPR) {
-    const value = new RegExp(`(?:^|,)\\s*${name}=:([A-Za-z0-9+/=]{1,100}):`, "i").exec(
-      headers.get("Repr-Digest") ?? "",
-    );
-    if (value !== null) return { algorithm, hex: Buffer.from(value[1] ?? "", "base64").toString("hex") };
+    const member = members.get(name);
+    if (member === undefined) continue;
+    const [, base64] = /^:([A-Za-z0-9+/]{1,100}={0,2}):$/.exec(member) ?? [];
+    if (base64 === undefined) throw invalidRequest(`Repr-Digest: expected base64 between colons for ${name}`);
+    return { algorithm, hex: Buffer.from(base64, "base64").toString("hex") };
   }
-  const [, name = "", hex = ""] =
-    /^\s*(\w{1,10}):([0-9a-f]{1,128})\s*$/i.exec(headers.get("OC-Checksum") ?? "") ?? [];
+  const [name = "", hex = ""] = (headers.get("OC-Checksum") ?? "").trim().split(":");
   const algorithm = OWNCLOUD.get(name.toLowerCase());
-  return algorithm && { algorithm, hex: hex.toLowerCase() };
+  if (algorithm === undefined) return undefined;
+  if (!/^[0-9a-f]{32,128}$/i.test(hex)) {
+    throw invalidRequest("OC-Checksum: expected <algorithm>:<hexadecimal digits>");
+  }
+  return { algorithm, hex: hex.toLowerCase() };
 }
 
 /** Compares an uploaded file. @throws {ERR_DIGEST_MISMATCH} */
@@ -57,9 +75,8 @@ export async function wantedDigest(
   size: number,
   headers: HeaderList,
 ): Promise<string | undefined> {
-  const wanted = headers.get("Want-Repr-Digest") ?? "";
-  const weight = (name: string) =>
-    Number(new RegExp(`(?:^|,)\\s*${name}=(\\d{1,2})`, "i").exec(wanted)?.[1] ?? 0);
+  const wanted = membersOf(headers.get("Want-Repr-Digest") ?? "");
+  const weight = (name: string) => /^\d{1,2}$/.test(wanted.get(name) ?? "") ? Number(wanted.get(name)) : 0;
   const [best] = [...REPR].filter(([name]) => weight(name) > 0).sort(([a], [b]) => weight(b) - weight(a));
   if (best === undefined) return undefined;
   const [name, algorithm] = best;

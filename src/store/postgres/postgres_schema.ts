@@ -44,6 +44,9 @@ const STEPS: readonly Step[] = [{
 }, {
   worksWith: 6,
   sql: "ALTER TABLE share ADD COLUMN target_name text;",
+}, {
+  worksWith: 7,
+  sql: "ALTER TABLE share ADD COLUMN owner_name text;",
 }];
 
 /** Schema version that this service cannot use. */

@@ -38,10 +38,22 @@ Deno.test("WebDAV reads ranges and digests, writes with conditions and digests",
   assert.equal(await put({ "If-None-Match": "*" }), "412 ERR_PRECONDITION_FAILED");
   assert.equal(await put({ "If-Match": '"other"' }), "412 ERR_PRECONDITION_FAILED");
   assert.equal(await put({ "Repr-Digest": digest }), "400 ERR_DIGEST_MISMATCH");
-  assert.equal(await put({ "Content-Range": "bytes 0-2/3" }), "400 ERR_INVALID_REQUEST");
+  for (
+    const [name, value] of [
+      ["Repr-Digest", "sha-256=AAAA"],
+      ["Repr-Digest", "sha-256=:A A:"],
+      ["Repr-Digest", "unixsum=1, sha-256"],
+      ["OC-Checksum", "SHA1"],
+      ["OC-Checksum", "sha256:xyz"],
+      ["Content-Range", "bytes 0-2/3"],
+    ] as const
+  ) assert.equal(await put({ [name]: value }), "400 ERR_INVALID_REQUEST", `${name}: ${value}`);
   assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "0123456789");
   const sha1 = "c2a6b03f190dfb2b4aa91f8af8d477a9bc3401dc"; // of `new`
-  assert.equal(await put({ "If-Match": etag, "OC-Checksum": `SHA1:${sha1}` }), "204");
+  assert.equal(
+    await put({ "If-Match": etag, "OC-Checksum": `SHA1:${sha1}`, "Repr-Digest": "unixsum=:AA==:" }),
+    "204",
+  );
   assert.equal(await Deno.readTextFile(`${dav.root}/d/ten.txt`), "new");
   assert.equal(await dav.told("PUT", "d/made", { body: "" }), "201");
   assert.deepEqual([...Deno.readDirSync(`${dav.root}/d`)].map(({ name }) => name).sort(), [

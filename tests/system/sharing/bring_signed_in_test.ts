@@ -8,6 +8,7 @@ import { SharingSystem } from "./sharing_system.ts";
 const CAROL = ["carol", "carol-4711"] as const;
 const CAROL_DN = "CN=carol,O=Demo,C=EU";
 const sharing = await SharingSystem.open({
+  groups: ["proj"],
   passwords: passwordLine(CAROL, CAROL_DN),
   map: {
     [ALICE_DN]: { ...MAP[ALICE_DN], "uftpd.HPC.excludes": "*.key" },
@@ -177,7 +178,7 @@ Deno.test("a share with a password asks whoever is signed in for it by a page, a
   const page = `/shared/HPC/${id}/`;
   const asks = await carol.get(page);
   assert.equal(asks.status, 403);
-  const [, action = ""] = /<form method="post" action="([^"]*)"/.exec(asks.text) ?? [];
+  const [, action = ""] = /<form method="post" action="([^"]*link\/[^"]*)"/.exec(asks.text) ?? [];
   const { pathname, search } = new URL(action, `https://x${page}`);
   const wrong = await carol.post(`${pathname}${search}`, { password: "x" });
   assert.equal(wrong.status, 403);
@@ -187,7 +188,10 @@ Deno.test("a share with a password asks whoever is signed in for it by a page, a
   const back = new URL(opened.headers.location ?? "", `https://x${pathname}`).pathname;
   assert.equal(back, page);
   assert.match((await carol.get(back)).text, /ten\.txt/);
-  assert.equal((await alice.get(back)).status, 403);
+  const elsewhere = new Visitor(system);
+  await elsewhere.signIn(CAROL);
+  assert.equal((await elsewhere.get(back)).status, 403, "another browser did not give the password");
+  assert.equal((await alice.get(back)).status, 200, "the owner looks without it");
 });
 
 Deno.test("the command on the page is for whoever sees it", async () => {

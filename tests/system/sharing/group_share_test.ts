@@ -20,6 +20,7 @@ const map = {
   [FAR_DN]: { role: "user", "uftpd.ELSEWHERE.xlogin": "far", "uftpd.ELSEWHERE.group": "proj", group: "proj" },
 };
 const sharing = await SharingSystem.open({
+  groups: ["proj"],
   passwords: passwordLine(CAROL, CAROL_DN) + passwordLine(GUEST, GUEST_DN) + passwordLine(FAR, FAR_DN),
   map,
 });
@@ -77,6 +78,9 @@ Deno.test("a share for a group is made by page, seen by its members, and known t
   const fields = { token: formToken(form), path: `${data}/d/sub/`, access: "READ", days: "7", user: "" };
   assert.equal((await alice.post("/shares/HPC", { ...fields, group: "a*" })).status, 400);
   assert.equal((await alice.post("/shares/HPC", { ...fields, group: "hpc", user: BOB_DN })).status, 400);
+  const unknown = await alice.post("/shares/HPC", { ...fields, group: "unheard-of" });
+  assert.equal(unknown.status, 400);
+  assert.match(unknown.text, /The server does not know this group/);
   const made = await alice.post("/shares/HPC", { ...fields, group: "proj" });
   assert.equal(made.status, 303, made.text);
   const { pathname } = new URL(made.headers.location ?? "", "https://x/shares/HPC");

@@ -33,6 +33,8 @@ export interface Ask {
 
 export interface SharingSetting {
   readonly daemon?: DaemonOptions;
+  /** Further Unix groups that the daemon's host knows. */
+  readonly groups?: readonly string[];
   /** Further lines of the main file. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Further lines of the password file. */
@@ -46,7 +48,8 @@ export interface SharingSetting {
 
 /** A configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
 export async function createSharingSite(
-  { daemon = {}, properties = {}, passwords = "", map = {}, files, authority }: SharingSetting = {},
+  { daemon = {}, groups = [], properties = {}, passwords = "", map = {}, files, authority }: SharingSetting =
+    {},
 ): Promise<Site & { readonly data: string }> {
   const data = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-data-" }));
   await Deno.mkdir(`${data}/d/sub`, { recursive: true });
@@ -59,7 +62,10 @@ export async function createSharingSite(
     authority,
     servers: {
       HPC: [{
-        users: { alice: { uid: 1000, home: data, groups: ["users", "hpc"] } },
+        users: {
+          alice: { uid: 1000, home: data, groups: ["users", "hpc"] },
+          nobody: { uid: 65534, home: "", groups },
+        },
         maxSessions: 10_000,
         timeZone: "UTC",
         ...daemon,
