@@ -783,13 +783,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "another wording of the same reason",
   },
   {
-    file: "src/outgoing/proxy.ts",
-    at: "if (!(error instanceof Deno.errors.BadResource)) throw error;",
-    change: "!(error instanceof Deno.errors.BadResource) → false",
-    equivalent: false,
-    why: "nothing else is thrown there; a defect must not pass for a connection that is closed already",
-  },
-  {
     file: "src/outgoing/remote_http.ts",
     at: "if (seconds === undefined) return;",
     change: "seconds === undefined → false",
