@@ -125,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "five real seconds would pass; the tests of faults, which are not asked, hold the time of the answer",
   },
   {
-    file: "src/logging/audit_stream.ts",
+    file: "src/model/regular_file.ts",
     at: "if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed",
     change: "!(error instanceof Deno.errors.BadResource) → false",
     equivalent: false,
@@ -767,13 +767,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "error instanceof RemoteUnavailable → false",
     equivalent: true,
     why: "another wording of the same reason",
-  },
-  {
-    file: "src/outgoing/proxy.ts",
-    at: "if (!(error instanceof Deno.errors.BadResource)) throw error;",
-    change: "!(error instanceof Deno.errors.BadResource) → false",
-    equivalent: false,
-    why: "nothing else is thrown there; a defect must not pass for a connection that is closed already",
   },
   {
     file: "src/outgoing/remote_http.ts",
