@@ -41,6 +41,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "attack",
       "resource/access/hostile_paths_test.ts",
       "sharing/store/killed_writer_test.ts",
+      "system/damaged_files_test.ts",
       "system/sharing/memory_test.ts",
     ],
     parallel: false,

@@ -125,7 +125,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "five real seconds would pass; the tests of faults, which are not asked, hold the time of the answer",
   },
   {
-    file: "src/logging/audit_stream.ts",
+    file: "src/model/regular_file.ts",
     at: "if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed",
     change: "!(error instanceof Deno.errors.BadResource) → false",
     equivalent: false,
@@ -236,13 +236,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "0 → 1",
     equivalent: true,
     why: "a second is the shortest pause, and who throttles always says how long",
-  },
-  {
-    file: "src/store/postgres/postgres_schema.ts",
-    at: "worksWith: 0,",
-    change: "0 → 1",
-    equivalent: true,
-    why: "every service knows the first version of the tables",
   },
   {
     file: "src/store/postgres/postgres_connection.ts",
@@ -774,13 +767,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "error instanceof RemoteUnavailable → false",
     equivalent: true,
     why: "another wording of the same reason",
-  },
-  {
-    file: "src/outgoing/proxy.ts",
-    at: "if (!(error instanceof Deno.errors.BadResource)) throw error;",
-    change: "!(error instanceof Deno.errors.BadResource) → false",
-    equivalent: false,
-    why: "nothing else is thrown there; a defect must not pass for a connection that is closed already",
   },
   {
     file: "src/outgoing/remote_http.ts",

@@ -241,13 +241,20 @@ async function copyIn(backup: string, name: string): Promise<string> {
   return `${backup}/files${files.find(({ path }) => path.endsWith(name))?.path}`;
 }
 
+/** For tests that change nothing of it. */
+const unchanged = await siteWithBackup();
+Deno.test.afterAll(() => unchanged[Symbol.asyncDispose]());
+
 for (const [what, spoil, told] of REFUSED) {
   Deno.test(`restore refuses a backup ${what}, and changes nothing`, async () => {
-    await using site = await siteWithBackup();
-    await spoil(site.backup);
+    const site = unchanged;
+    const backup = `${site.folder}/${crypto.randomUUID()}`;
+    const copied = await new Deno.Command("cp", { args: ["-a", site.backup, backup] }).output();
+    assert.ok(copied.success, new TextDecoder().decode(copied.stderr));
+    await spoil(backup);
     const before = await contents(`${site.folder}/conf`);
     const data = await contents(`${site.folder}/data`);
-    const { code, err } = await command("restore", "--replace", site.backup);
+    const { code, err } = await command("restore", "--replace", backup);
     assert.equal(code, 1);
     assert.match(err, told);
     assert.deepEqual(await contents(`${site.folder}/conf`), before);

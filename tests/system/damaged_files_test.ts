@@ -6,6 +6,7 @@ import { CommandFailed } from "../../src/command/command.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { assertRemedies } from "../fixtures/remedies.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { LONG } from "../long/results.ts";
 import { createFullSite, FILES } from "./full_site.ts";
 import type { Site } from "./running_service.ts";
 
@@ -118,6 +119,7 @@ Deno.test({
 
 for (const file of FILES) {
   Deno.test(`check and serve judge ${file} alike, however it is damaged`, async (test) => {
+    let hasStarted = false;
     for (const [damage, inflict] of Object.entries(DAMAGES)) {
       await test.step({
         name: damage,
@@ -126,7 +128,9 @@ for (const file of FILES) {
           await using site = await createFullSite();
           await inflict(`${site.folder}/conf/${file}`);
           const told = await checked(site);
-          const start = await served(site);
+          // A whole start takes long: by day only with the first damage that is none to this file.
+          const start = told.starts && hasStarted && !LONG ? told : await served(site);
+          hasStarted ||= start.starts;
           assert.equal(start.starts, told.starts, `check:\n${told.diagnostics.join("\n")}`);
           if (!start.starts) assert.deepEqual(start.diagnostics, told.diagnostics);
           const io = recordedIo();

@@ -65,9 +65,11 @@ export async function openAuthentication(
   opening: Opening,
   parts: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const { config, log, sinks, keep } = opening;
+  const { config, log, readOnly, sinks, keep } = opening;
   const { externalUrl, sharedClock: clock, observer, database } = parts;
-  const records = keep(new Records(database ?? config.sharing.directory, clock, sinks.of("records")));
+  const records = keep(
+    new Records(database ?? config.sharing.directory, clock, sinks.of("records"), readOnly),
+  );
   const authenticators = await openAuthenticators(opening, parts, records);
   const accountStatus: AskAccountStatus = (user, signal) =>
     accountStatusOf(authenticators, user, signal, clock);
@@ -187,8 +189,7 @@ async function openIssued(
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
   const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
-  // Only the service creates the database: it could not open another account's.
-  const stored = revoked ?? (readOnly ? records.openPresent() : records.open());
+  const stored = revoked ?? records.open();
   const outage = revoked && sharing.database && {
     staleMs: () => revoked.staleMs,
     graceMs: sharing.database.outageGraceSeconds * 1000,

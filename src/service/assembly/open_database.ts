@@ -81,12 +81,23 @@ export class Records {
   #store: RecordStore | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** @param place `persistence.directory`, or the shared database; absent: nothing is stored. */
-  constructor(readonly place: string | Database | undefined, readonly clock: Clock, readonly sink?: Sink) {}
+  /**
+   * @param place `persistence.directory`, or the shared database; absent: nothing is stored.
+   * @param readOnly Whether an absent database is not created, since the service could not open another account's.
+   */
+  constructor(
+    readonly place: string | Database | undefined,
+    readonly clock: Clock,
+    readonly sink: Sink,
+    readonly readOnly: boolean,
+  ) {}
 
   /** @throws {UnknownDatabase} And file system errors. */
-  readonly open = (): RecordStore | undefined =>
-    this.place === undefined ? undefined : this.#opened(this.place);
+  readonly open = (): RecordStore | undefined => {
+    const { place } = this;
+    if (place === undefined) return undefined;
+    return this.#opened(this.readOnly && typeof place === "string" && !exists(place) ? undefined : place);
+  };
 
   /** Falls back to records in memory. @throws As {@link open}. */
   readonly openAnyway = (): RecordStore => this.open() ?? this.#opened();
@@ -104,21 +115,17 @@ export class Records {
     return this.#store;
   }
 
-  /** As {@link open} for read-only use: undefined if no database exists. */
-  readonly openPresent = (): RecordStore | undefined => {
-    if (this.place === undefined || this.#store !== undefined) return this.#store;
-    if (typeof this.place === "object") return this.open();
-    try {
-      Deno.statSync(`${this.place}/${RECORD_DATABASE}`);
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return undefined;
-      throw error;
-    }
-    return this.open();
-  };
-
   close(): void {
     clearInterval(this.#timer);
     this.#store?.close();
+  }
+}
+
+function exists(directory: string): boolean {
+  try {
+    return Deno.statSync(`${directory}/${RECORD_DATABASE}`).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }

@@ -1,27 +1,43 @@
 import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { Sinks } from "../../../src/logging/sink.ts";
 import { Records } from "../../../src/service/assembly/open_database.ts";
+import type { RecordStore } from "../../../src/store/record_store.ts";
 
-Deno.test("Records.openPresent() gives what somebody has kept, and makes nothing where nobody has", async () => {
+const recordsAt = (place: string | undefined, readOnly: boolean) =>
+  new Records(place, Date.now, new Sinks(SILENT).of("records"), readOnly);
+
+async function has(store: RecordStore | undefined, key: string): Promise<boolean> {
+  return await store?.get("test", key) !== undefined;
+}
+
+Deno.test("Records for reading give what somebody has kept, and make nothing where nobody has", async () => {
   const place = await Deno.makeTempDir();
-  const looking = new Records(place, Date.now);
-  assert.equal(looking.openPresent(), undefined);
+  const early = recordsAt(place, true);
+  assert.equal(await has(early.open(), "kept"), false);
   assert.deepEqual([...Deno.readDirSync(place)], []);
-  const keeping = new Records(place, Date.now);
+  const keeping = recordsAt(place, false);
   const store = keeping.open();
-  assert(store !== undefined);
-  assert.equal(keeping.openPresent(), store);
-  assert.notEqual(looking.openPresent(), undefined);
-  assert.equal(looking.openPresent(), looking.open());
-  for (const records of [keeping, looking]) records.close();
+  const now = Math.floor(Date.now() / 1000);
+  await store?.put("test", { key: "kept", owner: "CN=Ann", made: now, ends: now + 60, content: {} }, 1);
+  assert.equal(keeping.open(), store);
+  const late = recordsAt(place, true);
+  assert.equal(await has(late.open(), "kept"), true);
+  for (const records of [early, keeping, late]) records.close();
   await Deno.remove(place, { recursive: true });
 });
 
+Deno.test("Records for reading need not even a folder", () => {
+  const records = recordsAt("/nonexistent/data", true);
+  assert.notEqual(records.open(), undefined);
+  records.close();
+});
+
 Deno.test("Records without a place keep nothing, but for whoever needs records while the service lasts", () => {
-  const records = new Records(undefined, Date.now);
+  const records = recordsAt(undefined, false);
   assert.equal(records.open(), undefined);
-  assert.equal(records.openPresent(), undefined);
   const store = records.openAnyway();
   assert.equal(records.openAnyway(), store);
-  assert.equal(records.openPresent(), store);
+  assert.equal(records.open(), undefined);
   records.close();
 });
