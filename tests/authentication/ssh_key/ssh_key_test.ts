@@ -6,7 +6,6 @@ import type { AuthenticationResult } from "../../../src/authentication/authentic
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/key_directory.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import { InvalidName } from "../../../src/model/distinguished_name.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
