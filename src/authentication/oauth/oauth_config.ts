@@ -247,12 +247,8 @@ function checkProvider(values: Values, { reader, prefix }: Place): void {
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
   }
-  for (
-    const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways], [
-      "signIn",
-      values.signIn,
-    ]] as const
-  ) {
+  const needing = { jwksUri: jwksUri !== undefined, askAlways: values.askAlways, signIn: values.signIn };
+  for (const [key, given] of Object.entries(needing)) {
     if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
   }
 }
@@ -351,12 +347,10 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   }
   if (groupsClaim.length > 0) return;
   const [mapped] = groupsMap;
-  const given = [
-    ...(groupsPrefix === undefined ? [] : ["groupsPrefix"]),
-    ...(requiredGroups.length === 0 ? [] : ["requiredGroups"]),
-    ...(mapped === undefined ? [] : [`groupsMap.${mapped.name}`]),
-  ];
-  for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  const needing = { groupsPrefix, requiredGroups: requiredGroups[0], [`groupsMap.${mapped?.name}`]: mapped };
+  for (const [key, given] of Object.entries(needing)) {
+    if (given !== undefined) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  }
 }
 
 function checkCapabilities(

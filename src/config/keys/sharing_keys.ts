@@ -1,4 +1,5 @@
 import {
+  because,
   className,
   flag,
   hosts,
@@ -48,8 +49,11 @@ export const SHARE = section({
   },
   ignored: {
     "server.*": "the service uses the daemons of authservice.servers",
-    userIdentityType: "deprecated, users are known by their distinguished name",
-    userIdentityExtractor: "deprecated, users are known by their distinguished name",
+    ...because(
+      "deprecated, users are known by their distinguished name",
+      "userIdentityType",
+      "userIdentityExtractor",
+    ),
   },
 });
 
@@ -75,15 +79,8 @@ export const PERSISTENCE = section({
     }),
   },
   ignored: {
-    "directory.*": ONE,
-    "class.*": ONE,
-    "config*": OURS,
-    "driver*": OURS,
-    "pool_timeout*": OURS,
-    "cache.*": OURS,
-    "cluster.*": OURS,
-    "h2.*": OURS,
-    "mysql.*": OURS,
+    ...because(ONE, "directory.*", "class.*"),
+    ...because(OURS, "config*", "driver*", "pool_timeout*", "cache.*", "cluster.*", "h2.*", "mysql.*"),
   },
 });
 
@@ -93,14 +90,17 @@ export const NO_POSTGRES = section({
   title: "PostgreSQL",
   keys: {},
   ignored: {
-    "database*": SQLITE,
-    "user*": SQLITE,
-    "password*": SQLITE,
-    "host*": SQLITE,
-    "port*": SQLITE,
-    "max_connections*": SQLITE,
-    "statementTimeout*": SQLITE,
-    "pgsql.*": SQLITE,
+    ...because(
+      SQLITE,
+      "database*",
+      "user*",
+      "password*",
+      "host*",
+      "port*",
+      "max_connections*",
+      "statementTimeout*",
+      "pgsql.*",
+    ),
   },
 });
 
@@ -180,11 +180,6 @@ export const POSTGRES = section({
     })),
   },
   ignored: {
-    "host.*": ONE,
-    "port.*": ONE,
-    "database.*": ONE,
-    "user.*": ONE,
-    "password.*": ONE,
-    "max_connections.*": ONE,
+    ...because(ONE, "host.*", "port.*", "database.*", "user.*", "password.*", "max_connections.*"),
   },
 });

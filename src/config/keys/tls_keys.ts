@@ -1,4 +1,4 @@
-import { flag, items, oneOf, optional, path, seconds, secretText, section, text } from "../key.ts";
+import { because, flag, items, oneOf, optional, path, seconds, secretText, section, text } from "../key.ts";
 
 /** Own certificate and key (specification 1; rest-api.md 3.5). */
 export const CREDENTIAL = section({
@@ -64,13 +64,11 @@ const TRUST_KEYS = {
 };
 
 const TRUST_IGNORED = {
-  directoryConnectionTimeout: "certificates are read from files only",
-  directoryDiskCachePath: "certificates are read from files only",
+  ...because("certificates are read from files only", "directoryConnectionTimeout", "directoryDiskCachePath"),
   opensslNewStoreFormat: "both forms of the folder are read",
   opensslNsMode: "name space files are not evaluated",
   crlUpdateInterval: "see updateInterval",
-  crlConnectionTimeout: "revocation lists are read from files only",
-  crlDiskCachePath: "revocation lists are read from files only",
+  ...because("revocation lists are read from files only", "crlConnectionTimeout", "crlDiskCachePath"),
   "ocsp*": "the service does not support OCSP",
   "revocation*": "the service checks revocation lists only",
 };
