@@ -58,14 +58,12 @@ const CLOSE_MS = 2000;
 
 /** Audit log that is sent to a receiver. */
 export class AuditStream implements AuditSink {
-  readonly #receiver: AuditReceiver;
   readonly #kept: KeptLines;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
 
-  constructor(receiver: AuditReceiver, sink: Sink) {
-    this.#receiver = receiver;
+  constructor(readonly receiver: AuditReceiver, sink: Sink) {
     this.#kept = new KeptLines(receiver.name, sink);
   }
 
@@ -114,9 +112,9 @@ export class AuditStream implements AuditSink {
   async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
     let sent = 0;
     try {
-      this.#connection ??= await this.#receiver.open(this.#closing.signal);
+      this.#connection ??= await this.receiver.open(this.#closing.signal);
       for (const line of lines) {
-        await this.#connection.write(this.#receiver.frame(line));
+        await this.#connection.write(this.receiver.frame(line));
         sent++;
       }
       return undefined;

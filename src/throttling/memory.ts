@@ -75,7 +75,7 @@ export class ThrottlingMemory {
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
       return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, clusterMembers });
     };
-    this.known = new KnownClients({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
+    this.known = new KnownClients(KNOWN_MS, capacity, steady);
     this.tables = {
       pairs: table(1, maxMs),
       addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
@@ -197,17 +197,8 @@ export class KnownClients {
   readonly #seen = new Map<string, number>();
   #latest = 0;
   readonly #groups = new Map<string, number>();
-  readonly #lifetimeMs: number;
-  readonly #capacity: number;
-  readonly #elapsed: Stopwatch;
 
-  constructor(
-    { lifetimeMs, capacity, elapsed }: { lifetimeMs: number; capacity: number; elapsed: Stopwatch },
-  ) {
-    this.#lifetimeMs = lifetimeMs;
-    this.#capacity = capacity;
-    this.#elapsed = elapsed;
-  }
+  constructor(readonly lifetimeMs: number, readonly capacity: number, readonly elapsed: Stopwatch) {}
 
   get size(): number {
     return this.#seen.size;
@@ -215,7 +206,7 @@ export class KnownClients {
 
   has(key: string): boolean {
     const at = this.#seen.get(key);
-    return at !== undefined && at + this.#lifetimeMs > this.#elapsed();
+    return at !== undefined && at + this.lifetimeMs > this.elapsed();
   }
 
   /** Number of keys in a group, including some expired ones. */
@@ -225,17 +216,17 @@ export class KnownClients {
 
   /** Returns the time, unless the key was seen recently. */
   add(key: string): number | undefined {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const before = this.#seen.get(key);
-    if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;
-    this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
+    if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;
+    this.#forgetOldest((at) => at + this.lifetimeMs <= now);
     this.#put(key, now);
     return now;
   }
 
   /** Records a sighting elsewhere. Returns whether it is new. */
   note(key: string, at: number): boolean {
-    if (at - (this.#seen.get(key) ?? -Infinity) < this.#lifetimeMs * ONCE) return false;
+    if (at - (this.#seen.get(key) ?? -Infinity) < this.lifetimeMs * ONCE) return false;
     this.#put(key, at);
     return true;
   }
@@ -257,7 +248,7 @@ export class KnownClients {
     if (!this.#seen.delete(key)) this.#groups.set(groupOf(key), this.countOf(groupOf(key)) + 1);
     this.#seen.set(key, at);
     this.#latest = Math.max(this.#latest, at);
-    if (this.#seen.size > this.#capacity) this.#forgetOldest(() => true);
+    if (this.#seen.size > this.capacity) this.#forgetOldest(() => true);
   }
 
   #forgetOldest(concerns: (at: number) => boolean): void {

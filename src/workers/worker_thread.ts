@@ -169,13 +169,11 @@ const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
  * workers may be alive. The clock is monotonic.
  */
 export class Watchdog {
-  readonly #elapsed: Stopwatch;
   #tickedAt: number;
   #heard = true;
   #unanswered = 0;
 
-  constructor(elapsed = stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch = stopwatch) {
     this.#tickedAt = elapsed();
   }
 
@@ -185,7 +183,7 @@ export class Watchdog {
 
   /** Call it every {@link PING_MS}, before the next ping. Returns whether the worker is dead. */
   tick(): boolean {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
     this.#unanswered = this.#heard || late ? 0 : this.#unanswered + 1;

@@ -1,5 +1,5 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { AccessPermission } from "../daemon_group.ts";
+import type { AccessPermission, InstanceStatus, SessionGrant, SessionOrder } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -37,30 +37,11 @@ export interface OwnSession {
 
 /** Used part of a logical server. */
 export interface SessionDaemons {
-  status(): {
-    readonly instances: readonly {
-      readonly instance: number;
-      readonly address: string;
-      readonly up: boolean;
-    }[];
-    readonly sessionLimit?: number;
-  };
+  status(): { readonly instances: readonly Candidate[]; readonly sessionLimit?: number };
   openSession(
-    order: {
-      readonly user: string;
-      readonly group?: string;
-      readonly clientAddresses: readonly string[];
-      readonly file: string;
-      readonly permission: AccessPermission;
-      readonly persistent: boolean;
-      readonly streams: number;
-      readonly compress: boolean;
-      readonly rateLimit: number;
-      readonly includes?: string;
-      readonly excludes?: string;
-    },
+    order: SessionOrder,
     options: { readonly instance?: number; readonly signal: AbortSignal },
-  ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
+  ): Promise<Pick<SessionGrant, "host" | "port" | "secret">>;
 }
 
 interface SessionClientOptions {
@@ -70,10 +51,7 @@ interface SessionClientOptions {
   readonly sessionQuota?: Partial<SessionQuotaOptions>;
 }
 
-interface Candidate {
-  readonly instance: number; // from 1
-  readonly address: string; // `host:port`, or `host` while the port is unknown
-}
+type Candidate = Pick<InstanceStatus, "instance" | "address" | "up">;
 
 /** Physical daemon with a known port. */
 interface Listening {
