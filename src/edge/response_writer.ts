@@ -18,14 +18,12 @@ interface SharedByAnswers {
   readonly texts: AnswerText;
 }
 
-/** Writer of one response. */
 export class ResponseWriter {
   #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;
 
   constructor(readonly exchange: Exchange, readonly shared: SharedByAnswers) {}
 
-  /** Whether the client has everything. */
   get complete(): boolean {
     return this.exchange.response.writableFinished || this.#written >= this.#announced;
   }

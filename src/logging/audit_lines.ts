@@ -10,7 +10,6 @@ interface AuditOutput {
   close(): void;
 }
 
-/** Audit log in a file or on the console. */
 export class AuditLines implements AuditSink {
   readonly #kept: KeptLines;
 

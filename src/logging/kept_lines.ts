@@ -35,7 +35,6 @@ export class KeptLines {
     this.#lines = [...lines, ...this.#lines];
   }
 
-  /** @param lines Unwritten lines. */
   failed(lines: readonly string[], error: unknown): void {
     this.putBack(lines);
     this.sink.failed(error, this.to);

@@ -1,7 +1,6 @@
 import type { Stopwatch } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
-/** Growth of waits. */
 export interface WaitPolicy {
   readonly free: number; // failures without a wait
   /** Milliseconds after the first failure that is not free; doubles with each further failure. */
@@ -11,7 +10,6 @@ export interface WaitPolicy {
   readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
-/** Failures of one subject. */
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;
@@ -81,7 +79,6 @@ export class FailureTable<S> {
     return this.#watched.size + this.#waiting.size;
   }
 
-  /** Returns the state for a new attempt. */
   state(key: string): State {
     const record = this.#recordOf(key);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
@@ -128,7 +125,6 @@ export class FailureTable<S> {
     if (queue.size === 0) this.#queues.delete(key);
   }
 
-  /** Counts a failure. */
   fail(key: string, subject: S): FailureRecord<S> {
     const before = this.#recordOf(key);
     return this.#continue(key, before, this.#next(key, before, subject));

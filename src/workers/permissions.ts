@@ -64,7 +64,6 @@ function dataFiles(config: ServiceConfig, ofKinds: readonly OfKind[]): string[] 
   return [...new Set(files.filter((file) => file !== undefined))].sort();
 }
 
-/** Returns the files read for each database connection. */
 function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
   const { authorities, certificate, key } = database?.tls ?? {};
   return [authorities, certificate, key];

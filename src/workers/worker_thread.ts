@@ -51,7 +51,6 @@ export class WorkerThread<In> {
   readonly #patience: Patience;
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
-  /** Whether it has sent a message. */
   #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
@@ -155,13 +154,11 @@ export class WorkerThread<In> {
   }
 }
 
-/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
 /** Unanswered pings in a row that mean death. */
 const MOST_UNANSWERED = 4;
 
-/** Reason for the log. */
 const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
 /**

@@ -96,7 +96,6 @@ export class FileSeries {
     if (reply.code !== code) throw refusal(command, reply);
   }
 
-  /** Starts the timeout of the reader. */
   #watch(): void {
     const { data, late, times } = this.parts;
     this.#timer = setTimeout(() => {

@@ -53,14 +53,12 @@ interface SessionClientOptions {
 
 type Candidate = Pick<InstanceStatus, "instance" | "address" | "up">;
 
-/** Physical daemon with a known port. */
 interface Listening {
   readonly instance: number;
   readonly host: string;
   readonly port: number;
 }
 
-/** Session between two requests. */
 interface KeptSession extends IdleSession {
   readonly control: ControlConnection;
   readonly listening: Listening;
@@ -71,7 +69,6 @@ interface KeptSession extends IdleSession {
 /** Time in which an idle session is not asked whether its daemon has ended it. */
 const SURELY_ALIVE_MS = 500;
 
-/** Common fields of all own sessions. */
 const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 
 /** Daemon's default limit, until it reports one. */
@@ -132,7 +129,6 @@ export class SessionClient {
     }
   }
 
-  /** Closes the sessions that are kept between requests. */
   close(): void {
     this.#sessionQuota.close();
   }
@@ -284,7 +280,6 @@ function link(signal: AbortSignal, life: AbortController): () => void {
   return () => signal.removeEventListener("abort", end);
 }
 
-/** Reports whether another daemon may succeed. */
 function canGoElsewhere(error: unknown): boolean {
   return error instanceof HttpError && (error.status === 503 || error.status === 429);
 }
