@@ -209,7 +209,6 @@ const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "command/command.ts": "options of the platform",
   "outgoing/open_tls.ts": "options of the platform",
   "resource/access/directory_listing.ts": "members are printed one by one",
-  "service/http/openapi/document.ts": "a document with a form of its own",
 };
 
 Deno.test("what is absent is passed on as `undefined`, no spread leaves it out", async () => {
@@ -227,6 +226,7 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
  * loaded late, have tests at their path, or whose neighbour is long are not asked.
  */
 const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
+  "command/common_passwords.txt": "a list",
   "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "pages/page.js": "a script of browsers",
 };

@@ -1,7 +1,7 @@
 import {
   type AttributeSet,
+  attributeSet,
   type AttributeValues,
-  attributeValues,
   NO_ATTRIBUTES,
   type StandardAttribute,
 } from "../model/attributes.ts";
@@ -20,12 +20,7 @@ export class AutomaticSource implements AttributeSource {
 
   attributesOf(identity: Identity): Promise<AttributeSet> {
     const { uid, groups } = identity;
-    const standard = new Map<StandardAttribute, ReturnType<typeof attributeValues>>();
-    const role = decidedRole(identity);
-    if (role !== undefined) standard.set("role", attributeValues("role", [role]));
-    if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
-    if (groups !== undefined && groups.length > 0) standard.set("group", attributeValues("group", groups));
-    return Promise.resolve({ standard, extra: new Map() });
+    return Promise.resolve(attributeSet({ role: [decidedRole(identity)], xlogin: [uid], group: groups }));
   }
 
   close(): void {}
@@ -114,26 +109,22 @@ function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSe
   if (policy !== "MERGE_LAST_OVERRIDES" && policy !== "MERGE") return next;
   const joins = policy === "MERGE";
   return {
-    standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : last),
-    extra: mergeMaps(sofar.extra, next.extra, joins ? union : last),
+    standard: mergeMaps(sofar.standard, next.standard, joins ? joinValues : undefined),
+    extra: mergeMaps(sofar.extra, next.extra, joins ? union : undefined),
   };
 }
 
-function last<T>(_earlier: T, later: T): T {
-  return later;
-}
-
+/** @param both Joins the values of a key; absent: the later ones win. */
 function mergeMaps<K, V>(
   a: ReadonlyMap<K, V>,
   b: ReadonlyMap<K, V>,
-  both: (a: V, b: V) => V,
+  both: (earlier: V, later: V) => V = (_, later) => later,
 ): ReadonlyMap<K, V> {
-  const merged = new Map(a);
-  for (const [key, value] of b) {
-    const earlier = merged.get(key);
-    merged.set(key, earlier === undefined ? value : both(earlier, value));
-  }
-  return merged;
+  const joined = [...b].map(([key, value]): [K, V] => {
+    const earlier = a.get(key);
+    return [key, earlier === undefined ? value : both(earlier, value)];
+  });
+  return new Map([...a, ...joined]);
 }
 
 /** Merges allowed values; the later source's default wins if it has one. */
@@ -163,20 +154,25 @@ export async function createAttributes(
   list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<AttributeSource> {
-  const { log } = parts;
-  const links = withAutomaticSource(await createLinks(config.sources, list, parts), config.policy);
-  const chain = combined("attributes", links, config.policy, parts);
+  const { policy } = config;
+  const links = withAutomaticSource(await createLinks(config.sources, list, parts), policy);
+  const chain = new AttributeChain({ ...parts, name: "attributes", links, policy });
   if (dynamic.sources.length === 0) return chain;
   const dynamicLinks = await createLinks(dynamic.sources, list, parts).catch((error: unknown) => {
     chain.close();
     throw error;
   });
-  const last = combined("dynamicAttributes", dynamicLinks, dynamic.policy, parts);
+  const last = new AttributeChain({
+    ...parts,
+    name: "dynamicAttributes",
+    links: dynamicLinks,
+    policy: dynamic.policy,
+  });
   return new AttributeChain({
     name: "all attributes",
     links: [{ source: chain, optional: false }, { source: accountsOnly(last), optional: false }],
     policy: "MERGE_LAST_OVERRIDES",
-    log,
+    log: parts.log,
   });
 }
 
@@ -193,15 +189,6 @@ function accountsOnly(source: AttributeSource): AttributeSource {
     status: (address) => source.status?.(address),
     close: () => source.close(),
   };
-}
-
-function combined(
-  name: string,
-  links: readonly ChainLink[],
-  policy: CombiningPolicy,
-  { log, onAnswer }: SourceParts,
-): AttributeChain {
-  return new AttributeChain({ name, links, policy, log, onAnswer });
 }
 
 async function createLinks(
@@ -223,10 +210,8 @@ async function createLink(
   parts: SourceParts,
 ): Promise<ChainLink> {
   const kind = await kindOf(config, list);
-  const source = await kind.create(
-    config,
-    parts,
-    async (name, sources, policy) => combined(name, await createLinks(sources, list, parts), policy, parts),
-  );
+  const source = await kind.create(config, parts, async (name, sources, policy) => {
+    return new AttributeChain({ ...parts, name, links: await createLinks(sources, list, parts), policy });
+  });
   return { source, optional: kind.isOptional?.(config) ?? false };
 }

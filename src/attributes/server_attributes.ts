@@ -36,7 +36,9 @@ export function attributesOnServer(
   const { restricted } = user;
   const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
   const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
-  const groups = groupsOf(configured("group"));
+  const listed = configured("group");
+  const groups = listed === undefined ? [] : groupNames(listed);
+  for (const group of groups) checkName(group, "group");
   const availableGroups = [...new Set([...local.availableGroups, ...groups])];
   const requested = requestedGroup === undefined ? [] : groupNames(requestedGroup);
   if (!requested.every((group) => availableGroups.includes(group))) {
@@ -56,7 +58,7 @@ export function attributesOnServer(
     );
   }
   checkName(uid, "xlogin");
-  if (gid !== undefined) [gid, ...furtherGroups].forEach((name) => checkName(name, "group"));
+  for (const name of [gid ?? [], furtherGroups].flat()) checkName(name, "group");
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
@@ -89,13 +91,6 @@ export function accountsOf({ uid, extra, restricted }: UserAttributes): readonly
   );
   const elsewhere = restricted === undefined ? [] : accountsOf(restricted.elsewhere);
   return [...(uid === undefined ? [] : [uid]), ...own, ...elsewhere];
-}
-
-function groupsOf(text: string | undefined): readonly string[] {
-  if (text === undefined) return [];
-  const groups = groupNames(text);
-  for (const group of groups) checkName(group, "group");
-  return groups;
 }
 
 /** Returns the last value, or all joined by `:` for groups and patterns. @throws {ERR_USER_ATTRIBUTE} */

@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import { hostsOf, isAddressRange, isWideRange } from "../model/address.ts";
-import { InvalidName, parseName } from "../model/distinguished_name.ts";
+import { ifName, parseName } from "../model/distinguished_name.ts";
 
 /** Error for an invalid value; the message states the expectation. */
 export class UnexpectedValue extends Error {
@@ -105,14 +106,12 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
 
 /** Declares an optional key whose invalid value counts as absent, with a warning. @param holds What applies then. */
 export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
-  const fits = (text: string) => {
-    try {
-      return { value: required.parse(text, { workingDirectory: "/" }) };
-    } catch (error) {
-      if (error instanceof UnexpectedValue) return undefined;
-      throw error;
-    }
-  };
+  const fits = (text: string) =>
+    attempt(
+      () => ({ value: required.parse(text, { workingDirectory: "/" }) }),
+      UnexpectedValue,
+      () => undefined,
+    );
   return {
     ...optional(required),
     parse: (text) => fits(text)?.value,
@@ -324,12 +323,7 @@ export function distinguishedName(options: Options<string> & { readonly placehol
   return key(options, type, (found) => {
     if (placeholder !== undefined && !found.includes(placeholder)) fail(type);
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
-    try {
-      if (parseName(example).length > 0) return found;
-    } catch (error) {
-      if (!(error instanceof InvalidName)) throw error;
-    }
-    return fail(type);
+    return ifName(() => parseName(example).length > 0) ? found : fail(type);
   });
 }
 

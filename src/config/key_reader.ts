@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import {
   fileKey,
   type Infer,
@@ -120,16 +121,13 @@ export class KeyReader {
     const file = this.#parse(SECRET_FILE, named)?.value;
     if (file === undefined) return undefined;
     this.addSource(file);
-    try {
-      const value = readSecretFile(file);
-      this.noteSecret({ key: named.key, file });
-      this.#effective.set(full, { key: full, section, value, secret: true, file });
-      return this.#parse(key, named, value);
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
-      this.error(named.key, error.message);
-      return undefined;
-    }
+    const value = attempt(() => readSecretFile(file), UnexpectedValue, ({ message }) => {
+      this.error(named.key, message);
+    });
+    if (value === undefined) return undefined;
+    this.noteSecret({ key: named.key, file });
+    this.#effective.set(full, { key: full, section, value, secret: true, file });
+    return this.#parse(key, named, value);
   }
 
   #readItems<T>({ item }: Items<T>, start: string, title: string): readonly Item<T>[] | undefined {
@@ -162,16 +160,12 @@ export class KeyReader {
   }
 
   #parse<T>(key: Key<T>, entry: ResolvedEntry, text = entry.value.trim()): { value: T } | undefined {
-    try {
-      const value = key.parse(text, { workingDirectory: this.workingDirectory });
-      const doubt = key.doubt?.(text);
-      if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
-      return { value };
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
+    const parsed = attempt(() => ({ value: key.parse(text, this) }), UnexpectedValue, (error) => {
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);
-      return undefined;
-    }
+    });
+    const doubt = parsed && key.doubt?.(text);
+    if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
+    return parsed ?? undefined;
   }
 
   #findAnyCase(full: string, prefix: string): ResolvedEntry | undefined {

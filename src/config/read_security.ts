@@ -1,12 +1,9 @@
-import type { KeyReader } from "./key_reader.ts";
 import { CLIENT } from "./keys/client_keys.ts";
 import { BROWSERS, GATEWAY, ISSUED_TOKENS, SECURITY, THROTTLING } from "./keys/security_keys.ts";
-import type { Parts } from "./section_reader.ts";
+import { readerOf } from "./section_reader.ts";
 
 /** Reads TLS, access rules and aliases (rest-api.md 3.5). */
-export function readSecurity(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(SECURITY);
-  if (keys === undefined) return undefined;
+export const readSecurity = readerOf(SECURITY, (keys, reader) => {
   const { tls, accessControl, pdp, additionalServiceIdentifiers } = keys;
   if (!tls) {
     reader.warn("container.security.sslEnabled", "passwords travel unencrypted, for tests only", "false");
@@ -24,7 +21,7 @@ export function readSecurity(reader: KeyReader): Parts | undefined {
     accessControl: { enabled: accessControl },
     additionalServiceIdentifiers: additionalServiceIdentifiers.map(({ value }) => value),
   };
-}
+});
 
 const JAVAS = [
   "container.security.sessionsEnabled",
@@ -32,9 +29,7 @@ const JAVAS = [
 ];
 
 /** Reads the gateway (authentication.md 9). */
-export function readGateway(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(GATEWAY);
-  if (keys === undefined) return undefined;
+export const readGateway = readerOf(GATEWAY, (keys, reader) => {
   const enable = "container.security.gateway.enable";
   if (keys.enabled && keys.trustedPeers.length === 0) {
     const expected =
@@ -52,12 +47,10 @@ export function readGateway(reader: KeyReader): Parts | undefined {
     reader.expectFile("container.security.gateway.certificate", keys.certificate);
   }
   return { gateway: keys };
-}
+});
 
 /** Reads token settings (authentication.md 4). */
-export function readIssuedTokens(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(ISSUED_TOKENS);
-  if (keys === undefined) return undefined;
+export const readIssuedTokens = readerOf(ISSUED_TOKENS, (keys, reader) => {
   const { trustedIssuerCert, trustedLocalIssuer, ...rest } = keys;
   const { lifetimeSeconds: lifetime, maxLifetimeSeconds } = rest;
   const lifetimeSeconds = Math.min(lifetime, maxLifetimeSeconds);
@@ -65,66 +58,52 @@ export function readIssuedTokens(reader: KeyReader): Parts | undefined {
     const expected = `more than container.security.rest.jwt.maxLifetime: ${lifetimeSeconds} seconds hold`;
     reader.warn("container.security.rest.jwt.lifetime", expected, String(lifetime));
   }
-  const prefix = "container.security.rest.jwt.";
-  for (const { name, value } of trustedIssuerCert) {
-    reader.expectFile(`${prefix}trustedIssuerCert.${name}`, value);
-  }
-  for (const { name, value } of trustedLocalIssuer) {
-    reader.expectFile(`${prefix}trustedLocalIssuer.${name}`, value);
+  for (const [key, files] of Object.entries({ trustedIssuerCert, trustedLocalIssuer })) {
+    for (const { name, value } of files) reader.expectFile(`${ISSUED_TOKENS.prefix}${key}.${name}`, value);
   }
   const trustedIssuerFiles = [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value);
   return { issuedTokens: { ...rest, lifetimeSeconds, trustedIssuerFiles } };
-}
+});
 
 /** Reads browser sign-in settings. */
-export function readBrowsers(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(BROWSERS);
-  if (keys !== undefined && keys.idleSeconds > keys.maxSeconds) {
+export const readBrowsers = readerOf(BROWSERS, (keys, reader) => {
+  if (keys.idleSeconds > keys.maxSeconds) {
     const expected = `expected at most ${BROWSERS.prefix}maxTime, which is ${keys.maxSeconds}`;
     reader.error(`${BROWSERS.prefix}idleTime`, expected, String(keys.idleSeconds));
   }
-  return keys && { browsers: keys };
-}
+  return { browsers: keys };
+});
 
 /** Reads login throttling settings. */
-export function readThrottling(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(THROTTLING);
-  if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {
+export const readThrottling = readerOf(THROTTLING, (keys, reader) => {
+  if (keys.baseDelaySeconds > keys.maxDelaySeconds) {
     const expected =
       `expected at most container.security.throttling.maxDelay, which is ${keys.maxDelaySeconds}`;
     reader.error("container.security.throttling.baseDelay", expected, String(keys.baseDelaySeconds));
   }
-  return keys && { throttling: keys };
-}
+  return { throttling: keys };
+});
 
 /** Reads settings of outgoing connections (authentication.md 5.1). */
-export function readOutgoing(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(CLIENT);
-  if (keys !== undefined && keys.hostnameChecking !== "FAIL") {
+export const readOutgoing = readerOf(CLIENT, (keys, reader) => {
+  if (keys.hostnameChecking !== "FAIL") {
     const expected =
       "any server with a certificate of a trusted authority can pose as your identity provider, expected FAIL";
     reader.warn("container.client.serverHostnameChecking", expected, keys.hostnameChecking);
   }
-  if (keys === undefined) return undefined;
   const { proxyHost, proxyPort, proxyType: _, proxyUser, proxyPassword, nonProxyHosts, ...rest } = keys;
   const prefix = "container.client.http.";
   const proxy = proxyHost !== undefined && proxyPort !== undefined
-    ? {
-      host: proxyHost,
-      port: proxyPort,
-      user: proxyUser,
-      password: proxyPassword,
-      direct: nonProxyHosts,
-    }
+    ? { host: proxyHost, port: proxyPort, user: proxyUser, password: proxyPassword, direct: nonProxyHosts }
     : undefined;
-  if (proxyHost !== undefined && proxyPort === undefined) {
-    reader.error(`${prefix}proxyHost`, `expected ${prefix}proxyPort too`, proxyHost);
-  }
-  if (proxyHost === undefined && proxyPort !== undefined) {
-    reader.error(`${prefix}proxyPort`, `expected ${prefix}proxyHost too`, String(proxyPort));
+  if ((proxyHost === undefined) !== (proxyPort === undefined)) {
+    const [given, missing] = proxyHost === undefined
+      ? ["proxyPort", "proxyHost"]
+      : ["proxyHost", "proxyPort"];
+    reader.error(prefix + given, `expected ${prefix}${missing} too`, String(proxyHost ?? proxyPort));
   }
   if (proxyUser?.includes(":")) {
     reader.error(`${prefix}proxy.user`, "expected a name without colon (RFC 7617)", proxyUser);
   }
   return { outgoing: { ...rest, proxy } };
-}
+});

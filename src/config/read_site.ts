@@ -1,12 +1,13 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import { withKinds } from "./kind.ts";
-import type { Known, Parts } from "./section_reader.ts";
+import { type Known, type Parts, readerOf } from "./section_reader.ts";
 import type {
   AuditDestination,
   ControlConfig,
@@ -16,9 +17,7 @@ import type {
 } from "./service_config.ts";
 
 /** Reads name and addresses (rest-api.md 3.3). */
-export function readSite(reader: KeyReader, known: Known): Parts | undefined {
-  const keys = reader.read(CONTAINER);
-  if (keys === undefined) return undefined;
+export const readSite = readerOf(CONTAINER, (keys, reader, known) => {
   const { name, host, port, externalUrl, baseUrl, liveReload, drainSeconds } = keys;
   const fromBase = externalUrl === undefined && baseUrl !== undefined
     ? cutBaseUrl(reader, baseUrl)
@@ -32,16 +31,10 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
     reader.error("container.sitename", expected, name);
   }
   const given = externalUrl ?? fromBase;
-  const derived = () => derivedUrl({ name, host, port }, known);
-  const site: SiteConfig = {
-    name,
-    host,
-    port,
-    externalUrl: trimEndCharacters(given ?? derived(), "/"),
-    externalUrlGiven: given !== undefined,
-  };
+  const address = trimEndCharacters(given ?? derivedUrl(keys, known), "/");
+  const site = { name, host, port, externalUrl: address, externalUrlGiven: given !== undefined };
   return { site, liveReload, drainSeconds };
-}
+});
 
 const OWN_PATHS = ["rest", "health"];
 
@@ -50,18 +43,15 @@ function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
   const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
   const full = cut.includes("://") ? cut : `https://${cut}`;
   const { parse } = url({ help: "", schemes: ["https", "http"] });
-  try {
-    return parse(full, { workingDirectory: reader.workingDirectory });
-  } catch (error) {
-    if (!(error instanceof UnexpectedValue)) throw error;
+  return attempt(() => parse(full, reader), UnexpectedValue, ({ secret }) => {
     const expected = "expected <host>:<port>/<sitename>/services";
-    reader.error("container.baseurl", expected, error.secret ? undefined : baseUrl);
+    reader.error("container.baseurl", expected, secret ? undefined : baseUrl);
     return undefined;
-  }
+  });
 }
 
 function derivedUrl(
-  { name, host, port }: { name: string; host: string; port: number },
+  { name, host, port }: Pick<SiteConfig, "name" | "host" | "port">,
   { tls = true, gateway, hostName }: Known,
 ): string {
   const publicHost = host === "0.0.0.0" || host === "::" ? hostName() : host;
@@ -70,11 +60,9 @@ function derivedUrl(
 }
 
 /** Reads the enabled services; a disabled feature disables its services. */
-export function readFeatures(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(FEATURES);
-  if (keys === undefined) return undefined;
-  const { authServer, auth, dataSharing, share, access, files, admin, adminService } = keys;
-  return {
+export const readFeatures = readerOf(
+  FEATURES,
+  ({ authServer, auth, dataSharing, share, access, files, admin, adminService }) => ({
     features: {
       auth: authServer && auth,
       share: dataSharing && share,
@@ -82,13 +70,11 @@ export function readFeatures(reader: KeyReader): Parts | undefined {
       files,
       admin: admin && adminService,
     },
-  };
-}
+  }),
+);
 
 /** Reads the listener (rest-api.md 3.4); requests client certificates only if needed, since browsers prompt. */
-export async function readHttps(reader: KeyReader, known: Known): Promise<Parts | undefined> {
-  const keys = reader.read(HTTP_SERVER);
-  if (keys === undefined) return undefined;
+export const readHttps = readerOf(HTTP_SERVER, async (keys, reader, known) => {
   const { tls = true, gateway, authentication, kinds } = known;
   const ofKinds = await withKinds(authentication?.authenticators ?? [], kinds.authenticators);
   const looksAtCertificates = gateway?.enabled !== true &&
@@ -127,7 +113,7 @@ export async function readHttps(reader: KeyReader, known: Known): Promise<Parts 
       : undefined,
   };
   return { https };
-}
+});
 
 /** Enables HSTS only for the service's own host; a proxy sets its own. */
 function hstsOf(
@@ -150,10 +136,7 @@ export function readLogging(reader: KeyReader): { readonly logging: LoggingConfi
 }
 
 /** Reads audit settings. Default: a file beside the log file. */
-export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefined {
-  const keys = reader.read(AUDIT);
-  if (keys === undefined) return undefined;
-  const { file, journal, syslog, required } = keys;
+export const readAudit = readerOf(AUDIT, ({ file, journal, syslog, required }, reader, { logging }) => {
   const chosen = Object.entries({ journal: journal || undefined, syslog, file }).filter(([, value]) => value);
   const [first, second] = chosen;
   if (first && second) {
@@ -167,23 +150,18 @@ export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefi
   return audit(
     path === "-" ? { to: "console" } : { to: "file", path: resolve(reader.workingDirectory, path) },
   );
-}
+});
 
 /** Reads the control socket; `-` disables it. */
 export function readControl(reader: KeyReader): { readonly control: ControlConfig } | undefined {
   const keys = reader.read(CONTROL);
   if (keys === undefined) return undefined;
   const { socket } = keys;
-  if (socket === undefined || socket === "-") {
-    return { control: { enabled: socket === undefined, socket: undefined } };
-  }
-  return { control: { enabled: true, socket: resolve(reader.workingDirectory, socket) } };
+  const path = socket === undefined || socket === "-" ? undefined : resolve(reader.workingDirectory, socket);
+  return { control: { enabled: socket !== "-", socket: path } };
 }
 
 /** Reads the metrics endpoint, disabled without a port. */
-export function readMetrics(reader: KeyReader): Parts | undefined {
-  const keys = reader.read(METRICS);
-  if (keys === undefined) return undefined;
-  const { host, port } = keys;
-  return { metrics: { listen: port === undefined ? undefined : { host, port } } };
-}
+export const readMetrics = readerOf(METRICS, ({ host, port }) => ({
+  metrics: { listen: port === undefined ? undefined : { host, port } },
+}));

@@ -1,3 +1,4 @@
+import type { Infer, Section, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
 import type { ServiceConfig } from "./service_config.ts";
@@ -8,7 +9,7 @@ export type Parts = Partial<ServiceConfig> & {
   readonly serverNames?: readonly string[]; // logical servers, even invalid ones
 };
 
-/** Input of a section: earlier sections and the environment. */
+/** Earlier sections and the environment. */
 export type Known = Parts & {
   readonly kinds: Kinds;
   readonly hostName: () => string;
@@ -19,3 +20,14 @@ export type SectionReader = (
   reader: KeyReader,
   known: Known,
 ) => Parts | undefined | Promise<Parts | undefined>;
+
+/** Declares the reader of one section. @param make Checks and completes its values. */
+export function readerOf<T extends Table>(
+  section: Section<T>,
+  make: (keys: Infer<T>, reader: KeyReader, known: Known) => ReturnType<SectionReader>,
+): SectionReader {
+  return (reader, known) => {
+    const keys = reader.read(section);
+    return keys && make(keys, reader, known);
+  };
+}

@@ -21,9 +21,13 @@ type Values<S extends { readonly keys: Table }> = Infer<S["keys"]>;
 
 /** Complete, checked configuration as frozen plain data. `…Secret` and `password` fields are secret: never log it whole. */
 export interface ServiceConfig {
-  readonly sources: SourceFiles;
+  readonly sources: {
+    readonly main: string;
+    readonly all: readonly string[]; // main file, includes and expression files, absolute
+  };
   readonly site: SiteConfig;
-  readonly features: FeaturesConfig;
+  /** Enabled services; others respond 404. */
+  readonly features: Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "files" | "admin">;
   readonly https: HttpsConfig;
   readonly credential: CredentialConfig | undefined; // absent only without HTTPS, and TLS to daemons and log server
   /** For clients, daemons and identity providers; absent only without TLS. */
@@ -37,10 +41,12 @@ export interface ServiceConfig {
   readonly authentication: AuthenticationConfig;
   readonly attributes: AttributesConfig;
   readonly dynamicAttributes: AttributesConfig; // they run last; their account and groups win
-  readonly accessControl: AccessControlConfig;
+  readonly accessControl: { readonly enabled: boolean }; // false: every caller may do everything (tests only)
   readonly gateway: GatewayConfig;
-  readonly issuedTokens: IssuedTokensConfig;
-  readonly browsers: BrowsersConfig;
+  readonly issuedTokens: Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> & {
+    readonly trustedIssuerFiles: readonly string[]; // PEM files of trusted issuers
+  };
+  readonly browsers: Values<typeof BROWSERS>;
   readonly throttling: ThrottlingConfig;
   readonly sharing: SharingConfig;
   readonly notifications: readonly KindConfig[]; // destinations of notifications
@@ -48,16 +54,11 @@ export interface ServiceConfig {
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
   readonly control: ControlConfig;
-  readonly metrics: MetricsConfig;
+  readonly metrics: { readonly listen: { readonly host: string; readonly port: number } | undefined };
   /** Further audiences and recipients of SAML assertions. */
   readonly additionalServiceIdentifiers: readonly string[];
   readonly liveReload: boolean; // whether to reload a changed main file
   readonly drainSeconds: number;
-}
-
-interface SourceFiles {
-  readonly main: string;
-  readonly all: readonly string[]; // main file, includes and expression files, absolute
 }
 
 /** Name and addresses. */
@@ -66,9 +67,6 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
   readonly externalUrl: string;
   readonly externalUrlGiven: boolean; // whether the URL was configured
 }
-
-/** Enabled services; others respond 404. */
-type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "files" | "admin">;
 
 /** Listener. */
 export interface HttpsConfig
@@ -151,19 +149,8 @@ export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
   readonly sources: readonly KindConfig[]; // as configured, without the implicit automatic source
 }
 
-interface AccessControlConfig {
-  readonly enabled: boolean; // false: every caller may do everything (tests only)
-}
-
 /** Gateway and its addresses; without trusted peers its headers are ignored. */
 export type GatewayConfig = Values<typeof GATEWAY>;
-
-interface IssuedTokensConfig
-  extends Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> {
-  readonly trustedIssuerFiles: readonly string[]; // PEM files of trusted issuers
-}
-
-type BrowsersConfig = Values<typeof BROWSERS>;
 
 /** Login throttling. */
 export type ThrottlingConfig = Values<typeof THROTTLING>;
@@ -177,12 +164,8 @@ export interface SharingConfig
 }
 
 /** A PostgreSQL database. */
-export interface DatabaseConfig extends
-  Pick<
-    Values<typeof POSTGRES>,
-    "database" | "user" | "password" | "digestSecret" | "connections" | "timeoutMs"
-  >,
-  Pick<Values<typeof POSTGRES>, "outageGraceSeconds" | "outageTokenSeconds"> {
+export interface DatabaseConfig
+  extends Omit<Values<typeof POSTGRES>, "hosts" | "ports" | "tls" | "authorities" | "certificate" | "key"> {
   /** At least one; one accepts changes. */
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Reread for each connection; absent: no TLS. */
@@ -223,8 +206,4 @@ export type AuditConfig = { readonly required: boolean } & AuditDestination;
 export interface ControlConfig {
   readonly enabled: boolean;
   readonly socket: string | undefined; // absent: see `controlSockets`
-}
-
-interface MetricsConfig {
-  readonly listen: { readonly host: string; readonly port: number } | undefined;
 }

@@ -1,4 +1,4 @@
-import { writeAll } from "../model/regular_file.ts";
+import { hangUp, writeAll } from "../model/regular_file.ts";
 import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
@@ -126,11 +126,7 @@ export class AuditStream implements AuditSink {
   }
 
   #hangUp(): void {
-    try {
-      this.#connection?.close();
-    } catch (error) {
-      if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
-    }
+    hangUp(this.#connection);
     this.#connection = undefined;
   }
 }

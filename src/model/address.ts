@@ -32,10 +32,7 @@ export function isWideRange(text: string): boolean {
 
 /** Reports whether a range contains an address. Invalid input never matches: deny rules validate first. */
 export function addressInRange(address: string, range: string): boolean {
-  const octets = parseAddress(address);
-  const parsed = parseRange(range);
-  return octets !== undefined && parsed !== undefined && octets.length === parsed.octets.length &&
-    octets.every((octet, i) => ((octet ^ (parsed.octets[i] ?? 0)) & mask(parsed.prefix, i)) === 0);
+  return !address.includes("/") && rangeWithin(address, range);
 }
 
 /** Reports whether one range or address lies within another; false for invalid input. */
@@ -50,45 +47,27 @@ export function rangeWithin(inner: string, outer: string): boolean {
 type Octets = readonly number[];
 
 function parseAddress(text: string): Octets | undefined {
-  if (text.length > 45) return undefined;
-  if (!text.includes(":")) return parseIPv4(text);
-  const octets = parseIPv6(text);
-  return octets && isMapped(octets) ? octets.slice(12) : octets;
+  if (CANONICAL_IPV4.test(text)) return text.split(".").map(Number);
+  if (!/^[0-9A-Fa-f:.]{2,45}$/.test(text) || !text.includes(":")) return undefined;
+  const shortened = shortenedIPv6(text);
+  if (shortened === undefined) return undefined;
+  const octets = groupsOf(shortened).flatMap((group) => {
+    const value = parseInt(group, 16);
+    return [value >> 8, value & 255];
+  });
+  return isMapped(octets) ? octets.slice(12) : octets;
 }
 
-function parseIPv4(text: string): Octets | undefined {
-  const parts = text.split(".");
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part))) return undefined;
-  const octets = parts.map(Number);
-  return octets.every((octet) => octet <= 255) ? octets : undefined;
+/** Returns the form of RFC 5952, as the URL standard has it too, in hexadecimal throughout. */
+function shortenedIPv6(text: string): string | undefined {
+  return URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
 }
 
-function parseIPv6(text: string): Octets | undefined {
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const head = parseGroups(halves[0] ?? "", halves.length === 1);
-  const tail = halves.length === 1 ? [] : parseGroups(halves[1] ?? "", true);
-  if (head === undefined || tail === undefined) return undefined;
-  const missing = 16 - head.length - tail.length;
-  // `::` stands for at least one group of zeros.
-  if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined;
-  return [...head, ...new Array<number>(missing).fill(0), ...tail];
-}
-
-/** Parses groups between colons; a dotted IPv4 address may replace the last two at the end of the address. */
-function parseGroups(text: string, atEnd: boolean): Octets | undefined {
-  if (text === "") return [];
-  const octets: number[] = [];
-  const groups = text.split(":");
-  for (const [i, group] of groups.entries()) {
-    const dotted = atEnd && i === groups.length - 1 && group.includes(".") ? parseIPv4(group) : undefined;
-    if (dotted !== undefined) octets.push(...dotted);
-    else if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
-      const value = parseInt(group, 16);
-      octets.push(value >> 8, value & 255);
-    } else return undefined;
-  }
-  return octets;
+/** Returns the eight groups of a shortened address. */
+function groupsOf(shortened: string): readonly string[] {
+  const [head = [], tail] = shortened.split("::").map((part) => part === "" ? [] : part.split(":"));
+  if (tail === undefined) return head;
+  return [...head, ...new Array<string>(8 - head.length - tail.length).fill("0"), ...tail];
 }
 
 function isMapped(octets: Octets): boolean {
@@ -118,36 +97,15 @@ function mask(prefix: number, index: number): number {
 
 function format(octets: Octets): string {
   if (octets.length === 4) return octets.join(".");
-  const groups: number[] = [];
-  for (let i = 0; i < 16; i += 2) groups.push((octets[i] ?? 0) * 256 + (octets[i + 1] ?? 0));
-  const { start, length } = longestZeros(groups);
-  if (start === 0 && length === 6) return `::${octets.slice(12).join(".")}`;
-  const hex = groups.map((group) => group.toString(16));
-  if (length < 2) return hex.join(":");
-  return `${hex.slice(0, start).join(":")}::${hex.slice(start + length).join(":")}`;
-}
-
-function longestZeros(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
-  let start = 0;
-  for (const [i, group] of groups.entries()) {
-    if (group !== 0) start = i + 1;
-    else if (i + 1 - start > best.length) best = { start, length: i + 1 - start };
-  }
-  return best;
+  const [head, tail] = [octets.slice(0, 12), octets.slice(12)];
+  if (head.every((octet) => octet === 0) && (tail[0] !== 0 || tail[1] !== 0)) return `::${tail.join(".")}`;
+  const hex = Uint8Array.from(octets).toHex();
+  return shortenedIPv6(hex.replace(/.{4}(?=.)/g, "$&:")) ?? "";
 }
 
 /** Returns the block that counts as one client: the canonical IPv4 address, or the /64 of an IPv6 address. */
 export function addressGroup(address: string): string {
-  if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("::");
-  const groups = head === "" ? [] : head.split(":");
-  if (tail !== undefined) {
-    const end = tail === "" ? [] : tail.split(":");
-    while (groups.length + end.length < 8) groups.push("0");
-    groups.push(...end);
-  }
-  return `${groups.slice(0, 4).join(":")}::/64`;
+  return address.includes(":") ? `${groupsOf(address).slice(0, 4).join(":")}::/64` : address;
 }
 
 /** Splits a comma-separated list of hosts, such as `10.0.0.1, 10.0.0.2`. */

@@ -38,3 +38,15 @@ export function attributeValues(name: StandardAttribute, values: readonly string
   const [first] = values;
   return { allowed, preferred: first === undefined ? [] : isGroup ? groupNames(first) : [first] };
 }
+
+/** Makes a set of the standard attributes that have values, and of others. */
+export function attributeSet(
+  values: Partial<Record<StandardAttribute, readonly (string | undefined)[]>>,
+  extra: AttributeSet["extra"] = new Map(),
+): AttributeSet {
+  const standard = STANDARD_ATTRIBUTES.flatMap((name) => {
+    const given = (values[name] ?? []).filter((value) => value !== undefined);
+    return given.length === 0 ? [] : [[name, attributeValues(name, given)] as const];
+  });
+  return { standard: new Map(standard), extra };
+}

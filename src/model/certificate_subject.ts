@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "./der_element.ts";
 import { escapeNameValue } from "./distinguished_name.ts";
+import { comparisonOf, decodeStrictly } from "./name_attribute_types.ts";
 
 /** Returns a subject as RFC 2253 text, from the DER: node:crypto escapes nothing, so values may imitate separators. */
 export function certificateSubject(certificate: X509Certificate | string | Uint8Array): string {
@@ -18,32 +19,22 @@ export function certificateName(certificate: X509Certificate | string | Uint8Arr
   return name === undefined ? "" : `CN=${escapeNameValue(name)}`;
 }
 
-/** RFC 2253 keywords by the hexadecimal form of their identifier. */
-const KEYWORDS: ReadonlyMap<string, string> = new Map([
-  ["550403", "CN"],
-  ["550406", "C"],
-  ["550407", "L"],
-  ["550408", "ST"],
-  ["550409", "STREET"],
-  ["55040a", "O"],
-  ["55040b", "OU"],
-  ["0992268993f22c640101", "UID"],
-  ["0992268993f22c640119", "DC"],
-]);
-
 function attribute(der: DerElement): string {
   const [type, value] = der.children();
   if (type === undefined || value === undefined) throw malformed();
-  const keyword = KEYWORDS.get(type.content.toString("hex"));
-  const text = keyword === undefined ? undefined : textOf(value);
-  if (keyword !== undefined && text !== undefined) return `${keyword}=${escapeNameValue(text)}`;
-  return `${keyword ?? type.objectId()}=#${value.whole.toString("hex")}`;
+  const id = type.objectId();
+  const { label } = comparisonOf(id);
+  const keyword = label === id ? undefined : label.toUpperCase(); // RFC 2253, 2.3
+  const text = keyword && textOf(value);
+  return text === undefined
+    ? `${keyword ?? id}=#${value.whole.toString("hex")}`
+    : `${keyword}=${escapeNameValue(text)}`;
 }
 
 function textOf({ tag, content }: DerElement): string | undefined {
   switch (tag) {
     case 0x0c: // UTF8String
-      return decode(content, "utf-8");
+      return decodeStrictly(content);
     case 0x12: // NumericString
     case 0x13: // PrintableString
     case 0x16: // IA5String
@@ -51,18 +42,9 @@ function textOf({ tag, content }: DerElement): string | undefined {
     case 0x14: // TeletexString, in practice ISO 8859-1
       return content.toString("latin1");
     case 0x1e: // BMPString
-      return decode(content, "utf-16be");
+      return decodeStrictly(content, "utf-16be");
     default:
       return undefined;
-  }
-}
-
-function decode(bytes: Uint8Array, encoding: "utf-8" | "utf-16be"): string | undefined {
-  try {
-    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
   }
 }
 

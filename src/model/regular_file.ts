@@ -119,6 +119,15 @@ export async function inspectFile(
   }
 }
 
+/** Closes a connection that may be closed already. */
+export function hangUp(connection: { close(): void } | undefined): void {
+  try {
+    connection?.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
+  }
+}
+
 /** Writes all bytes, as a write may be partial. */
 export async function writeAll(
   to: { write(bytes: Uint8Array): Promise<number> },

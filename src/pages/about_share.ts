@@ -30,9 +30,9 @@ export function trailLinks(
   }</ol></nav>`;
 }
 
-/** Returns the owner's name as they write it. */
+/** Returns the owner's display name, else the common name as they write it. */
 export function ownerName({ owner, made }: Pick<Share, "owner" | "made">): string {
-  return personName(made?.owner.dn ?? owner);
+  return made?.owner.name ?? personName(made?.owner.dn ?? owner);
 }
 
 /** Returns the target of a share in words. */

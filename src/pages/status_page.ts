@@ -1,3 +1,5 @@
+import type { AnswerCache } from "../model/answer_cache.ts";
+import type { SessionClient } from "../daemon/session/session_client.ts";
 import { restrictionsOf } from "../model/identity.ts";
 import { EVERYBODY, isDirectory, type Share } from "../sharing/share.ts";
 import { shareAddress } from "../resource/access/share_facts.ts";
@@ -15,6 +17,7 @@ import { reservationInWords } from "./reservation_in_words.ts";
 import { TEXTS } from "./texts.ts";
 import { ownerName, whom } from "./about_share.ts";
 import { entryAudience, type ServerEntry, serverEntry } from "../resource/server_list.ts";
+import { groupRefusal } from "../resource/group_refusal.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
 import { nameOnServer, targetsOnServer } from "../resource/share/names.ts";
@@ -32,6 +35,10 @@ interface StatusParts {
   readonly facts: ServiceFacts;
   /** Absent without data sharing. */
   readonly sharing: OwnShares | undefined;
+  /** Clients for data sessions, by server. */
+  readonly sessions: ReadonlyMap<string, Pick<SessionClient, "open">>;
+  /** Whether a daemon refuses a group to an account, by server, account and group. */
+  readonly groups: AnswerCache<boolean>;
   readonly hasDeviceLogin: boolean;
 }
 
@@ -129,8 +136,9 @@ ${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</
 async function serverSection(
   call: Call,
   server: ServerFacts,
-  { sharing, hasDeviceLogin, facts: { clock } }: StatusParts,
+  parts: StatusParts,
 ): Promise<Markup> {
+  const { sharing, hasDeviceLogin, facts: { clock } } = parts;
   const entry = serverEntry(server, entryAudience(call));
   const { usable: up, total, available, version } = server.daemons.status();
   const known = call.caller.kind === "authenticated";
@@ -146,6 +154,7 @@ ${
       [SAYS.refused, entry.refusal?.reason],
       [SAYS.account, entry.uid],
       [SAYS.group, entry.gid],
+      [SAYS.groupRefused, up && await refusesGroup(call, entry, server.name, parts) && entry.gid],
       [SAYS.groups, entry.availableGroups?.join(", ")],
       [SAYS.rate, entry.rateLimit !== undefined && [size(entry.rateLimit), "/s"]],
       [SAYS.allowed, paths(entry.allowed)],
@@ -159,6 +168,32 @@ ${known && sharing !== undefined && server.sharing && await shares(call, server.
 ${known && up && entry.uid !== undefined && commands(call, server.name, entry, hasDeviceLogin)}
 </section>
 `;
+}
+
+/** Time for the daemon's answer, and time for which it is remembered. */
+const GROUP_TRIAL_MS = 2000;
+const GROUP_REMEMBERED_MS = 600_000;
+
+/** Reports whether the daemon refuses the group of a session; false where the service opens no data sessions. */
+async function refusesGroup(
+  { caller, signal }: Call,
+  { uid, gid }: ServerEntry,
+  server: string,
+  { sessions, groups }: StatusParts,
+): Promise<boolean> {
+  const client = sessions.get(server);
+  if (client === undefined || uid === undefined || gid === undefined || caller.kind === "anonymous") {
+    return false;
+  }
+  const within = AbortSignal.any([signal, AbortSignal.timeout(GROUP_TRIAL_MS)]);
+  try {
+    return await groups.get([server, uid, gid], async (given) => {
+      const value = await groupRefusal(client, { user: uid, group: gid }, given) !== undefined;
+      return { value, good: true, lifetimeMs: GROUP_REMEMBERED_MS };
+    }, within);
+  } catch {
+    return false; // it fails for another reason, or takes too long
+  }
 }
 
 function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {

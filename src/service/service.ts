@@ -182,7 +182,7 @@ class RoutedService implements Service {
     const given = { method, headers, facts, base, url: base + path, trace: handling, log, signal };
     const identified = await identify(given, route, this.#parts);
     handling.asked = { ...asked, ...identified };
-    checkQuery(asked.query, route.doc?.query);
+    checkQuery(asked.query, route.query);
     const call: Call = {
       ...asked,
       ...identified,

@@ -29,6 +29,7 @@ export interface NamedOwner {
   readonly via?: string; // configured authenticator, such as `PASSWORD`
   readonly login?: string; // user name
   readonly uid?: string; // account from the authenticator
+  readonly name?: string; // display name, which proves nothing
 }
 
 /** Owner's rights when the share was created or last renewed; they bound it for ever. */

@@ -1,7 +1,7 @@
 import type { Sink } from "../logging/sink.ts";
 import type { Clock } from "../model/clock.ts";
 import { DatabaseRecordStore } from "./database_record_store.ts";
-import { THROTTLING_TABLES } from "./postgres/shared_tables.ts";
+import throttling from "./postgres/tables/throttling.sql" with { type: "text" };
 import type { RecordStore } from "./record_store.ts";
 import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 
@@ -25,7 +25,7 @@ export const RECORD_SCHEMA: Schema = {
      CREATE INDEX record_by_owner ON record (kind, owner, ends);
      CREATE INDEX record_by_end ON record (ends);`,
   ],
-  extra: THROTTLING_TABLES.replaceAll(/CREATE (?:UNLOGGED )?(TABLE|INDEX)/g, "CREATE $1 IF NOT EXISTS"),
+  extra: throttling.replaceAll(/CREATE (?:UNLOGGED )?(TABLE|INDEX)/g, "CREATE $1 IF NOT EXISTS"),
 };
 
 /** Opens or creates the records in an SQLite file. @throws {UnknownDatabase} If the file is foreign or newer. */

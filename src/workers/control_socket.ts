@@ -1,4 +1,4 @@
-import { unlessAbsent, writeAll } from "../model/regular_file.ts";
+import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
@@ -194,14 +194,6 @@ async function answers(path: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotFound) return false;
     throw error;
-  }
-}
-
-function hangUp(connection: Deno.UnixConn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
   }
 }
 

@@ -8,14 +8,14 @@ import {
   CallTable,
   ChannelEnd,
   type ChannelMessage,
+  passOn,
   type ResponseMessage,
+  type Streams,
 } from "./wire.ts";
 
-interface UnderWay {
+interface UnderWay extends Streams {
   resolve(response: HttpResponse): void;
   reject(error: Error): void;
-  upload?: ByteStreamSender;
-  download?: ByteStreamReceiver;
   finished(): void;
 }
 
@@ -43,7 +43,7 @@ export class CoreChannel {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
         reject(httpError("ERR_SERVICE_STARTING", "the client is gone"));
-        this.#underWay.get(id)?.download?.break(new Deno.errors.UnexpectedEof("the client is gone"));
+        this.#underWay.get(id)?.incoming?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
       const entry: UnderWay = {
@@ -56,8 +56,8 @@ export class CoreChannel {
       const streamed = body instanceof ReadableStream;
       this.#end.send(["request", id, method, path, query, client, fields, streamed ? null : body, streamed]);
       if (streamed) {
-        entry.upload = new ByteStreamSender(id, body, "kept", (message) => this.#end.send(message));
-        void entry.upload.run();
+        entry.outgoing = new ByteStreamSender(id, body, "kept", this.#end.send);
+        void entry.outgoing.run();
       }
     });
   }
@@ -74,8 +74,7 @@ export class CoreChannel {
     for (const id of this.#underWay.numbers()) {
       const entry = this.#underWay.get(id);
       entry?.reject(httpError("ERR_SERVICE_STARTING", "the core died"));
-      entry?.download?.break(new Deno.errors.UnexpectedEof("the core died"));
-      entry?.upload?.cancel("the core died");
+      entry?.incoming?.break(new Deno.errors.UnexpectedEof("the core died"));
       this.#finish(id);
     }
     this.#end.close();
@@ -92,26 +91,11 @@ export class CoreChannel {
       if (message[0] === "response") this.#answered(entry, message);
       return;
     }
-    switch (message.kind) {
-      case "chunk":
-        entry.download?.chunk(message.bytes);
-        break;
-      case "end":
-        entry.download?.end();
-        this.#finish(message.id);
-        break;
-      case "broken":
-        entry.download?.break(new Deno.errors.UnexpectedEof("the source of the data failed"));
-        entry.reject(httpError("ERR_INTERNAL", "the core could not answer")); // of no effect once it has answered
-        this.#finish(message.id);
-        break;
-      case "credit":
-        entry.upload?.credit(message.chunks);
-        break;
-      case "cancel":
-        entry.upload?.cancel("no longer wanted");
-        break;
-    }
+    passOn(message, entry, () => new Deno.errors.UnexpectedEof("the source of the data failed"));
+    if (message.kind !== "end" && message.kind !== "broken") return;
+    // Of no effect once it has answered.
+    if (message.kind === "broken") entry.reject(httpError("ERR_INTERNAL", "the core could not answer"));
+    this.#finish(message.id);
   }
 
   #answered(
@@ -120,8 +104,8 @@ export class CoreChannel {
   ): void {
     const headers = new HeaderList(fields);
     if (streamed) {
-      entry.download = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
-      entry.resolve({ status, headers, body: entry.download.stream });
+      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#ahead);
+      entry.resolve({ status, headers, body: entry.incoming.stream });
     } else {
       entry.resolve({ status, headers, body });
       this.#finish(id);
@@ -130,7 +114,7 @@ export class CoreChannel {
 
   #finish(id: number): void {
     const entry = this.#underWay.get(id);
-    entry?.upload?.cancel("answered"); // of no effect if all was sent
+    entry?.outgoing?.cancel("answered"); // of no effect if all was sent
     entry?.finished();
     if (this.#underWay.delete(id)) this.#numbers.giveBack(id);
     if (this.#numbers.inUse === 0) this.#idle?.();

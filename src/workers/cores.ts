@@ -1,11 +1,10 @@
-import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { AdminAnswer, AdminRequest } from "../resource/admin/admin_request.ts";
 import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly/service_options.ts";
 import { NoAnswer, ServingCore } from "./serving_core.ts";
-import { RestartPolicy, type WorkerLifecycle } from "./worker_lifecycle.ts";
-import { corePermissions, type Resolve } from "./permissions.ts";
-import type { WorkerReports } from "./worker_reports.ts";
+import type { ToCoreWorker } from "./worker_message.ts";
+import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
+import { corePermissions } from "./permissions.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig, ThrottlingConfig } from "../config/service_config.ts";
@@ -14,11 +13,7 @@ import { type Clock, steadyClock } from "../model/clock.ts";
 import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import { ThrottlingMemory } from "../throttling/memory.ts";
 
-interface CoresParts {
-  readonly snapshot: () => Snapshot; // in use; a core that dies is started with it again
-  readonly resolve: Resolve;
-  readonly reports: WorkerReports;
-  readonly changes: WorkerLifecycle;
+interface CoresParts extends WorkerParts {
   readonly upSince: number; // start of the process, milliseconds since the epoch
   readonly instance: InstanceName;
   readonly edges: {
@@ -39,13 +34,7 @@ export class Cores {
   constructor(parts: CoresParts) {
     this.#parts = parts;
     this.#state = new CoreState(parts.snapshot().config.throttling);
-    const { reports, changes } = parts;
-    this.#restartPolicy = new RestartPolicy({
-      what: "core",
-      start: () => this.#replace(),
-      reports,
-      changes,
-    });
+    this.#restartPolicy = new RestartPolicy({ ...parts, what: "core", start: () => this.#replace() });
   }
 
   get generation(): number {
@@ -77,7 +66,7 @@ export class Cores {
       died: (core, reason) => this.#died(core, reason),
     });
     this.#next = core;
-    core.adopt(this.#state.logins);
+    core.tell({ kind: "adopt", update: this.#state.logins });
     try {
       changes.throwIfOver();
       return core;
@@ -97,7 +86,7 @@ export class Cores {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
     this.tellAudit();
-    if (this.#parts.changes.endAnnounced) core.leave();
+    if (this.#parts.changes.endAnnounced) core.tell({ kind: "leave" });
     this.#state.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
@@ -107,7 +96,7 @@ export class Cores {
 
   /** Tells the core in use whether audit lines can be written. */
   tellAudit(): void {
-    this.#restartPolicy.current?.tellAudit(this.#parts.reports.auditFails);
+    this.tell({ kind: "audit-state", fails: this.#parts.reports.auditFails });
   }
 
   serve(edge: ServingEdge): void {
@@ -123,8 +112,9 @@ export class Cores {
     this.#dismissIdle();
   }
 
-  renewTls(material: TlsMaterial): void {
-    this.#restartPolicy.current?.renewTls(material);
+  /** Tells the core in use. */
+  tell(message: ToCoreWorker): void {
+    this.#restartPolicy.current?.tell(message);
   }
 
   /**
@@ -150,10 +140,6 @@ export class Cores {
     this.#restartPolicy.close();
   }
 
-  leave(): void {
-    this.#restartPolicy.current?.leave();
-  }
-
   /** Waits for running work with the daemons. */
   async finish(): Promise<void> {
     await this.#restartPolicy.current?.close({ last: true });
@@ -173,7 +159,7 @@ export class Cores {
     const { throttling, proofs, signedOut } = update;
     if (throttling === undefined && proofs === undefined && signedOut === undefined) return;
     for (const other of [this.#restartPolicy.current, this.#next]) {
-      if (other !== core) other?.adopt({ throttling, proofs, signedOut });
+      if (other !== core) other?.tell({ kind: "adopt", update: { throttling, proofs, signedOut } });
     }
   }
 
@@ -184,7 +170,7 @@ export class Cores {
   }
 
   #died(core: ServingCore, reason: string): void {
-    for (const edge of core.edges) edge.unlink(core.generation);
+    for (const edge of core.edges) edge.tell({ kind: "core-lost", generation: core.generation });
     this.#leaving.delete(core);
     this.#restartPolicy.lost(core, { generation: core.generation, reason });
   }

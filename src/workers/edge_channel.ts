@@ -8,13 +8,13 @@ import {
   CallTable,
   ChannelEnd,
   type ChannelMessage,
+  passOn,
   type RequestMessage,
+  type Streams,
 } from "./wire.ts";
 
-interface UnderWay {
+interface UnderWay extends Streams {
   readonly gone: AbortController;
-  upload?: ByteStreamReceiver;
-  download?: ByteStreamSender;
 }
 
 /** Core's end of the channel to the edge. */
@@ -34,28 +34,11 @@ export class EdgeChannel {
     }
     const entry = this.#underWay.get(message.id);
     if (entry === undefined) return; // answered already
-    switch (message.kind) {
-      case "chunk":
-        entry.upload?.chunk(message.bytes);
-        break;
-      case "end":
-        entry.upload?.end();
-        break;
-      case "broken":
-        entry.upload?.break(httpError("ERR_CLIENT_GONE", "the upload broke off"));
-        break;
-      case "credit":
-        entry.download?.credit(message.chunks);
-        break;
-      case "cancel":
-        entry.download?.cancel("no longer wanted");
-        break;
-      case "gone":
-        entry.gone.abort(httpError("ERR_CLIENT_GONE"));
-        entry.upload?.break(httpError("ERR_CLIENT_GONE"));
-        entry.download?.cancel("the client is gone");
-        break;
-    }
+    passOn(message, entry, () => httpError("ERR_CLIENT_GONE", "the upload broke off"));
+    if (message.kind !== "gone") return;
+    entry.gone.abort(httpError("ERR_CLIENT_GONE"));
+    entry.incoming?.break(httpError("ERR_CLIENT_GONE"));
+    entry.outgoing?.cancel("the client is gone");
   }
 
   async #serve(
@@ -65,28 +48,24 @@ export class EdgeChannel {
     this.#underWay.set(id, entry);
     let body: Body = whole;
     if (streamed) {
-      entry.upload = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
-      body = entry.upload.stream;
+      entry.incoming = new ByteStreamReceiver(id, this.#end.send, this.#ahead);
+      body = entry.incoming.stream;
     }
     try {
       const request = { method, path, query, headers: new HeaderList(fields), client, body };
       const { status, headers, body: content } = await this.answer(request, entry.gone.signal);
       if (content instanceof ReadableStream) {
         this.#end.send(["response", id, status, headers.fields, null, true]);
-        await this.#stream(id, entry, content);
+        entry.outgoing = new ByteStreamSender(id, content, "given", this.#end.send);
+        if (entry.gone.signal.aborted) entry.outgoing.cancel("the client is gone");
+        await entry.outgoing.run();
       } else this.#end.send(["response", id, status, headers.fields, content, false]);
     } catch (error) {
       this.log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
     } finally {
-      entry.upload?.break(httpError("ERR_CLIENT_GONE", "answered before it was read to its end"));
+      entry.incoming?.break(httpError("ERR_CLIENT_GONE", "answered before it was read to its end"));
       this.#underWay.delete(id);
     }
-  }
-
-  async #stream(id: number, entry: UnderWay, body: ReadableStream<Uint8Array>): Promise<void> {
-    entry.download = new ByteStreamSender(id, body, "given", (message) => this.#end.send(message));
-    if (entry.gone.signal.aborted) entry.download.cancel("the client is gone");
-    await entry.download.run();
   }
 }

@@ -1,15 +1,9 @@
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { ConnectionLimit, ServingEdge } from "./serving_edge.ts";
-import { RestartPolicy, type WorkerLifecycle } from "./worker_lifecycle.ts";
+import { RestartPolicy, type WorkerParts } from "./worker_lifecycle.ts";
 import { PortWatch } from "./port_watch.ts";
-import type { Resolve } from "./permissions.ts";
-import type { WorkerReports } from "./worker_reports.ts";
 
-interface EdgesParts {
-  readonly snapshot: () => Snapshot; // in use; an edge that dies is started with it again
-  readonly resolve: Resolve;
-  readonly reports: WorkerReports;
-  readonly changes: WorkerLifecycle;
+interface EdgesParts extends WorkerParts {
   readonly metricsPage: () => Promise<string>; // makes the metrics page
   readonly used: (edge: ServingEdge) => void; // told of one that serves from now on
   /** Called when an edge has no more requests for a core of a generation. */
@@ -23,15 +17,14 @@ export class Edges {
   readonly #leaving = new Set<ServingEdge>();
   readonly #connections: ConnectionLimit;
   readonly #watches: { close(): void }[] = [];
-  #port = 0;
+  port = 0; // current or last one; 0 before the first
   #metricsPort = 0;
 
   constructor(readonly parts: EdgesParts) {
     this.#connections = new ConnectionLimit(parts.snapshot().config.https.maxConnections);
     this.#restartPolicy = new RestartPolicy({
+      ...parts,
       what: "edge",
-      reports: parts.reports,
-      changes: parts.changes,
       start: async () => this.use(await this.start(parts.snapshot())),
     });
   }
@@ -39,11 +32,6 @@ export class Edges {
   /** Edge in use; absent while a dead one is being replaced. */
   get current(): ServingEdge | undefined {
     return this.#restartPolicy.current;
-  }
-
-  /** Current or last port; 0 before the first. */
-  get port(): number {
-    return this.#port;
   }
 
   watch(): void {
@@ -58,7 +46,7 @@ export class Edges {
   async start(snapshot: Snapshot): Promise<ServingEdge> {
     const { resolve, reports, changes, idle } = this.parts;
     const edge = await ServingEdge.start(snapshot, {
-      port: this.#port,
+      port: this.port,
       metricsPort: this.#metricsPort,
       connections: this.#connections,
       resolve,
@@ -117,25 +105,24 @@ export class Edges {
 
   #put(edge: ServingEdge): ServingEdge | undefined {
     const before = this.#restartPolicy.put(edge);
-    this.#port = edge.port;
+    this.port = edge.port;
     const metricsPort = edge.metrics?.port;
     if (metricsPort !== undefined && metricsPort !== this.#metricsPort) {
       this.parts.reports.log.info("metrics page", { port: metricsPort });
     }
     this.#metricsPort = metricsPort ?? 0;
-    if (this.parts.changes.endAnnounced) edge.leave();
+    if (this.parts.changes.endAnnounced) edge.tell({ kind: "leave" });
     this.parts.used(edge);
     return before;
   }
 
   async #showMetrics(edge: ServingEdge): Promise<void> {
     const { metricsPage, reports } = this.parts;
-    edge.showMetrics(
-      await metricsPage().catch((error) => {
-        reports.log.error("the metrics page could not be made", { error });
-        return undefined;
-      }),
-    );
+    const page = await metricsPage().catch((error) => {
+      reports.log.error("the metrics page could not be made", { error });
+      return undefined;
+    });
+    edge.tell({ kind: "metrics-page", page });
   }
 
   async #drain(edge: ServingEdge): Promise<void> {

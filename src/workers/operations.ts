@@ -11,7 +11,7 @@ export interface OperationsConfig {
 }
 
 /** Dependencies of {@link Operations}. */
-export interface OperationsParts {
+interface OperationsParts {
   readonly supervisor: Supervisor;
   readonly configuration: string; // absolute path of the main configuration file
   /** Reloads the configuration and waits; the reports then have the outcome. */

@@ -1,3 +1,5 @@
+import { hangUp } from "../model/regular_file.ts";
+
 /** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
@@ -81,12 +83,4 @@ async function answered(connection: Deno.TcpConn): Promise<boolean> {
     // A reset counts as an answer.
   }
   return true;
-}
-
-function hangUp(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
-  }
 }

@@ -1,7 +1,6 @@
 import { type AdminAnswer, type AdminRequest, AdminRequestFailed } from "../resource/admin/admin_request.ts";
 import type { Snapshot } from "../service/assembly/load_snapshot.ts";
-import type { InstanceName, LoginUpdate, StateUpdate } from "../service/assembly/service_options.ts";
-import type { TlsMaterial } from "../model/tls_material.ts";
+import type { InstanceName, StateUpdate } from "../service/assembly/service_options.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
@@ -33,23 +32,18 @@ interface CoreParts {
 
 /** Worker of a ready core, for the supervisor. */
 export class ServingCore {
-  readonly generation: number;
-  readonly permissions: WorkerPermissions;
   readonly edges = new Set<ServingEdge>(); // edges that may have requests in it
   readonly #worker: WorkerThread<ToCoreWorker>;
   readonly #calls = new AdminCalls((id, request) => this.#worker.tell({ kind: "admin", id, request }));
-  /** Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
-  readonly #port: MessagePort;
   readonly #drained = Promise.withResolvers<void>(); // resolves when the port has no more messages
 
+  /** @param port Own port: the platform loses part of a dying worker's direct messages, but nothing sent through a port. */
   private constructor(
-    permissions: WorkerPermissions,
-    { generation, said, audit, published, died }: CoreParts,
-    port: MessagePort,
+    readonly generation: number,
+    readonly permissions: WorkerPermissions,
+    { said, audit, published, died }: CoreParts,
+    readonly port: MessagePort,
   ) {
-    this.generation = generation;
-    this.permissions = permissions;
-    this.#port = port;
     port.onmessage = ({ data }: MessageEvent<FromCore>) => {
       if ("update" in data) published(data.update, this);
       else if ("auditLines" in data) audit(data.auditLines);
@@ -72,8 +66,8 @@ export class ServingCore {
     const { directory } = snapshot.config.sharing;
     if (directory !== undefined) await makeFolder(directory);
     const { port1, port2 } = new MessageChannel();
-    const core = new ServingCore(permissions, parts, port2);
     const { generation, upSince, instance, port, state } = parts;
+    const core = new ServingCore(generation, permissions, parts, port2);
     const options = { ...snapshot, generation, upSince, instance, port, state };
     core.#worker.tell({ kind: "start", options, port: port1 }, [port1]);
     try {
@@ -93,9 +87,9 @@ export class ServingCore {
     return this.#calls.closed;
   }
 
-  /** Sends it logins at other cores, which it adopts before it serves a later {@link channel}. */
-  adopt(update: LoginUpdate): void {
-    this.#worker.tell({ kind: "adopt", update });
+  /** What it is told before a later {@link channel}, it does before it serves that. */
+  tell(message: ToCoreWorker): void {
+    this.#worker.tell(message);
   }
 
   channel(edge: ServingEdge): void {
@@ -103,18 +97,6 @@ export class ServingCore {
     this.edges.add(edge);
     this.#worker.tell({ kind: "channel", port: port1 }, [port1]);
     edge.channel(this.generation, port2);
-  }
-
-  tellAudit(fails: boolean): void {
-    this.#worker.tell({ kind: "audit-state", fails });
-  }
-
-  renewTls(material: TlsMaterial): void {
-    this.#worker.tell({ kind: "material", material });
-  }
-
-  leave(): void {
-    this.#worker.tell({ kind: "leave" });
   }
 
   /** Waits for running work with the daemons, then ends. @param options.last Whether the service ends with it. */
@@ -129,7 +111,7 @@ export class ServingCore {
 
   end(): void {
     this.#calls.close();
-    this.#port.close();
+    this.port.close();
     this.#worker.end();
   }
 }

@@ -30,18 +30,17 @@ interface EdgeParts {
 
 /** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
-  readonly snapshot: Snapshot; // what it was started with: its address and limits hold for its life
   readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;
-  #port = 0;
-  #metrics: Listening | undefined;
+  port = 0;
+  metrics: Listening | undefined; // address of the metrics page; absent: none
 
+  /** @param snapshot What it is started with: its address and limits hold for its life. */
   private constructor(
-    snapshot: Snapshot,
+    readonly snapshot: Snapshot,
     listening: readonly [EdgeOptions, ...EdgeOptions[]],
     { said, died }: EdgeParts,
   ) {
-    this.snapshot = snapshot;
     this.address = listening[0].address;
     this.#worker = new WorkerThread(MODULE, "edge", edgePermissions(listening), {
       said: (message) => said(message, this),
@@ -69,9 +68,9 @@ export class ServingEdge {
     edge.#worker.tell({ kind: "start", options, metrics, logLevel: logging.level });
     try {
       const { port, metricsPort } = await edge.#worker.ready();
-      edge.#port = port;
+      edge.port = port;
       if (metrics && metricsPort !== undefined) {
-        edge.#metrics = { address: metrics.address, port: metricsPort };
+        edge.metrics = { address: metrics.address, port: metricsPort };
       }
     } catch (error) {
       edge.end();
@@ -80,27 +79,18 @@ export class ServingEdge {
     return edge;
   }
 
-  get port(): number {
-    return this.#port;
-  }
-
-  /** Address of the metrics page; absent: none. */
-  get metrics(): Listening | undefined {
-    return this.#metrics;
-  }
-
   canServe(snapshot: Snapshot): boolean {
     return isDeepStrictEqual(fixed(this.snapshot), fixed(snapshot));
   }
 
   /** Reports whether another setup's edge needs its port; one of two addresses may include the other. */
   isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
-    return port === 0 || port === this.#port ||
-      (this.#metrics !== undefined && (listen?.port === 0 || listen?.port === this.#metrics.port));
+    return port === 0 || port === this.port ||
+      (this.metrics !== undefined && (listen?.port === 0 || listen?.port === this.metrics.port));
   }
 
-  showMetrics(page: string | undefined): void {
-    this.#worker.tell({ kind: "metrics-page", page });
+  tell(message: ToEdgeWorker): void {
+    this.#worker.tell(message);
   }
 
   /** Directs new requests to the core behind the port; running ones stay. */
@@ -108,20 +98,11 @@ export class ServingEdge {
     this.#worker.tell({ kind: "core", generation, port }, [port]);
   }
 
-  unlink(generation: number): void {
-    this.#worker.tell({ kind: "core-lost", generation });
-  }
-
   /** Applies new certificates and log level. */
   follow(snapshot: Snapshot): void {
     const tls = edgeTls(snapshot);
     if (tls) this.#worker.tell({ kind: "tls", tls });
     this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
-  }
-
-  /** Ends connections with their next response, since the service stops soon. */
-  leave(): void {
-    this.#worker.tell({ kind: "leave" });
   }
 
   /** Refuses new connections, finishes running requests, then ends. */

@@ -113,7 +113,7 @@ export class Supervisor {
     return this.#changes.inTurn(() => {
       this.#snapshot = { ...this.#snapshot, material };
       this.#edges.current?.follow(this.#snapshot);
-      this.#cores.renewTls(material);
+      this.#cores.tell({ kind: "material", material });
       this.log.info("certificates renewed");
     });
   }
@@ -151,9 +151,9 @@ export class Supervisor {
   /** Announces the shutdown to health checks and serves meanwhile. @param seconds Until it may {@link stop}. */
   async leave(seconds: number): Promise<void> {
     this.log.info("draining, still serving", { seconds });
-    this.#changes.announceEnd();
-    this.#edges.current?.leave();
-    this.#cores.leave();
+    this.#changes.endAnnounced = true;
+    this.#edges.current?.tell({ kind: "leave" });
+    this.#cores.tell({ kind: "leave" });
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 
@@ -183,7 +183,7 @@ export class Supervisor {
   }
 
   #close(): void {
-    this.#changes.end();
+    this.#changes.over = true;
     this.#edges.close();
     this.#cores.close();
   }

@@ -3,6 +3,12 @@ import type { Peer, WholeBody } from "../model/http_message.ts";
 /** Message about one call, identified by its id. */
 export type ChannelMessage = RequestMessage | ResponseMessage | StreamMessage;
 
+/** Streamed bodies of one call, as one end of the channel sees them. */
+export interface Streams {
+  incoming?: ByteStreamReceiver;
+  outgoing?: ByteStreamSender;
+}
+
 /**
  * Request from the edge, followed by the chunks of a streamed body; headers alternate names and values. A tuple, since
  * the platform copies an object's member names too, which takes half as long again.
@@ -71,14 +77,14 @@ export class ChannelEnd {
     };
   }
 
-  send(message: ChannelMessage): void {
+  readonly send = (message: ChannelMessage): void => {
     if ("kind" in message && message.kind === "chunk" && message.bytes.buffer instanceof ArrayBuffer) {
       this.#transfer.push(message.bytes.buffer);
     }
     this.#batch.push(message);
     if (this.#batch.length === 1) setImmediate(() => this.#flush());
     else if (this.#batch.length === BATCH_MESSAGES) this.#flush();
-  }
+  };
 
   close(): void {
     this.port.close();
@@ -148,6 +154,26 @@ export class CallTable<T extends object> {
 
   numbers(): number[] {
     return this.#places.flatMap((found) => found?.number ?? []);
+  }
+}
+
+/** Passes a message on to the streams of its call. @param brokenOff Makes the error of an incomplete body. */
+export function passOn(
+  message: StreamMessage,
+  { incoming, outgoing }: Streams,
+  brokenOff: () => Error,
+): void {
+  switch (message.kind) {
+    case "chunk":
+      return incoming?.chunk(message.bytes);
+    case "end":
+      return incoming?.end();
+    case "broken":
+      return incoming?.break(brokenOff());
+    case "credit":
+      return outgoing?.credit(message.chunks);
+    case "cancel":
+      return outgoing?.cancel("no longer wanted");
   }
 }
 

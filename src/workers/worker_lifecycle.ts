@@ -1,28 +1,21 @@
 import type { Fields } from "../logging/logger.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
+import type { Resolve } from "./permissions.ts";
 import type { WorkerReports } from "./worker_reports.ts";
+
+/** What the supervisor gives to those who keep its edge and its core. */
+export interface WorkerParts {
+  readonly snapshot: () => Snapshot; // in use; a worker that dies is started with it again
+  readonly resolve: Resolve;
+  readonly reports: WorkerReports;
+  readonly changes: WorkerLifecycle;
+}
 
 /** Serialises changes of workers: each begins with the result of the previous one. */
 export class WorkerLifecycle {
   #last: Promise<unknown> = Promise.resolve();
-  #announced = false;
-  #over = false;
-
-  get endAnnounced(): boolean {
-    return this.#announced;
-  }
-
-  /** Makes replaced workers announce the shutdown, too. */
-  announceEnd(): void {
-    this.#announced = true;
-  }
-
-  get over(): boolean {
-    return this.#over;
-  }
-
-  end(): void {
-    this.#over = true;
-  }
+  endAnnounced = false; // whether replaced workers announce the shutdown, too
+  over = false;
 
   /** Runs a change in turn. @throws {CannotStart} If the service is shutting down by then. */
   inTurn<T>(change: () => Promise<T> | T): Promise<T> {
@@ -35,7 +28,7 @@ export class WorkerLifecycle {
   }
 
   throwIfOver(): void {
-    if (this.#over) throw new CannotStart(["the service is shutting down"]);
+    if (this.over) throw new CannotStart(["the service is shutting down"]);
   }
 }
 

@@ -463,7 +463,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pipelined requests"],
     broken: "the next request is parsed before the one before it is answered",
     file: "src/edge/request_gate.ts",
-    change: instead("if (request?.complete) {", "if (false) {"),
+    change: instead(
+      "if (request?.complete) {",
+      "if (request?.complete) {\n        this.#request = undefined;\n        this.#line.restart();\n        continue;",
+    ),
     tests: ["tests/edge/request_gate_test.ts"],
   },
   {

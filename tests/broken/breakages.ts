@@ -666,7 +666,7 @@ const DATABASE: readonly Breakage[] = [
   {
     rows: ["a million shares and a million tokens in PostgreSQL"],
     broken: "expired shares are found without an index",
-    file: "src/store/postgres/postgres_schema.ts",
+    file: "src/store/postgres/tables/share_and_record.sql",
     change: instead("CREATE INDEX share_by_end ON share (expires) WHERE expires > 0;", ""),
     tests: ["tests/sharing/store/postgres_share_store_test.ts"],
     only: "whoever looks for some shares",
@@ -674,7 +674,7 @@ const DATABASE: readonly Breakage[] = [
   {
     rows: ["processor time of an idle instance"],
     broken: "statements that change nothing notify all instances",
-    file: "src/store/postgres/postgres_schema.ts",
+    file: "src/store/postgres/tables/changes_told.sql",
     change: instead("IF EXISTS (SELECT FROM changed) THEN", "IF true THEN"),
     tests: ["tests/store/postgres/refused_connections_test.ts"],
     only: "a statement that changes no row",

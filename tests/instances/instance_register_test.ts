@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { InstanceRegister } from "../../src/instances/instance_register.ts";
-import { INSTANCE_TABLES } from "../../src/store/postgres/shared_tables.ts";
+import INSTANCE_TABLES from "../../src/store/postgres/tables/instance.sql" with { type: "text" };
 import { createLogger } from "../../src/logging/logger.ts";
 import { type Database, DatabaseAway } from "../../src/store/database.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";

@@ -4,7 +4,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { ReplayCache } from "../../src/model/replay_cache.ts";
 import { type Database, DatabaseAway, DatabaseFailure, rows } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
-import { MARK_TABLES } from "../../src/store/postgres/shared_tables.ts";
+import MARK_TABLES from "../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
 import { SharedMarks } from "../../src/store/shared_marks.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import type { Schema } from "../../src/service/http/openapi/schema.ts";
-import { mismatches } from "./json_schema.ts";
+import { mismatches, type Schema } from "./json_schema.ts";
 
 /** One answer, with the request it belongs to. */
 export interface Exchange {
@@ -15,6 +14,7 @@ export interface Exchange {
 }
 
 interface Described {
+  readonly $ref?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
@@ -23,7 +23,10 @@ interface Document {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Described>> }>>>
   >;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Described>>;
+  };
 }
 
 /** The service's description of itself, as what every answer in a test is held against. */
@@ -61,8 +64,9 @@ export class ApiDescription {
         ? this.#contentDiagnostics(exchange, ERROR)
         : [`status ${status}`];
     }
-    const described = operation.responses[status];
-    if (described === undefined) return [`status ${status} is not described`];
+    const response = operation.responses[status];
+    if (response === undefined) return [`status ${status} is not described`];
+    const described = this.#response(response);
     return [
       ...Object.keys(described.headers ?? {}).filter((name) => exchange.header(name) === undefined)
         .map((name) => `header ${name} is missing`),
@@ -81,6 +85,13 @@ export class ApiDescription {
     if (method === "HEAD" || text === undefined || described.schema === undefined) return [];
     const value: unknown = type === "application/json" ? JSON.parse(text) : text;
     return mismatches(value, described.schema, (ref) => this.#schema(ref));
+  }
+
+  #response(response: Described): Described {
+    if (response.$ref === undefined) return response;
+    const found = this.#document.components.responses[response.$ref.replace("#/components/responses/", "")];
+    assert(found !== undefined, `${response.$ref} is not there`);
+    return found;
   }
 
   #schema(ref: string): Schema {

@@ -1,4 +1,23 @@
-import type { Schema } from "../../src/service/http/openapi/schema.ts";
+/** Subset of JSON Schema (2020-12). */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: "object" | "array" | "string" | "integer" | "boolean";
+  readonly description?: string;
+  readonly const?: string | number | boolean;
+  readonly enum?: readonly string[];
+  readonly pattern?: string; // ECMA 262 regular expression
+  readonly minLength?: number; // characters
+  readonly maxLength?: number;
+  readonly format?: "uri" | "date-time" | "int32" | "int64" | "byte" | "binary" | "uuid";
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema; // absent: permits any member
+  readonly anyOf?: readonly Schema[];
+  readonly examples?: readonly unknown[];
+}
 
 /** Looks up `#/components/schemas/…`. */
 export type Lookup = (ref: string) => Schema;

@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { statusPage } from "../../src/pages/status_page.ts";
+import { AnswerCache } from "../../src/model/answer_cache.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import type { ServerFacts } from "../../src/resource/server_facts.ts";
 import { EVERYBODY, groupTarget, type Share } from "../../src/sharing/share.ts";
 import { call, FACTS, server, serversOf, USER } from "../resource/sample_call.ts";
 import { withoutTimes, wordsOf } from "./words.ts";
+
+const NOTHING = {
+  sharing: undefined,
+  sessions: new Map(),
+  groups: new AnswerCache<boolean>({ clock: Date.now }),
+} as const;
 
 const STATES: readonly (readonly [readonly boolean[], string])[] = [
   [[true, true], "All transfer servers are up."],
@@ -18,7 +26,7 @@ for (const [states, text] of STATES) {
       (await statusPage(call(), {
         servers,
         facts: FACTS,
-        sharing: undefined,
+        ...NOTHING,
         hasDeviceLogin: false,
       })).body,
     );
@@ -53,7 +61,7 @@ Deno.test("statusPage() tells whom it knows until when, and the paths that are a
   const { body } = await statusPage(known, {
     servers,
     facts: FACTS,
-    sharing: undefined,
+    ...NOTHING,
     hasDeviceLogin: false,
   });
   const page = String(body);
@@ -74,7 +82,7 @@ async function words(
   const { body } = await statusPage({ ...call(), ...known }, {
     servers: serversOf(...servers),
     facts: FACTS,
-    sharing: undefined,
+    ...NOTHING,
     hasDeviceLogin: false,
     ...parts,
   });
@@ -270,4 +278,32 @@ Deno.test("statusPage() lists a hundred shares, and where the others are", async
   const more = await listed(101);
   assert.equal(more.length, 101);
   assert.equal(more.at(-1), "and more: all shares");
+});
+
+Deno.test("statusPage() reports a group that the daemon refuses, and asks once", async () => {
+  const servers = serversOf(server("AA", { up: true }));
+  const identity = { dn: "CN=Ann", method: "PASSWORD", via: "password" };
+  const known: Call = {
+    ...call(),
+    caller: { kind: "authenticated", identity },
+    user: { ...USER, role: "user", uid: "ann", group: "ghosts" },
+  };
+  const page = async (failure: string) => {
+    let asked = 0;
+    const open = () => {
+      asked++;
+      return Promise.reject(httpError("ERR_DAEMON_SESSION", failure));
+    };
+    const groups = new AnswerCache<boolean>({ clock: Date.now });
+    const parts = { ...NOTHING, servers, facts: FACTS, hasDeviceLogin: false, groups };
+    const asks = { ...parts, sessions: new Map([["AA", { open }]]) };
+    await statusPage(known, asks);
+    return { text: String((await statusPage(known, asks)).body), asked: () => asked };
+  };
+  const refused = await page(
+    "530 Not logged in: Attempt to run a task with an unknown primary group: ghosts",
+  );
+  assert.match(refused.text, /Group that the daemon refuses: ask the operators<\/dt><dd>ghosts</);
+  assert.equal(refused.asked(), 1);
+  assert.doesNotMatch((await page("421 going down")).text, /refuses/);
 });

@@ -17,8 +17,8 @@ import { webResponse } from "../../src/service/mount.ts";
 import { requestedServer } from "../../src/resource/server_facts.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { asServiceError, errorResponse } from "../../src/service/http/error_response.ts";
-import { openApiDocument } from "../../src/service/http/openapi/document.ts";
-import { type PublishedRoute, Router } from "../../src/service/http/router.ts";
+import { openApiDocument } from "../../src/service/http/openapi.ts";
+import { type Route, Router } from "../../src/service/http/router.ts";
 import { shareRoutes } from "../../src/service/http/share_routes.ts";
 import type { PathLimits } from "../../src/files/path_limits.ts";
 import { openShareStore } from "../../src/sharing/store/share_store.ts";
@@ -202,7 +202,7 @@ export class SharingSite implements AsyncDisposable {
   }
 
   /** Made anew each time, since tests exchange the parts. */
-  #routes(): PublishedRoute[] {
+  #routes(): Route[] {
     return shareRoutes(
       this.parts,
       { auth: true, share: true, access: true, files: false, admin: true },

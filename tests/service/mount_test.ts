@@ -49,7 +49,10 @@ container.security.rest.authentication.OAUTH.identityAssign=email
 `;
 
 /** That each operation says what it answers when all is well, and what each error means. */
-function assertTellsOutcomes({ paths }: { paths: Record<string, Record<string, unknown>> }): void {
+function assertTellsOutcomes({ paths, components }: {
+  paths: Record<string, Record<string, unknown>>;
+  components: { responses: Record<string, unknown> };
+}): void {
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       if (typeof operation !== "object" || operation === null || !("responses" in operation)) continue;
@@ -57,8 +60,12 @@ function assertTellsOutcomes({ paths }: { paths: Record<string, Record<string, u
       assert(outcomes.some(([status]) => Number(status) < 400), `${method} ${path} never succeeds`);
       for (const [status, outcome] of outcomes) {
         if (Number(status) < 400) continue;
+        const { $ref } = Object(outcome);
+        const said = $ref === undefined
+          ? outcome
+          : components.responses[String($ref).split("/").at(-1) ?? ""];
         assert.match(
-          Object(outcome).description,
+          Object(said).description,
           /^\S+ \S/,
           `${status} of ${method} ${path} is not explained`,
         );

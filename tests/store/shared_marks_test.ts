@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { rows } from "../../src/store/database.ts";
-import { MARK_TABLES } from "../../src/store/postgres/shared_tables.ts";
+import MARK_TABLES from "../../src/store/postgres/tables/shared_mark.sql" with { type: "text" };
 import { SharedMarks } from "../../src/store/shared_marks.ts";
 import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";

@@ -9,7 +9,7 @@ const NEEDLESS = [
   /^command\/(?:files|running|manual|completion)\//,
   /^outgoing\/(?:https_client|agents|connect_tls|open_tls|tls_stream|probe_certificate|name_service)\.ts/,
   /^authentication\/(?:expression|unity|oauth|ssh_key)\//,
-  /^service\/http\/(?:openapi\/(?:document|schemas)|share_routes)\.ts/,
+  /^service\/http\/(?:openapi|share_routes)\./,
   /^resource\/(?:token_list|open_session|ssh_certificate|device_login|admin\/administration)\.ts/,
   /^reservations\/reservation_(?:file|registry|times)\.ts/,
 ];

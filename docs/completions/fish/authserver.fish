@@ -58,6 +58,7 @@ complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l token -x 
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l certificate -r -F -d 'Simulate a login with the key of this OpenSSH certificate'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l from -x -d 'Client address of the user'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l server -x -d 'Server for the exit status'
+complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l online -d 'Log in to each daemon as the account and its groups, and log out'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l config -r -F -d 'Main configuration file. If not given: conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l json -d 'Print one JSON value, as described in the manual'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l help -d 'Show this text'

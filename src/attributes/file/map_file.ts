@@ -29,25 +29,23 @@ export type Report = (
   diagnostic: Omit<Diagnostic, "file" | "severity"> & { readonly severity?: "warning" },
 ) => void;
 
-/** Case-insensitive (authentication.md 7.5); all other names are extra attributes. */
-const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([
-  ["role", "role"],
-  ["xlogin", "xlogin"],
-  ["group", "group"],
-  ["supplementarygroups", "supplementaryGroups"],
-  ["addosgroups", "addDefaultGroups"],
-  ["queue", "queue"],
-]);
+/** All other names are extra attributes. */
+const NAMES = {
+  role: "role",
+  xlogin: "xlogin",
+  group: "group",
+  supplementaryGroups: "supplementaryGroups",
+  addOsGroups: "addDefaultGroups",
+  queue: "queue",
+} as const;
 
-/** Valid names, for messages. */
-export const ATTRIBUTE_NAMES = [
-  "role",
-  "xlogin",
-  "group",
-  "supplementaryGroups",
-  "addOsGroups",
-  "queue",
-] as const;
+/** Names of standard attributes, for messages. */
+export const ATTRIBUTE_NAMES = Object.keys(NAMES);
+
+/** Case-insensitive (authentication.md 7.5). */
+const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map(
+  Object.entries(NAMES).map(([name, standard]) => [name.toLowerCase(), standard]),
+);
 
 /** Returns the standard attribute for a name. */
 export function standardAttribute(name: string): StandardAttribute | undefined {

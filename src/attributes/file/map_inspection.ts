@@ -18,25 +18,16 @@ import { createMapIndex, type Matching } from "./file_attribute_source.ts";
 import type { KindInspection } from "../../config/kind.ts";
 import { inspectFile } from "../../model/regular_file.ts";
 
-interface MapInspection {
-  readonly diagnostics: readonly Diagnostic[]; // errors, including those that only refuse sessions
-  readonly servers: ReadonlyMap<string, number>; // lines of the first mention
-  /** Literal names; empty for pattern files. */
-  readonly names: readonly { readonly key: string; readonly line: number }[];
-  /** Reports whether an entry matches a canonical DN; absent for an invalid file. */
-  readonly matches: ((name: string) => boolean) | undefined;
-}
-
 /** Inspects a map file for the operator. */
 export async function inspectMapFile(
   text: string,
   { file, matching, format, alone = false }: {
     readonly file: string;
     readonly matching: Matching;
-    readonly alone?: boolean; // whether no other source provides attributes. Default: false.
+    readonly alone?: boolean; // whether no other source provides attributes
     readonly format?: MapFormat;
   },
-): Promise<MapInspection> {
+) {
   const index = createMapIndex(matching);
   const servers = new Map<string, number>();
   const names: { key: string; line: number }[] = [];
@@ -50,21 +41,14 @@ export async function inspectMapFile(
       if (server !== undefined && !servers.has(server)) servers.set(server, line);
     }
   };
-  let diagnostics: readonly Diagnostic[];
-  let isUsable = true;
+  const found = { servers, names }; // the literal names only, and the line that first mentions a server
   try {
-    diagnostics = await readMapFile(text, { file, take, format });
+    const diagnostics = await readMapFile(text, { file, take, format });
+    return { diagnostics, ...found, matches: (name: string) => index.find(name) !== undefined };
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
-    diagnostics = error.diagnostics;
-    isUsable = false;
+    return { diagnostics: error.diagnostics, ...found, matches: undefined };
   }
-  return {
-    diagnostics,
-    servers,
-    names,
-    matches: isUsable ? (name) => index.find(name) !== undefined : undefined,
-  };
 }
 
 /** Reports attributes that no source provides. */
@@ -167,7 +151,7 @@ export async function inspectMap(
   },
   { servers, alone }: { readonly servers: readonly string[] | undefined; readonly alone: boolean },
 ): Promise<KindInspection> {
-  let map: MapInspection | undefined;
+  let map: Awaited<ReturnType<typeof inspectMapFile>> | undefined;
   const diagnostics = await inspectFile(file, async (text) => {
     map = await inspectMapFile(text, { file, matching, format, alone });
     const unknown = [...map.servers].filter(([server]) => servers?.includes(server) === false);

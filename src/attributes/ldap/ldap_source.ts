@@ -1,12 +1,6 @@
 import { isUserAccount } from "../../model/account_name.ts";
 import { AnswerCache } from "../../model/answer_cache.ts";
-import {
-  type AttributeSet,
-  type AttributeValues,
-  attributeValues,
-  NO_ATTRIBUTES,
-  type StandardAttribute,
-} from "../../model/attributes.ts";
+import { type AttributeSet, attributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { Identity } from "../../model/identity.ts";
 import {
@@ -97,13 +91,12 @@ export class LdapSource implements AttributeSource {
       ? await this.#groupsOf(entry, asked)
       : assigned.groups ?? [];
     const role = assigned.role ?? (uid === undefined ? undefined : "user");
-    const standard = new Map<StandardAttribute, AttributeValues>();
-    if (uid !== undefined) standard.set("xlogin", attributeValues("xlogin", [uid]));
-    if (role !== undefined) standard.set("role", attributeValues("role", [role]));
-    if (groups.length > 0) standard.set("group", attributeValues("group", groups));
     const [mail] = valuesOf(entry, "mail");
     const others = this.#expressions.others(variables);
-    return { standard, extra: mail === undefined ? others : new Map([["mail", [mail]], ...others]) };
+    return attributeSet(
+      { xlogin: [uid], role: [role], group: groups },
+      mail === undefined ? others : new Map([["mail", [mail]], ...others]),
+    );
   }
 
   /** Returns the Unix groups, the one of the user's gidNumber first. */

@@ -1,11 +1,6 @@
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
-import {
-  type AttributeSet,
-  type AttributeValues,
-  attributeValues,
-  type StandardAttribute,
-} from "../../model/attributes.ts";
+import { type AttributeSet, attributeSet } from "../../model/attributes.ts";
 import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -183,13 +178,12 @@ function reasonOf(error: unknown): string {
 }
 
 function attributesOfRecord(record: XuudbRecord): AttributeSet {
-  const standard = new Map<StandardAttribute, AttributeValues>();
-  for (const [member, name] of MEMBERS) {
+  const attributes = [...MEMBERS].map(([member, name]) => {
     const values = (record.get(member) ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Not trimmed: that could change an account or void a ban.
     const reason = values.map(confusable).find((reason) => reason !== undefined);
     if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
-    if (values.length > 0) standard.set(name, attributeValues(name, values));
-  }
-  return { standard, extra: new Map() };
+    return [name, values] as const;
+  });
+  return attributeSet(Object.fromEntries(attributes));
 }

@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Buffer } from "node:buffer";
+import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
@@ -239,12 +240,9 @@ function listClaim({ claims }: SignedToken, name: string): readonly string[] | u
 
 /** Checks a name from another service. @throws {InvalidToken} */
 function checkedName(dn: string): string {
-  try {
-    return checkIdentity(dn);
-  } catch (error) {
-    if (error instanceof NoIdentity) throw new InvalidToken(`claim sub: ${error.message}`);
-    throw error;
-  }
+  return attempt(() => checkIdentity(dn), NoIdentity, ({ message }) => {
+    throw new InvalidToken(`claim sub: ${message}`);
+  });
 }
 
 /** Default for other servers' tokens: tokens derived from them last no longer. */
@@ -254,12 +252,9 @@ function renewableUntil({ claims, expires }: SignedToken): number {
 }
 
 function readName(text: string): string {
-  try {
-    return canonicalDn(text);
-  } catch (error) {
-    if (error instanceof InvalidName) throw new InvalidToken("claim iss is not a DN");
-    throw error;
-  }
+  return attempt(() => canonicalDn(text), InvalidName, () => {
+    throw new InvalidToken("claim iss is not a DN");
+  });
 }
 
 function readSecret(text: string): KeyObject {

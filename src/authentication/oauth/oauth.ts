@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
@@ -310,12 +311,9 @@ const UNMARKED =
   "the introspection answer does not say that it is an access token (token_type), expected so, or requiredAudience";
 
 function claimsOf({ body }: ForeignToken): Variables {
-  try {
-    return parseReply(body);
-  } catch (error) {
-    if (error instanceof InvalidReply) throw new InvalidToken("the claims cannot be read", { cause: error });
-    throw error;
-  }
+  return attempt(() => parseReply(body), InvalidReply, (cause) => {
+    throw new InvalidToken("the claims cannot be read", { cause });
+  });
 }
 
 /** Merges token and reply. @throws {InvalidToken} If a binding is unsupported. */

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
@@ -167,10 +168,5 @@ export function readCapabilities(said: Said, base: string): readonly Capability[
 function readPath(text: string, base: string): string | undefined {
   if (!text.startsWith("/") || /[*?[\]:%]/.test(text)) return undefined;
   const path = text.endsWith("/") ? text : `${text}/`;
-  try {
-    return absolutePath(path) === path ? base + path : undefined;
-  } catch (error) {
-    if (error instanceof HttpError) return undefined;
-    throw error;
-  }
+  return attempt(() => absolutePath(path) === path ? base + path : undefined, HttpError, () => undefined);
 }

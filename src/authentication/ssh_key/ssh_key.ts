@@ -75,8 +75,9 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
   const directory = new KeyDirectory(options.sources, options.times, options);
   const ownKeys = (account: string, seeker: SemaphoreWaiter) => keysIn(directory, account, seeker);
+  const { name, dnTemplate, clock, log } = options;
   const certified = options.certificates &&
-    await openCertifiedUsers(options.certificates, { ...options, revoked, ownKeys });
+    await openCertifiedUsers(options.certificates, { name, dnTemplate, clock, log, revoked, ownKeys });
   return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
 }
 

@@ -21,7 +21,7 @@ export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",
   details: [
-    "Uses the configuration and files of the service, and asks identity providers, attribute sources and daemons. The service need not run; if it runs, its bans and throttling apply. The command opens no session, and its failures do not count as failed logins.",
+    "Uses the configuration and files of the service, and asks identity providers, attribute sources and daemons. The service need not run; if it runs, its bans and throttling apply. The command opens no session without --online, and its failures do not count as failed logins.",
     "Without --key, --certificate, --password or --token, the command skips authentication: the user is then a distinguished name, or a user name from a password or keys file.",
     "Exit status 0: a session is possible on the server (--server) or on at least one server; 1: no session is possible.",
   ],
@@ -34,6 +34,7 @@ export const whoamiTestCommand = defineCommand({
     certificate: { value: "FILE", help: "Simulate a login with the key of this OpenSSH certificate" },
     from: { value: "ADDRESS", default: "127.0.0.1", help: "Client address of the user" },
     server: { value: "NAME", help: "Server for the exit status" },
+    online: { help: "Log in to each daemon as the account and its groups, and log out" },
   },
 }, async (given, io) => {
   const user = given.operand("user?");
@@ -64,6 +65,7 @@ export const whoamiTestCommand = defineCommand({
   const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
+    online: given.flag("online"),
     bans: await runningBans(given),
   }, { log, clock: Date.now });
   return {

@@ -90,7 +90,7 @@ export async function makingOf(
 ): Promise<Making> {
   const { caller, signal } = call;
   if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
-  const owner = namedUser(caller.identity);
+  const owner = { ...namedUser(caller.identity), name: caller.identity.displayName };
   const { uid, gid, includes, excludes } = account;
   return {
     owner,

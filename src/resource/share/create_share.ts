@@ -3,10 +3,9 @@ import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { groupOf, type Share } from "../../sharing/share.ts";
-import { openFiles } from "../../files/files.ts";
-import { mediatedScope } from "../../files/session_scope.ts";
-import { HttpError, invalidRequest } from "../../model/http_error.ts";
+import { invalidRequest } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
+import { groupRefusal } from "../group_refusal.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, makingOf, shareAccount } from "./checked_path.ts";
 import { accountOn, nameOnServer } from "./names.ts";
@@ -86,15 +85,9 @@ async function checkGroup(
   { account: { uid }, server }: { readonly account: { readonly uid: string }; readonly server: SharedServer },
 ): Promise<void> {
   if (group === undefined || accountOn(call, server.name)?.availableGroups.includes(group)) return;
-  const wanted = { user: uid, group, scope: mediatedScope("/"), permission: "INFO", rateLimit: 0 } as const;
-  try {
-    (await openFiles(server.sessions, { ...wanted, limits: [], instance: server.instance }, call.signal))
-      .close();
-  } catch (error) {
-    if (error instanceof HttpError && /unknown primary group/.test(error.message)) {
-      throw invalidRequest("The server does not know this group");
-    }
-    if (!(error instanceof HttpError && /not a member of the group/.test(error.message))) throw error;
+  const trial = { user: uid, group, instance: server.instance };
+  if (await groupRefusal(server.sessions, trial, call.signal) === "unknown") {
+    throw invalidRequest("The server does not know this group");
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type Judged,
   unauthenticated,
 } from "../../authentication/chain.ts";
+import { SessionClient } from "../../daemon/session/session_client.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import { describeError, type Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -20,6 +21,7 @@ import { HttpError } from "../../model/http_error.ts";
 import { type Ban, userKey } from "../../throttling/ban.ts";
 import { concerns } from "../../throttling/operator_bans.ts";
 import { attemptedBy } from "../../throttling/login_throttle.ts";
+import { groupRefusal } from "../../resource/group_refusal.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit, type ServerFacts } from "../../resource/server_facts.ts";
 import { assemble, type ServiceParts } from "../assembly/assemble.ts";
@@ -45,13 +47,14 @@ export interface ExplainedCaller {
 /**
  * Runs a session request up to the daemon with the service's own parts and records each step. Does not count failed logins;
  * asks daemons for keys and liveness.
- * @param server Absent: any. @param bans Of the running service, if known.
+ * @param server Absent: any. @param bans Of the running service, if known. @param online Logs in to the daemons, too.
  */
 export async function explain(
   options: ServiceOptions,
-  { caller, server, bans }: {
+  { caller, server, online = false, bans }: {
     readonly caller: ExplainedCaller;
     readonly server?: string;
+    readonly online?: boolean;
     readonly bans?: readonly Ban[];
   },
   { log, clock }: { readonly log: Logger; readonly clock: Clock },
@@ -67,7 +70,7 @@ export async function explain(
     readOnly: true,
   });
   try {
-    return await explainWith(parts, { caller, server, bans, record, log });
+    return await explainWith(parts, { caller, server, online, bans, record, log });
   } finally {
     await parts.close();
   }
@@ -77,9 +80,10 @@ const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
 
 async function explainWith(
   parts: ServiceParts,
-  { caller, server, bans, record, log }: {
+  { caller, server, online, bans, record, log }: {
     readonly caller: ExplainedCaller;
     readonly server: string | undefined;
+    readonly online: boolean;
     readonly bans: readonly Ban[] | undefined;
     readonly record: DecisionRecord;
     readonly log: Logger;
@@ -107,8 +111,16 @@ async function explainWith(
     return { ...known(), servers: [], bans: bansOf(bans, caller, identity), refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
-  const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
-    .map((facts) => onServer(facts, { user, identity, clientAddress: caller.clientAddress }, log));
+  const asked = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server);
+  const { clientAddresses } = parts.config.sharing;
+  const servers = await Promise.all(asked.map((facts) =>
+    onServer(facts, {
+      user,
+      identity,
+      clientAddress: caller.clientAddress,
+      sessions: online ? new SessionClient(facts.daemons, { clientAddresses }) : undefined,
+    }, log)
+  ));
   const found = bansOf(bans, caller, identity, accountsOf(user));
   const refusal = refusalBy(found) ??
     (!mayAsk
@@ -205,24 +217,38 @@ function certifiedIdentity(
   throw unauthenticated(chain, reason);
 }
 
+/** Milliseconds for a login to a daemon. */
+const LOGIN_MS = 30_000;
+
 /** The login of an assumed caller is unknown. */
-function onServer(
+async function onServer(
   { name, reservations, logins }: ServerFacts,
-  { user, identity, clientAddress }: {
+  { user, identity, clientAddress, sessions }: {
     readonly user: UserAttributes;
     readonly identity: Identity;
     readonly clientAddress: string;
+    readonly sessions: SessionClient | undefined; // to log in to the daemon, too
   },
   log: Logger,
-): ServerStep {
+): Promise<ServerStep> {
   const requires = logins?.inWords;
   try {
     if (identity.via !== ASSUMED.via) {
       checkLogin({ caller: { kind: "authenticated", identity }, clientAddress }, { logins });
     }
-    const { uid, gid, availableGroups, rateLimit, includes, excludes } = attributesOnServer(user, name, {
-      log,
-    });
+    const account = attributesOnServer(user, name, { log });
+    const { uid, gid, availableGroups, rateLimit, includes, excludes } = account;
+    if (sessions !== undefined) {
+      const group = gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":");
+      const reason = await groupRefusal(sessions, { user: uid, group }, AbortSignal.timeout(LOGIN_MS));
+      if (reason !== undefined) {
+        return {
+          server: name,
+          requires,
+          refusal: `the daemon refuses ${uid} in the group ${group}: ${reason}`,
+        };
+      }
+    }
     const reservationLimit = reservations.limitFor(uid);
     const limit = lowestLimit(rateLimit, reservationLimit);
     return {

@@ -1,7 +1,6 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { HttpError } from "../../model/http_error.ts";
+import { AnswerCache } from "../../model/answer_cache.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
-import type { Asked, Call } from "../../resource/call.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
@@ -9,10 +8,8 @@ import { type ServiceFacts, ServiceSection } from "../../resource/service_sectio
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import type { CertificateParts } from "../../resource/ssh_certificate.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import { jsonAnswer, OF_SESSIONS } from "./openapi/operation.ts";
-import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type Route, table } from "./router.ts";
 import { loginRoute, toSignIn } from "./page_routes.ts";
-import { text } from "./openapi/schema.ts";
 
 /** Dependencies of the auth routes. */
 export interface AuthParts {
@@ -22,6 +19,8 @@ export interface AuthParts {
   /** Absent if no authenticator takes SSH certificates. */
   readonly certificates: CertificateParts | undefined;
   readonly sharing: SharingParts | undefined;
+  /** Clients for data sessions; empty unless files or shares need them. */
+  readonly sessions: SharingParts["sessions"];
   /** Absent: host names in requests are dropped. */
   readonly nameService: NameService | undefined;
   readonly signIn: SignInParts | undefined;
@@ -30,142 +29,61 @@ export interface AuthParts {
   readonly unauthenticated: (reason: string) => Error;
 }
 
+const sshCertificates = () => import("../../resource/ssh_certificate.ts");
+
 /** Returns the routes of servers, sessions and login. */
-export function authRoutes(parts: AuthParts): PublishedRoute[] {
+export function authRoutes(parts: AuthParts): Route[] {
   const { certificates, nameService, signIn, unauthenticated } = parts;
   return [
     ...listRoutes(parts),
     ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
-    ...serverRoutes(nameService),
+    ...table(
+      { service: "auth", heedsCapabilities: true, produces: JSON_TYPE },
+      ["GET", "/rest/auth/:server", serverDetail],
+      [
+        "POST",
+        "/rest/auth/:server",
+        async (call) => (await import("../../resource/open_session.ts")).openSession(call, nameService),
+        { consumes: "application/json", audit: "session" },
+      ],
+    ),
     ...(certificates === undefined ? [] : certificateRoutes(certificates)),
   ];
 }
 
-function listRoutes({ servers, facts, sharing, signIn, devices }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, sharing, sessions, signIn, devices }: AuthParts): Route[] {
   const section = new ServiceSection(facts);
-  const list = {
-    method: "GET",
-    service: "auth",
-    produces: [...JSON_TYPE, "text/html"],
-    answer: (call: Call) => serverList(call, servers, section),
-    heedsCapabilities: true,
-    page: async (call: Call) => {
-      const { statusPage } = await import("../../pages/status_page.ts");
-      const { capabilitiesOf } = await import("../../resource/path_limits.ts");
-      return statusPage(call, {
-        servers,
-        facts,
-        sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
-        hasDeviceLogin: signIn !== undefined && devices !== undefined,
-      });
-    },
-  } as const;
-  return [
-    {
-      ...list,
-      path: "/rest/auth",
-      doc: {
-        id: "listServers",
-        summary: "All servers, and what the caller may do on each",
-        details:
-          "One member for each server, besides client and server. Anonymous callers see less. Browsers get a page.",
-        answers: {
-          200: jsonAnswer("The list", "ServerList"),
-        },
-      },
-    },
-    {
-      ...list,
-      path: "/",
-      signedIn: true,
-      failed: async (failure: HttpError, asked: Asked) => signIn && await toSignIn(failure, asked, ""),
-      doc: {
-        id: "listServersAtRoot",
-        summary: "The same",
-        answers: {
-          200: jsonAnswer("The list", "ServerList"),
-        },
-      },
-    },
-  ];
-}
-
-function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
-  return [
-    {
-      method: "GET",
-      path: "/rest/auth/:server",
-      service: "auth",
-      heedsCapabilities: true,
-      produces: JSON_TYPE,
-      doc: {
-        id: "showServer",
-        summary: "One server, or one instance of it",
-        details: "An instance is addressed by <server>-<number>, counted from 1.",
-        answers: { 200: jsonAnswer("Its entry", "Server") },
-        refusals: [404],
-      },
-      answer: serverDetail,
-    },
-    {
-      method: "POST",
-      path: "/rest/auth/:server",
-      service: "auth",
-      heedsCapabilities: true,
-      consumes: "application/json",
-      produces: JSON_TYPE,
-      audit: "session",
-      doc: {
-        id: "openSession",
-        summary: "Get a transfer session",
-        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
-        body: "SessionRequest",
-        answers: { 200: jsonAnswer("The session", "SessionGrant") },
-        refusals: OF_SESSIONS,
-      },
-      answer: async (call) => (await import("../../resource/open_session.ts")).openSession(call, nameService),
-    },
-  ];
-}
-
-const certificates = () => import("../../resource/ssh_certificate.ts");
-
-function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
-  const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
-  const query = {
-    user: text("Account whose own authorized_keys names the authority; absent: the operator's count"),
+  const groups = new AnswerCache<boolean>(facts);
+  const list: Route["answer"] = (call) => serverList(call, servers, section);
+  const page: Route["page"] = async (call) => {
+    const { statusPage } = await import("../../pages/status_page.ts");
+    const { capabilitiesOf } = await import("../../resource/path_limits.ts");
+    return statusPage(call, {
+      servers,
+      facts,
+      sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+      sessions,
+      groups,
+      hasDeviceLogin: signIn !== undefined && devices !== undefined,
+    });
   };
-  return [
-    {
-      ...common,
-      method: "PUT",
+  return table(
+    { service: "auth", produces: [...JSON_TYPE, "text/html"], heedsCapabilities: true, page },
+    ["GET", "/rest/auth", list],
+    ["GET", "/", list, {
+      signedIn: true,
+      failed: async (failure, asked) => signIn && await toSignIn(failure, asked, ""),
+    }],
+  );
+}
+
+function certificateRoutes(parts: CertificateParts): Route[] {
+  const path = "/rest/auth/ssh-certificate";
+  return table(
+    { service: "open", audit: "certificate", query: { user: "string" } },
+    ["PUT", path, async (call) => (await sshCertificates()).uploadCertificate(call, parts), {
       produces: JSON_TYPE,
-      doc: {
-        id: "uploadSshCertificate",
-        summary: "Show an OpenSSH certificate, so that its key signs in while it lives",
-        details: "The body is the line of a …-cert.pub file, as curl -T sends it. No login is needed.",
-        query,
-        body: "bytes",
-        answers: {
-          200: jsonAnswer("The registered certificate", "SshCertificate"),
-        },
-        refusals: [403, 503],
-      },
-      answer: async (call) => (await certificates()).uploadCertificate(call, parts),
-    },
-    {
-      ...common,
-      method: "DELETE",
-      doc: {
-        id: "forgetSshCertificate",
-        summary: "Forget an OpenSSH certificate that was shown",
-        details: "The body is that of the upload.",
-        query,
-        body: "bytes",
-        answers: { 204: { description: "The certificate is no longer registered" } },
-        refusals: [403, 404],
-      },
-      answer: async (call) => (await certificates()).forgetCertificate(call, parts),
-    },
-  ];
+    }],
+    ["DELETE", path, async (call) => (await sshCertificates()).forgetCertificate(call, parts)],
+  );
 }

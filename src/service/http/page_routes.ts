@@ -10,7 +10,7 @@ import type { DavParts } from "../../resource/dav/dav.ts";
 import type { DeviceParts } from "../../resource/device_login.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
-import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import { FILES_TYPE, FORM_TYPE, type Route, type Row, table } from "./router.ts";
 import type { DevicePageParts } from "../../pages/device_page.ts";
 import { DEVICE_PATHS } from "../../resource/device_paths.ts";
 
@@ -51,21 +51,13 @@ export async function downloadWithPages(call: Call, sharing: SharingParts): Prom
 export function loginRoute(
   parts: SignInParts,
   unauthenticated: (reason: string) => Error,
-): PublishedRoute {
+): Route {
   return {
     method: "GET",
     path: "/login",
     service: "auth",
     heedsCapabilities: true,
     signedIn: true,
-    doc: {
-      id: "signIn",
-      summary: "Has somebody sign in: browsers by a page, others by a challenge for credentials",
-      answers: {
-        200: { description: "The page", content: { "text/html": "text" } },
-        303: { description: "Signed in", headers: { Location: "The status page" } },
-      },
-    },
     answer: (call) => challengeBrowser(call, unauthenticated),
     page: async (call) => (await signInPages()).signInPage(call, parts),
     failed: async (failure, asked) => (await signInPages()).pageForStrangers(failure, asked, parts),
@@ -106,18 +98,6 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...(files !== undefined ? ownFileRoutes(files) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
   ];
-}
-
-/** Method, path and answer of a page, and what it has besides the settings of its table. */
-type Row = readonly [
-  method: "GET" | "POST" | "PUT",
-  path: string,
-  answer: Route["answer"],
-  more?: Partial<Route>,
-];
-
-function table(common: Omit<Route, "method" | "path" | "answer">, ...rows: readonly Row[]): Route[] {
-  return rows.map(([method, path, answer, more]) => ({ ...common, ...more, method, path, answer }));
 }
 
 const FORM = { consumes: FORM_TYPE } as const;

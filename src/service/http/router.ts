@@ -1,10 +1,9 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { type HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import type { Asked, Call } from "../../resource/call.ts";
-import type { Operation } from "./openapi/operation.ts";
 
 /** Access rule of a route; `open` routes identify no caller. */
-export type RouteService = "auth" | "share" | "access" | "admin" | "open";
+type RouteService = "auth" | "share" | "access" | "admin" | "open";
 
 /** Reports whether a path is a health check, which bans do not affect. */
 export function isHealth(path: string): boolean {
@@ -47,11 +46,25 @@ export interface Route {
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Returns a page for an error; `undefined` selects the error page. */
   readonly failed?: (failure: HttpError, asked: Asked) => Promise<HttpResponse | undefined>;
-  readonly doc?: Operation;
+  /** Types of the query's parameters by name; absent: the query is not checked. */
+  readonly query?: Readonly<Record<string, QueryType>>;
 }
 
-/** API route with its description. */
-export type PublishedRoute = Route & { readonly doc: Operation };
+/** Type of a query parameter as JSON Schema calls it; integers are positive, arrays are repeated parameters. */
+export type QueryType = "string" | "boolean" | "integer" | "array";
+
+/** Method, path and answer of a route, and what it has besides the settings of its table. */
+export type Row = readonly [
+  method: Route["method"],
+  path: string,
+  answer: Route["answer"],
+  more?: Partial<Route>,
+];
+
+/** Returns routes with settings in common. */
+export function table(common: Omit<Route, "method" | "path" | "answer">, ...rows: readonly Row[]): Route[] {
+  return rows.map(([method, path, answer, more]) => ({ ...common, ...more, method, path, answer }));
+}
 
 interface RouteMatch {
   readonly route: Route;

@@ -15,7 +15,8 @@ export const PURGED_AT_A_TIME = 20;
 const FORGOTTEN_AT_A_TIME = 200;
 
 /** Owner's rights at creation, except `mappedAccount`, which depends on the account. */
-const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
+const MADE =
+  `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid, owner_name = :ownerName,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
 
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
@@ -59,10 +60,10 @@ export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
-       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name)
+       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes, mail, target_name, owner_name)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
-       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName)
+       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes, :mail, :targetName, :ownerName)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target

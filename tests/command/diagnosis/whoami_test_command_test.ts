@@ -45,6 +45,7 @@ const site = await createSite({
     "role": "user", "xlogin": ["alice", "al"], "group": ["hpc", "users"],
     "daemon.TWO.rateLimit": "2M", "daemon.TWO.excludes": "/data/secret/*"
   },
+  "CN=Dora,O=Demo,C=EU": { "role": "user", "xlogin": "dora", "group": "users" },
   "CN=Bad Limit,O=Demo,C=EU": { "role": "user", "xlogin": "bad", "uftpd.HPC.rateLimit": "fast" },
   "CN=Banned,O=Demo,C=EU": { "role": ["user", "banned"], "xlogin": "banned" }
 }`,
@@ -277,3 +278,15 @@ for (const [what, user, name, expected] of CERTIFICATE_CASES) {
     assert.match(out + err, expected);
   });
 }
+
+Deno.test("whoami-test --online logs in to each daemon and reports the group or account that it refuses", async () => {
+  const group = await run(["alice", "--online"]);
+  assert.equal(group.status, 1);
+  assert.match(group.out, /^ {2}HPC +refused: the daemon refuses alice in the group hpc: unknown$/m);
+  assert.match(group.out, /^ {2}TWO +refused: .*unknown user 'alice'/m);
+  const offline = await run(["alice"]);
+  assert.match(offline.out, /^ {2}HPC +account alice; group hpc;/m);
+  const account = await run(["CN=Dora,O=Demo,C=EU", "--online", "--server", "HPC"]);
+  assert.match(account.out, /^ {2}HPC +account dora; group users/m, account.out);
+  assert.equal(account.status, 0);
+});

@@ -23,7 +23,7 @@ export const DRAFT: ShareDraft = {
 export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-download", path: "/data/d/x" };
 
 export const MADE: Making = {
-  owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice" },
+  owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice", name: "Alice Example" },
   mappedAccount: true,
   mappedRole: false,
   atHome: false,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { attempt } from "../../../model/attempt.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
@@ -40,30 +41,40 @@ const MOST_OF_A_SET = 20;
 const MOST_OF_A_PRINCIPAL = 1000; // per principal
 const REMEMBERED = 5000; // cached verified certificates
 
-/** Uploaded certificates, judged again on each use. */
-export class CertificateRegistry {
+interface CertifiedUsersParts {
+  readonly records: RecordStore;
+  readonly authorities: WatchedFile<AuthoritiesFile>;
+  readonly revoked: WatchedFile<RevokedKeys> | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly method: string; // the authenticator's name
+  readonly template: string; // of DNs, with `%s`
+  readonly haveAccounts: boolean; // whether names are accounts
+  readonly only: boolean; // whether only the operator's authorities apply
+  readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>;
+}
+
+/** Users of SSH certificates, which they upload; judged again on each use. */
+export class CertifiedUsers implements CertificateStore {
   /** By line. A claimed user name causes all its certificates to be read before authentication. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
 
-  constructor(
-    readonly parts: {
-      readonly records: RecordStore;
-      readonly authorities: WatchedFile<AuthoritiesFile>;
-      readonly revoked: WatchedFile<RevokedKeys> | undefined;
-      readonly clock: Clock;
-      readonly log: Logger;
-    },
-  ) {}
+  constructor(readonly parts: CertifiedUsersParts) {}
+
+  async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
+    if (owner === undefined) return await this.#keep(line);
+    if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
+    if (this.parts.only) {
+      return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
+    }
+    const keys = await this.parts.ownKeys(owner.account, owner);
+    return await this.#keep(line, ownAuthorities(owner.account, keys));
+  }
 
   /** Stores an acceptable certificate. @param own Authorities; default: the operator's. @throws {ERR_RECORD_STORE} */
-  async upload(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
-    let certificate: UserCertificate;
-    try {
-      certificate = readUserCertificate(line);
-    } catch (error) {
-      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
-      throw error;
-    }
+  async #keep(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
+    const certificate = attempt(() => readUserCertificate(line), UnusableKey, refusal);
+    if ("kind" in certificate) return certificate;
     const result = this.judge(certificate, { own });
     if (result.kind === "refused") return result;
     const { principals } = result;
@@ -81,7 +92,6 @@ export class CertificateRegistry {
     return { kind: "kept", certificate, principals: owners };
   }
 
-  /** Returns whether it existed. @param account Of own authorities. @throws {UnusableKey | ERR_RECORD_STORE} */
   async forget(line: string, account?: string): Promise<boolean> {
     const certificate = readUserCertificate(line);
     let any = false;
@@ -95,15 +105,12 @@ export class CertificateRegistry {
   /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
   async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
     const records = await this.parts.records.list(kindOf(own), user);
-    return records.flatMap((record) => {
-      try {
-        return [this.#stored(contentOf(record).line)];
-      } catch (error) {
-        if (!(error instanceof UnusableKey)) throw error;
+    return records.flatMap((record) =>
+      attempt(() => this.#stored(contentOf(record).line), UnusableKey, (error) => {
         this.parts.log.error("stored certificate cannot be read", { error });
         return [];
-      }
-    });
+      })
+    );
   }
 
   /** @param options.clientAddress Absent: not in use. @param options.own Instead of the operator's. */
@@ -125,6 +132,68 @@ export class CertificateRegistry {
     return result.principals.includes(own.account)
       ? result
       : { kind: "refused", reason: "it does not name the account" };
+  }
+
+  simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
+    if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
+    const judge = () => this.judge(readUserCertificate(line), { clientAddress });
+    const result = attempt(judge, UnusableKey, refusal);
+    if (result.kind === "refused") return result;
+    return result.principals.includes(user)
+      ? { kind: "accepted", identity: this.identityOf(user) }
+      : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
+  }
+
+  /** With `%principal%` names, only attribute sources know the accounts. */
+  identityOf(user: string): Identity {
+    const { method, haveAccounts } = this.parts;
+    const uid = haveAccounts ? user : undefined;
+    return { method: "SSHKEY", via: method, login: user, uid, role: "user", dn: this.#nameOf(user) };
+  }
+
+  /** Returns keys with valid certificates that give a user this name, from any address. */
+  async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
+    return sameName(this.#nameOf(login), dn) ? await this.#keysOf(login) : [];
+  }
+
+  /** Returns keys certified by authorities in the user's own keys. @param trial Absent: from any address. */
+  async keysUnder(
+    user: string,
+    keys: readonly AuthorizedKey[],
+    trial?: KeyTrial,
+  ): Promise<readonly AuthorizedKey[]> {
+    return await this.#keysOf(user, trial, ownAuthorities(user, keys));
+  }
+
+  /** Returns keys with valid certificates for now and this address, or the error. */
+  async keysFor(trial: KeyTrial): Promise<CertifiedKeys> {
+    const { user } = trial.proof;
+    const identity = this.identityOf(user);
+    try {
+      return { keys: await this.#keysOf(user, trial), identity };
+    } catch (failure) {
+      if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
+      return { keys: [], identity, failure };
+    }
+  }
+
+  /** Returns the keys of valid certificates. @param own In place of the operator's; without any, asks no store. */
+  async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
+    const certificates = own?.authorities.size === 0 ? [] : await this.of(user, own);
+    return certificates.flatMap((certificate) => {
+      const result = this.judge(certificate, { clientAddress: trial?.clientAddress, own });
+      if (result.kind === "refused") {
+        trial?.note(`a certificate of the user does not count: ${result.reason}`);
+        return [];
+      }
+      return own !== undefined || result.principals.includes(user)
+        ? [{ publicKey: certificate.publicKey, conditions: {} }]
+        : [];
+    });
+  }
+
+  #nameOf(user: string): string {
+    return nameFromTemplate(this.parts.template, user);
   }
 
   /** Leaves the revocation list to its opener. */
@@ -207,8 +276,12 @@ export function judgeCertificate(
   return { kind: "valid", principals };
 }
 
-function refused(reason: string): CertificateResult {
-  return { kind: "refused", reason };
+function refused(reason: string) {
+  return { kind: "refused", reason } as const;
+}
+
+function refusal({ message }: UnusableKey) {
+  return refused(message);
 }
 
 function hindrance(certificate: UserCertificate, { revoked, now }: Circumstances): string | undefined {
@@ -285,105 +358,6 @@ interface CertifiedKeys {
   readonly failure?: unknown;
 }
 
-/** Users of SSH certificates. */
-export class CertifiedUsers implements CertificateStore {
-  constructor(
-    readonly registry: CertificateRegistry,
-    /** Authenticator's name, DN template, whether names are accounts, and whether only operator's authorities apply. */
-    readonly naming: {
-      readonly method: string;
-      readonly template: string;
-      readonly haveAccounts: boolean;
-      readonly only: boolean;
-    },
-    readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>,
-  ) {}
-
-  async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
-    if (owner === undefined) return await this.registry.upload(line);
-    if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
-    if (this.naming.only) {
-      return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
-    }
-    const keys = await this.ownKeys(owner.account, owner);
-    return await this.registry.upload(line, ownAuthorities(owner.account, keys));
-  }
-
-  forget(line: string, account?: string): Promise<boolean> {
-    return this.registry.forget(line, account);
-  }
-
-  simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
-    if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
-    try {
-      const result = this.registry.judge(readUserCertificate(line), { clientAddress });
-      if (result.kind === "refused") return result;
-      return result.principals.includes(user)
-        ? { kind: "accepted", identity: this.identityOf(user) }
-        : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
-    } catch (error) {
-      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
-      throw error;
-    }
-  }
-
-  /** With `%principal%` names, only attribute sources know the accounts. */
-  identityOf(user: string): Identity {
-    const { method, haveAccounts } = this.naming;
-    const uid = haveAccounts ? user : undefined;
-    return { method: "SSHKEY", via: method, login: user, uid, role: "user", dn: this.#nameOf(user) };
-  }
-
-  /** Returns keys with valid certificates that give a user this name, from any address. */
-  async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
-    return sameName(this.#nameOf(login), dn) ? await this.#keysOf(login) : [];
-  }
-
-  /** Returns keys certified by authorities in the user's own keys. @param trial Absent: from any address. */
-  async keysUnder(
-    user: string,
-    keys: readonly AuthorizedKey[],
-    trial?: KeyTrial,
-  ): Promise<readonly AuthorizedKey[]> {
-    return await this.#keysOf(user, trial, ownAuthorities(user, keys));
-  }
-
-  /** Returns keys with valid certificates for now and this address, or the error. */
-  async keysFor(trial: KeyTrial): Promise<CertifiedKeys> {
-    const { user } = trial.proof;
-    const identity = this.identityOf(user);
-    try {
-      return { keys: await this.#keysOf(user, trial), identity };
-    } catch (failure) {
-      if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
-      return { keys: [], identity, failure };
-    }
-  }
-
-  close(): void {
-    this.registry.close();
-  }
-
-  /** Returns the keys of valid certificates. @param own In place of the operator's; without any, asks no store. */
-  async #keysOf(user: string, trial?: KeyTrial, own?: OwnAuthorities): Promise<readonly AuthorizedKey[]> {
-    const certificates = own?.authorities.size === 0 ? [] : await this.registry.of(user, own);
-    return certificates.flatMap((certificate) => {
-      const result = this.registry.judge(certificate, { clientAddress: trial?.clientAddress, own });
-      if (result.kind === "refused") {
-        trial?.note(`a certificate of the user does not count: ${result.reason}`);
-        return [];
-      }
-      return own !== undefined || result.principals.includes(user)
-        ? [{ publicKey: certificate.publicKey, conditions: {} }]
-        : [];
-    });
-  }
-
-  #nameOf(user: string): string {
-    return nameFromTemplate(this.naming.template, user);
-  }
-}
-
 function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAuthorities {
   const authorities = keys.flatMap(({ issues }) => issues ?? []);
   return {
@@ -395,32 +369,29 @@ function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAut
 /** Opens and watches the authorities; `undefined` without certificates. */
 export async function openCertifiedUsers(
   { authorities, identity, only, records }: CertificateOptions,
-  { name, dnTemplate, revoked, clock, log, ownKeys }: {
-    readonly ownKeys: CertifiedUsers["ownKeys"];
-    readonly name: string;
-    readonly dnTemplate: string;
-    readonly revoked: WatchedFile<RevokedKeys> | undefined;
-    readonly clock: Clock;
-    readonly log: Logger;
-  },
+  { name, dnTemplate, ...parts }:
+    & Pick<CertifiedUsersParts, "revoked" | "clock" | "log" | "ownKeys">
+    & { readonly name: string; readonly dnTemplate: string },
 ): Promise<CertifiedUsers | undefined> {
   const kept = authorities === undefined ? undefined : records();
   if (authorities === undefined || kept === undefined) return undefined;
   const report = ({ diagnostics }: AuthoritiesFile) => {
     for (const { file, line, expected } of diagnostics) {
-      log.warn("line of the authorities file not used", { file, line, reason: expected });
+      parts.log.warn("line of the authorities file not used", { file, line, reason: expected });
     }
   };
-  const watched = await watchFile(authorities, wholeLines(parseAuthorities), { log, onChange: report });
+  const watched = await watchFile(authorities, wholeLines(parseAuthorities), {
+    log: parts.log,
+    onChange: report,
+  });
   report(watched.current);
-  return new CertifiedUsers(
-    new CertificateRegistry({ records: kept, authorities: watched, revoked, clock, log }),
-    {
-      method: name,
-      template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,
-      haveAccounts: identity === undefined,
-      only,
-    },
-    ownKeys,
-  );
+  return new CertifiedUsers({
+    records: kept,
+    authorities: watched,
+    method: name,
+    template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,
+    haveAccounts: identity === undefined,
+    only,
+    ...parts,
+  });
 }

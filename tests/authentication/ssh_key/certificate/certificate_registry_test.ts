@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { wireString } from "../user_keys.ts";
 import { otherForm, testAuthority } from "./signed_certificate.ts";
-import { CertificateRegistry } from "../../../../src/authentication/ssh_key/certificate/certified_users.ts";
+import { CertifiedUsers } from "../../../../src/authentication/ssh_key/certificate/certified_users.ts";
 import { parseAuthorities } from "../../../../src/authentication/ssh_key/authorized_keys.ts";
 import { UnusableKey } from "../../../../src/authentication/ssh_key/public_key.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
@@ -11,13 +11,13 @@ import { openRecordStore } from "../../../../src/store/sqlite_record_store.ts";
 import { certificateLine, IN_TIME } from "./certificates.ts";
 
 interface Told {
-  readonly registry: CertificateRegistry;
+  readonly registry: CertifiedUsers;
   /** Puts the clock to a second since the epoch. */
   at(seconds: number): void;
   /** Trusts other authorities from now on. */
   trust(text: string): Promise<void>;
   /** The same records, as after a restart. */
-  reopened(): CertificateRegistry;
+  reopened(): CertifiedUsers;
 }
 
 async function withRegistry(check: (told: Told) => Promise<void>): Promise<void> {
@@ -35,7 +35,18 @@ async function withRegistry(check: (told: Told) => Promise<void>): Promise<void>
   };
   const records = openRecordStore(`${folder}/records.sqlite`, clock);
   const open = () =>
-    new CertificateRegistry({ records, authorities, revoked: undefined, clock, log: SILENT });
+    new CertifiedUsers({
+      records,
+      authorities,
+      revoked: undefined,
+      clock,
+      log: SILENT,
+      method: "SSHKEY",
+      template: "CN=%s",
+      haveAccounts: true,
+      only: false,
+      ownKeys: () => Promise.resolve([]),
+    });
   try {
     await check({
       registry: open(),
@@ -51,10 +62,10 @@ async function withRegistry(check: (told: Told) => Promise<void>): Promise<void>
   }
 }
 
-const idsOf = async (registry: CertificateRegistry, user: string) =>
+const idsOf = async (registry: CertifiedUsers, user: string) =>
   (await registry.of(user)).map(({ keyId }) => keyId);
 
-Deno.test("CertificateRegistry keeps a certificate for each of its principals until it ends", () =>
+Deno.test("CertifiedUsers keeps a certificate for each of its principals until it ends", () =>
   withRegistry(async ({ registry, reopened, at }) => {
     const outcome = await registry.upload(`${certificateLine("two_principals")}\n`);
     assert.equal(outcome.kind, "kept");
@@ -67,7 +78,7 @@ Deno.test("CertificateRegistry keeps a certificate for each of its principals un
     assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertificateRegistry keeps one certificate once, however often it is shown, and forgets it on request", () =>
+Deno.test("CertifiedUsers keeps one certificate once, however often it is shown, and forgets it on request", () =>
   withRegistry(async ({ registry }) => {
     for (let i = 0; i < 3; i++) await registry.upload(certificateLine("by_ed25519"));
     assert.deepEqual(await idsOf(registry, "ann"), ["by_ed25519"]);
@@ -77,7 +88,7 @@ Deno.test("CertificateRegistry keeps one certificate once, however often it is s
     await assert.rejects(registry.forget("no certificate"), UnusableKey);
   }));
 
-Deno.test("CertificateRegistry keeps nothing that does not count, and says why", () =>
+Deno.test("CertifiedUsers keeps nothing that does not count, and says why", () =>
   withRegistry(async ({ registry, at }) => {
     for (
       const [name, reason] of [
@@ -97,7 +108,7 @@ Deno.test("CertificateRegistry keeps nothing that does not count, and says why",
     assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertificateRegistry judges anew what it keeps, by the authorities of the moment", () =>
+Deno.test("CertifiedUsers judges anew what it keeps, by the authorities of the moment", () =>
   withRegistry(async ({ registry, trust }) => {
     await registry.upload(certificateLine("by_ed25519"));
     const [certificate] = await registry.of("ann");
@@ -107,7 +118,7 @@ Deno.test("CertificateRegistry judges anew what it keeps, by the authorities of 
     assert.equal(registry.judge(certificate).kind, "refused");
   }));
 
-Deno.test("CertificateRegistry keeps 20 certificates of the same principals, those that end last", () =>
+Deno.test("CertifiedUsers keeps 20 certificates of the same principals, those that end last", () =>
   withRegistry(async ({ registry }) => {
     await registry.upload(certificateLine("one_day"));
     await registry.upload(certificateLine("for_ever"));
@@ -118,7 +129,7 @@ Deno.test("CertificateRegistry keeps 20 certificates of the same principals, tho
     assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
   }));
 
-Deno.test("CertificateRegistry keeps no more of them where the first principal is one that its authority may not name", () =>
+Deno.test("CertifiedUsers keeps no more of them where the first principal is one that its authority may not name", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(`principals="ann" ${authority.line}`);
@@ -129,7 +140,7 @@ Deno.test("CertificateRegistry keeps no more of them where the first principal i
     assert.equal((await registry.of("ann")).length, 20);
   }));
 
-Deno.test("CertificateRegistry keeps a certificate once, in whatever form its signature is written", () =>
+Deno.test("CertifiedUsers keeps a certificate once, in whatever form its signature is written", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority("ecdsa-sha2-nistp256");
     await trust(authority.line);
@@ -148,7 +159,7 @@ Deno.test("CertificateRegistry keeps a certificate once, in whatever form its si
     assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertificateRegistry keeps nothing of a certificate with a principal that no name can be", () =>
+Deno.test("CertifiedUsers keeps nothing of a certificate with a principal that no name can be", () =>
   withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(authority.line);
@@ -160,7 +171,7 @@ Deno.test("CertificateRegistry keeps nothing of a certificate with a principal t
     assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertificateRegistry verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
+Deno.test("CertifiedUsers verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
   withRegistry(async ({ registry, trust, reopened }) => {
     const authority = testAuthority();
     await trust(authority.line);

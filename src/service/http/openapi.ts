@@ -1,0 +1,80 @@
+import { STATUS_CODES } from "node:http";
+import { ERRORS } from "../../model/errors.ts";
+import { VERSION } from "../version.ts";
+import description from "./openapi.json" with { type: "json" };
+import { DAV_METHODS, isHealth, type Route } from "./router.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+type Operation = { readonly parameters?: readonly Json[]; readonly responses: Json };
+
+/** Operations by path and method; what follows from a route is not written there. */
+const PATHS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = description.paths;
+
+/** Place for the methods of WebDAV, which OpenAPI knows from 3.2 on. */
+const OTHERS = "x-oai-additionalOperations";
+
+/** Returns the OpenAPI 3.1 description of the routes; pages have none. @param base Without trailing slash. */
+export function openApiDocument(routes: readonly Route[], base: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/[:*](\w+)/g, "{$1}");
+    const isOther = DAV_METHODS.some((each) => each === route.method);
+    const method = isOther ? route.method : route.method.toLowerCase();
+    const operation = PATHS[path]?.[method];
+    if (operation === undefined) continue;
+    const described = { [method]: completed(operation, route) };
+    paths[path] = {
+      ...paths[path],
+      ...isOther ? { [OTHERS]: { ...paths[path]?.[OTHERS], ...described } } : described,
+    };
+  }
+  const { info, components } = description;
+  return {
+    ...description,
+    info: { ...info, version: VERSION },
+    servers: [{ url: base }],
+    paths,
+    components: { ...components, responses: { ...components.responses, ...errorResponses() } },
+  };
+}
+
+/** Adds what follows from the route: tag, credentials, placeholders of the path, and errors of all requests. */
+function completed({ parameters = [], responses, ...operation }: Operation, route: Route): Json {
+  const isOpen = route.service === "open";
+  const placeholders = Array.from(route.path.matchAll(/[:*](\w+)/g), ([, name]) => (
+    { name, in: "path", required: true, schema: { type: "string", minLength: 1 } }
+  ));
+  return {
+    ...operation,
+    tags: [isOpen ? "service" : route.service],
+    security: isOpen ? [] : [{}, { basic: [] }, { bearer: [] }],
+    parameters: [...placeholders, ...parameters],
+    responses: {
+      ...Object.fromEntries(
+        errorsOf(route).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+      ...responses,
+    },
+  };
+}
+
+/** Returns the statuses of errors that any request of a route can have: of the edge, of credentials, bans and media types. */
+function errorsOf({ path, service, consumes, produces }: Route): number[] {
+  return [
+    ...[400, 408, 413, 431, 500, 503],
+    ...(service === "open" ? [] : [401, 403]),
+    ...(isHealth(path) ? [] : [429]),
+    ...(consumes === undefined ? [] : [415]),
+    ...(produces === undefined ? [] : [406]),
+  ];
+}
+
+function errorResponses(): Json {
+  const byStatus = Object.groupBy(Object.entries(ERRORS), ([, { status }]) => status);
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, rows = []]) => [status, {
+      description: `${STATUS_CODES[status]}: ${rows.map(([code]) => code).join(", ")}`,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    }]),
+  );
+}
