@@ -60,6 +60,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   speed: { tests: ["bench/speed_long.ts"], parallel: false },
   repetitions: {
     tests: [
+      "browser",
       "system/damaged_files_test.ts",
       "system/dav_test.ts",
       "system/group_test.ts",
