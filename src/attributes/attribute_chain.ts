@@ -12,7 +12,7 @@ import { HttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
-import { type KindList, kindOf } from "../config/kind.ts";
+import { type KindList, kindOf, openAll } from "../config/kind.ts";
 
 /** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {
@@ -196,12 +196,10 @@ async function createLinks(
   list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<ChainLink[]> {
-  const made = await Promise.allSettled(configs.map((config) => createLink(config, list, parts)));
-  const links = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
-  const failure = made.find((result) => result.status === "rejected");
-  if (failure === undefined) return links;
-  links.forEach(({ source }) => source.close());
-  throw failure.reason;
+  return await openAll(configs, async (config) => {
+    const { source, optional } = await createLink(config, list, parts);
+    return { source, optional, close: () => source.close() };
+  });
 }
 
 async function createLink(

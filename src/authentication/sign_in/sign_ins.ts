@@ -18,11 +18,6 @@ export interface SignIn {
   readonly formToken: string; // CSRF token for forms
 }
 
-interface SignInLimits {
-  readonly idleSeconds: number;
-  readonly maxSeconds: number;
-}
-
 interface Proved {
   readonly identity: KeptIdentity;
   readonly userName?: string;
@@ -45,7 +40,7 @@ export class SignIns {
       readonly accountStatus: AskAccountStatus;
       /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
-      readonly limits: SignInLimits;
+      readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
       /** Revokes the tokens of a browser sign-in. */
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
     } & ProviderLoginParts,

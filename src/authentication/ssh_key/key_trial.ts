@@ -66,12 +66,7 @@ export class KeyTrial {
 
 /** Key types by algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
 const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
-  ["RS256", "ssh-rsa"],
-  ["RS384", "ssh-rsa"],
-  ["RS512", "ssh-rsa"],
-  ["PS256", "ssh-rsa"],
-  ["PS384", "ssh-rsa"],
-  ["PS512", "ssh-rsa"],
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"].map((name) => [name, "ssh-rsa"] as const),
   ["ES256", "ecdsa-sha2-nistp256"],
   ["ES384", "ecdsa-sha2-nistp384"],
   ["ES512", "ecdsa-sha2-nistp521"],
