@@ -58,7 +58,8 @@ export class AttributeChain implements AttributeSource {
         onAnswer?.(source, identity, answer);
         answers++;
         combined = combine(policy, combined, answer);
-        if (decides(policy, answer)) break;
+        const isApplicable = answer.standard.size > 0 || answer.extra.size > 0;
+        if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
         failure = this.#excused(error, link, signal);
@@ -98,11 +99,6 @@ export function withAutomaticSource(
   if (links.some(({ source }) => source instanceof AutomaticSource)) return links;
   const automatic = { source: new AutomaticSource(), optional: false };
   return policy === "MERGE_LAST_OVERRIDES" ? [automatic, ...links] : [...links, automatic];
-}
-
-function decides(policy: CombiningPolicy, { standard, extra }: AttributeSet): boolean {
-  return policy === "FIRST_ACCESSIBLE" ||
-    (policy === "FIRST_APPLICABLE" && (standard.size > 0 || extra.size > 0));
 }
 
 function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSet): AttributeSet {

@@ -41,7 +41,9 @@ export async function clientLogin(
     return { headers: {}, parameters: [["client_id", clientId], ["client_secret", clientSecret]] };
   }
   // RFC 6749, 2.3.1: both are form-encoded, unlike in Basic itself.
-  const pair = [clientId, clientSecret].map(formEncoded).join(":");
+  const pair = [clientId, clientSecret].map((text) => `${new URLSearchParams({ "": text })}`.slice(1)).join(
+    ":",
+  );
   return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: [] };
 }
 
@@ -79,8 +81,4 @@ async function assertion(
     .setIssuedAt(nowS)
     .setExpirationTime(nowS + ASSERTION_S)
     .sign(key);
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
 }

@@ -96,7 +96,8 @@ export class SignIns {
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
-      formToken: formTokenOf(token),
+      // Derived, so that it needs no storage and does not reveal the secret.
+      formToken: createHmac("sha256", token).update("form").digest("base64url"),
     };
   }
 
@@ -147,11 +148,6 @@ export class SignIns {
 
 function digestOf(token: string): string {
   return hash("sha256", token, "base64url");
-}
-
-/** Derives the CSRF token, which needs no storage and does not reveal the secret. */
-function formTokenOf(token: string): string {
-  return createHmac("sha256", token).update("form").digest("base64url");
 }
 
 /** Returns the cookie of sign-ins. @param base Base URL. */

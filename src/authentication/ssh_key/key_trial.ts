@@ -8,7 +8,6 @@ import {
   InvalidToken,
   type LifetimeLimit,
   parseSignedToken,
-  type SignedToken,
   textClaim,
 } from "../signed_token.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
@@ -74,16 +73,11 @@ const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
   ["Ed25519", "ssh-ed25519"],
 ]);
 
-interface SshToken extends SignedToken {
-  readonly user: string;
-  readonly keyType: SshKeyType;
-}
-
 /** Parses a client's token and checks all but its signature. @throws {InvalidToken} */
 export function readSshToken(
   text: string,
   rules: { readonly now: number; readonly audience: string; readonly maxLifetime: LifetimeLimit },
-): SshToken {
+) {
   const token = parseSignedToken(text);
   const keyType = KEY_TYPES.get(token.algorithm);
   if (keyType === undefined) throw new InvalidToken("algorithm not accepted");
