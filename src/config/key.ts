@@ -174,6 +174,11 @@ export function integer(
   });
 }
 
+/** Declares a number of seconds. */
+export function seconds(options: Omit<Parameters<typeof integer>[0], "unit">): Key<number> {
+  return integer({ ...options, unit: "seconds" });
+}
+
 /** Declares a TCP port. `anyFree` allows 0, which lets the system choose. */
 export function port(options: Options<number> & { readonly anyFree?: boolean }): Key<number> {
   const min = options.anyFree ? 0 : 1;
@@ -344,6 +349,7 @@ export interface Section<T extends Table = Table> {
   readonly prefix: string; // with final dot; `<server>` stands for names
   readonly title: string;
   readonly keys: T;
+  readonly added?: true; // whether the Java service knows none of the keys
   /** Keys of the Java service without effect, with the reason after `ignored: `. A final `*` matches any rest. */
   readonly ignored?: Readonly<Record<string, string>>;
   readonly unknown?: "warning"; // severity of unknown keys. Default: error
@@ -355,6 +361,11 @@ export interface Section<T extends Table = Table> {
 /** Declares a section and keeps its type. */
 export function section<const T extends Table>(described: Section<T>): Section<T> {
   return described;
+}
+
+/** Describes ignored keys of one reason; see {@link Section}. */
+export function because(reason: string, ...keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.map((key) => [key, reason]));
 }
 
 /** Returns the key that names the file of a secret. @param secret Key of the secret. */

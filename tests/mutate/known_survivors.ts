@@ -706,8 +706,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/memory.ts",
-    at: "if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;",
-    change: "before !== undefined && now - before < this.#lifetimeMs * ONCE → false",
+    at: "if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;",
+    change: "before !== undefined && now - before < this.lifetimeMs * ONCE → false",
     equivalent: true,
     why: "the sighting is told again, with the same effect",
   },
@@ -838,12 +838,5 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "files + bytes === 0 → false",
     equivalent: true,
     why: "nothing is reserved; the guard spares the statement",
-  },
-  {
-    file: "src/authentication/parse_credentials.ts",
-    at: "if (/^[\\0-\\x7F]*$/.test(octets)) return octets; // its bytes are its characters",
-    change: "/^[\\0-\\x7F]*$/.test(octets) → false",
-    equivalent: true,
-    why: "the decoder gives the same text; the guard spares it",
   },
 ];

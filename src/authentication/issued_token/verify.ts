@@ -12,6 +12,7 @@ import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
+import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
@@ -261,11 +262,6 @@ function readSecret(text: string): KeyObject {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
   return createSecretKey(bytes);
-}
-
-/** Boolean, or text in any case. */
-function isTrue(claim: unknown): boolean {
-  return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {

@@ -44,13 +44,10 @@ export function requirementChecks(
     maxAuthAge: ["auth_time"],
   } as const;
   const names = [
-    "requiredAudience",
-    "requiredClient",
-    "requiredScope",
-    "emailVerified",
-    "requiredAcr",
-  ] as const;
-  return [...names, "maxAuthAge" as const].flatMap((what) => {
+    ...["requiredAudience", "requiredClient", "requiredScope"] as const,
+    ...["emailVerified", "requiredAcr", "maxAuthAge"] as const,
+  ];
+  return names.flatMap((what) => {
     const wanted = required[what];
     const expected = [wanted].flat().join(" ");
     if (wanted === undefined || wanted === false || expected === "") return [];
