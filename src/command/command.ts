@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
 import { counted, printable } from "../model/text.ts";
 
+/** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
 /** Folders of the configuration, in search order. */
@@ -24,6 +25,7 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
+/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -43,6 +45,7 @@ export class CommandFailed extends Error {
   }
 }
 
+/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
@@ -92,6 +95,7 @@ export function defineCommand<Option extends string, Operand extends string>(
   });
 }
 
+/** Groups commands behind a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
     /** Their names begin with `name` and a blank. */

@@ -18,6 +18,7 @@ interface SharedByAnswers {
   readonly texts: AnswerText;
 }
 
+/** Writer of one response. */
 export class ResponseWriter {
   #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;

@@ -16,6 +16,7 @@ interface InstanceFacts {
   readonly upSince: number;
 }
 
+/** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
   readonly ageMs: number; // milliseconds since it was seen last
   readonly alive: boolean; // whether it is to be taken for one that serves

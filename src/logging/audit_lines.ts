@@ -10,6 +10,7 @@ interface AuditOutput {
   close(): void;
 }
 
+/** Audit log in a file or on the console. */
 export class AuditLines implements AuditSink {
   readonly #kept: KeptLines;
 

@@ -9,6 +9,7 @@ interface Connection {
   close(): void;
 }
 
+/** Receiver of audit lines over a connection. */
 export interface AuditReceiver {
   readonly name: string; // for the operator
   /** @throws If it cannot be reached. */
@@ -28,6 +29,7 @@ const SOCKET = "/run/systemd/journal/stdout";
  */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
+/** Returns the systemd journal. */
 export function systemdJournal(path = SOCKET): AuditReceiver {
   return {
     name: path,
@@ -52,6 +54,7 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 /** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
+/** Audit log that is sent to a receiver. */
 export class AuditStream implements AuditSink {
   readonly #kept: KeptLines;
   readonly #closing = new AbortController();

@@ -3,6 +3,7 @@ import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
+/** Schema of a database file and its migrations. */
 export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
@@ -10,6 +11,7 @@ export interface Schema {
   readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
+/** Error for a foreign or newer database. */
 export class UnknownDatabase extends Error {}
 
 interface Prepared {
@@ -17,6 +19,7 @@ interface Prepared {
   readonly asksNow: boolean;
   readonly asksClock: boolean;
 }
+/** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
 
 /** Milliseconds to wait for another process's lock, such as an operator's command. */

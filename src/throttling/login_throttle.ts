@@ -17,6 +17,7 @@ export interface Attempt {
   undecided(): void; // no result: the source failed, or the caller disconnected
 }
 
+/** Failed attempt's place with its record. */
 export interface FailedPlace {
   readonly place: Place;
   readonly record: FailureRecord<BanSubject>;
@@ -263,6 +264,7 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
+/** Returns the facts to compare with bans. */
 export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,

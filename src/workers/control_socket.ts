@@ -13,6 +13,7 @@ import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
+/** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
     super([`control socket ${path}: another service answers there, is it running already?`]);
@@ -262,6 +263,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
+/** Writes a whole line. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }

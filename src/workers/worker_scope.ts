@@ -18,6 +18,7 @@ export function hear<In>(receive: (message: In) => void): void {
   self.onmessage = ({ data }: MessageEvent<In>) => receive(data);
 }
 
+/** Sends a message to the supervisor. */
 export function tell(message: FromWorker): void {
   self.postMessage(message);
 }
@@ -35,6 +36,7 @@ export function surviveRejections(log: Logger, counted: () => void): void {
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
+/** Log of a worker. */
 export interface WorkerLog {
   readonly log: Logger;
   /** Sends pending lines; the last act of a worker. */

@@ -148,6 +148,7 @@ export class WorkerThread<In> {
   }
 }
 
+/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
 /** Unanswered pings in a row that mean death. */

@@ -15,6 +15,7 @@ import { PassphraseNeeded, readPrivateKey, signToken, UnusablePrivateKey } from 
 
 const BANS_MS = 5000;
 
+/** Command `authserver whoami-test`: explains whether a user can sign in. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",

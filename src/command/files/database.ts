@@ -80,6 +80,7 @@ const importAll = defineCommand({
   }
 });
 
+/** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",

@@ -92,6 +92,7 @@ const remove = defineCommand({
   });
 });
 
+/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",

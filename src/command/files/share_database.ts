@@ -83,6 +83,7 @@ function explained(error: unknown, file: string): unknown {
   return error;
 }
 
+/** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;
@@ -111,6 +112,7 @@ export async function optionsOf(config: ServiceConfig, database: DatabaseConfig)
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
 }
 
+/** Opens the shared database for a command. */
 export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,

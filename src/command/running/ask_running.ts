@@ -41,6 +41,7 @@ export async function askRunning(
   return await askService(paths, request, withinMs);
 }
 
+/** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[]) {
     super(

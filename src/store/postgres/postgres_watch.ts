@@ -13,6 +13,7 @@ const PAUSE_MS = 250;
 
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
 
+/** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
   "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
