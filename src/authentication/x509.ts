@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto";
+import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
@@ -60,10 +60,13 @@ function judge(
         ? { kind: "refused", reason: UNSIGNED }
         : { kind: "skipped" };
     }
-    const certificate = gateway.certificate();
-    const gatewayKey = certificate === undefined ? undefined : keyOfGateway(certificate, clock());
-    if (gatewayKey === undefined) return { kind: "refused", reason: UNUSABLE };
-    if (!isSignedBy(gatewayKey, claim)) {
+    const pem = gateway.certificate();
+    const own = pem === undefined ? undefined : new X509Certificate(pem);
+    const key = own && isValidAt(validityOf(own), clock()) ? usableKeyOf(own) : undefined;
+    if (key?.asymmetricKeyType !== "rsa") return { kind: "refused", reason: UNUSABLE };
+    // `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways.
+    const digest = createHash("sha1").update(claim.dn, "utf8").digest();
+    if (!verify("sha1", digest, key, Buffer.from(claim.signature, "base64"))) {
       return { kind: "refused", reason: "the consignor is not signed by the gateway" };
     }
     dn = claim.dn;
@@ -118,16 +121,4 @@ export function parseConsignor(header: string): Consignor | undefined {
     /^DSIG=(?<signature>[A-Za-z0-9+/]+=*);\s?DN="(?<dn>.+)"$/s.exec(header);
   const { dn, signature } = found?.groups ?? {};
   return dn === undefined || signature === undefined ? undefined : { dn, signature };
-}
-
-function keyOfGateway(certificate: string, now: number): KeyObject | undefined {
-  const x509 = new X509Certificate(certificate);
-  const key = usableKeyOf(x509);
-  return isValidAt(validityOf(x509), now) && key?.asymmetricKeyType === "rsa" ? key : undefined;
-}
-
-/** `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways. */
-function isSignedBy(gateway: KeyObject, { dn, signature }: Consignor): boolean {
-  const digest = createHash("sha1").update(dn, "utf8").digest();
-  return verify("sha1", digest, gateway, Buffer.from(signature, "base64"));
 }

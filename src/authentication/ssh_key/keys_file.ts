@@ -52,7 +52,10 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   if (dn === "" || ifName(() => parseName(dn)) === undefined) {
     return { user, expected: "expected a DN behind the last colon" };
   }
-  if (endsWithinName(keyLine)) return { user, expected: "expected a DN without colons" };
+  // A key's comment that is really the start of a DN with a colon.
+  if (/:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1))) {
+    return { user, expected: "expected a DN without colons" };
+  }
   const parsed = parseKeyLine(keyLine);
   switch (parsed.kind) {
     case "key":
@@ -62,11 +65,6 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
     case "refused":
       return { user, expected: `key is not used: ${parsed.reason}` };
   }
-}
-
-/** Reports whether a key's comment is really the start of a DN with a colon. */
-function endsWithinName(keyLine: string): boolean {
-  return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
 }
 
 interface InspectedKeys {
