@@ -1,25 +1,18 @@
 import { Buffer } from "node:buffer";
 import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
-import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
-import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
+import { isRevoked, referenceOf } from "../model/trust/revocation.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
+import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
 /** Options of {@link x509}. */
-export interface X509Options {
+export interface X509Options
+  extends Pick<AuthenticatorParts, "gateway" | "serverName" | "clock" | "revocation"> {
   readonly name: string;
-  /** Present if gateway support is on: clients authenticate to the gateway, which forwards their name. */
-  readonly gateway?: {
-    /** Gateway's current certificate, PEM; `undefined` if unknown. */
-    readonly certificate: () => string | undefined;
-  };
-  readonly serverName: () => string; // server's own DN, which no client may use
-  readonly clock: Clock;
-  readonly revocation: () => Revocation | undefined; // current revocation lists for clients; absent: no check
   readonly derivedLifetime: number | undefined; // see `Authenticator.derivedLifetime`
 }
 

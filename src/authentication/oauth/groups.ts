@@ -1,15 +1,13 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Said, textsOf } from "../claims.ts";
 import { UnixGroups } from "../assignments.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 
 /** Mapping of provider groups to Unix groups. */
-export interface GroupRules {
-  readonly groupsClaim: readonly string[]; // claims with groups, entitlements or roles
-  readonly groupsPrefix: string | undefined; // required prefix, which is removed
-  /** Unix groups by group, or several with `:` between; if present, others are ignored. */
-  readonly groupsMap: readonly { readonly name: string; readonly value: string }[];
-  readonly requiredGroups: readonly string[]; // if present, the user must be in one of them
-}
+export type GroupRules = Pick<
+  OAuthConfig,
+  "groupsClaim" | "groupsPrefix" | "groupsMap" | "requiredGroups"
+>;
 
 const MOST_VALUES = 2000; // claim values considered
 

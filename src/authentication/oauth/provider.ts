@@ -1,11 +1,10 @@
 import { Buffer } from "node:buffer";
 import type { JSONWebKeySet, JWK } from "jose";
-import type { Logger } from "../../logging/logger.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { printable } from "../../model/text.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import type { Asker, RemoteStatus, RemoteSystemOptions } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
@@ -146,12 +145,7 @@ function hasUsableLength(modulus: string): boolean {
 /** Without an issuer, only `address` is contacted. */
 type ProviderConfig = Pick<OAuthConfig, "issuer" | "jwksUri" | "address" | "prefix" | "introspection">;
 
-interface ProviderParts {
-  readonly http: OutgoingHttp;
-  readonly clock: Clock;
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-}
+type ProviderParts = Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> & { readonly http: OutgoingHttp };
 
 const METADATA_MS = 60 * 60_000; // cache time of metadata, in milliseconds
 

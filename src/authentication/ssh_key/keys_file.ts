@@ -67,15 +67,11 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
 }
 
-interface InspectedKeys {
-  readonly file: string | undefined;
-  readonly certificateAuthorities: string | undefined;
-  readonly revokedKeys: string | undefined;
-}
-
 /** Checks keys, authorities and revocation list for the operator. */
 export async function inspectKeys(
-  { file, certificateAuthorities, revokedKeys }: InspectedKeys,
+  { file, certificateAuthorities, revokedKeys }: Readonly<
+    Record<"file" | "certificateAuthorities" | "revokedKeys", string | undefined>
+  >,
 ): Promise<KindInspection> {
   const lists = [
     ...certificateAuthorities === undefined ? [] : await inspectFile(
