@@ -15,7 +15,7 @@ import { suggestion } from "./did_you_mean.ts";
 import type { Origin } from "./service_config.ts";
 import { type Properties, reason, type ResolvedEntry } from "./properties.ts";
 import { openRegularFile, readRegularFileSync, utf8Text } from "../model/regular_file.ts";
-import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
 
 /** Effective value of a key. */
 export interface EffectiveValue {
@@ -261,14 +261,17 @@ export class KeyReader {
     for (const [file, key] of this.#secrets) {
       const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
       if (mode === null || (mode & 0o004) === 0) continue;
-      this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
+      const fix = `chmod o-r ${file}`;
+      this.#report("warning", key, `every user of this machine can read this secret, expected: ${fix}`, {
+        fix,
+      });
     }
     await Promise.all(this.#files.map(async ({ key, path }) => {
       try {
         await (await openRegularFile(path)).close();
       } catch (error) {
         unreadable.push(path);
-        this.error(key, `cannot read ${path}: ${reason(error)}`);
+        this.#report("error", key, `cannot read ${path}: ${reason(error)}`, { fix: readableAt(path) });
       }
     }));
     return unreadable;
@@ -276,11 +279,11 @@ export class KeyReader {
 
   /** @param found Value as written; omit if it may be secret. */
   error(key: string, expected: string, found?: string): void {
-    this.#report("error", key, expected, found);
+    this.#report("error", key, expected, { found });
   }
 
   warn(key: string, expected: string, found?: string): void {
-    this.#report("warning", key, expected, found);
+    this.#report("warning", key, expected, { found });
   }
 
   /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
@@ -324,8 +327,13 @@ export class KeyReader {
     return undefined;
   }
 
-  #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
-    this.diagnostics.push({ severity, ...this.origin(key), found, expected });
+  #report(
+    severity: "error" | "warning",
+    key: string,
+    expected: string,
+    more?: Pick<Diagnostic, "found" | "fix">,
+  ): void {
+    this.diagnostics.push({ severity, ...this.origin(key), expected, ...more });
   }
 }
 

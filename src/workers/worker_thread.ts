@@ -46,12 +46,8 @@ export function workerModule(module: URL): URL {
 /** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
   readonly #worker: Worker;
-  readonly #said: WorkerEvents["said"];
-  readonly #died: WorkerEvents["died"];
-  readonly #patience: Patience;
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
-  /** Whether it has sent a message. */
   #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
@@ -59,18 +55,15 @@ export class WorkerThread<In> {
     module: URL,
     readonly name: string,
     permissions: WorkerPermissions,
-    { said, died, pingMs = PING_MS, patience = PATIENCE }: WorkerEvents,
+    readonly events: WorkerEvents,
   ) {
-    this.#said = said;
-    this.#patience = patience;
-    this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const watchdog = new Watchdog();
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       watchdog.heard();
       this.#loaded = true;
-      if (data.kind === "ready") this.#lookAfter(watchdog, pingMs);
-      said(data);
+      if (data.kind === "ready") this.#lookAfter(watchdog);
+      events.said(data);
       for (const take of [...this.#waiting]) take(data);
     };
     this.#worker.onerror = (event) => {
@@ -89,7 +82,7 @@ export class WorkerThread<In> {
    */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
-    const { everyMs, idle, most, cpuMs } = this.#patience;
+    const { everyMs, idle, most, cpuMs } = this.events.patience ?? PATIENCE;
     let used = cpuMs();
     for (let looks = 1, still = 0; !this.#over; looks++) {
       const first = await this.#next(everyMs, ({ kind }) => kind === "ready" || kind === "failed");
@@ -106,7 +99,7 @@ export class WorkerThread<In> {
           `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
         ]);
       }
-      this.#said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
+      this.events.said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
     }
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
@@ -122,19 +115,19 @@ export class WorkerThread<In> {
     this.#worker.terminate();
   }
 
-  #lookAfter(watchdog: Watchdog, pingMs: number): void {
+  #lookAfter(watchdog: Watchdog): void {
     if (this.#over || this.#pings !== undefined) return;
     this.#pings = setInterval(() => {
       if (watchdog.tick()) this.#lose(SILENT);
       else this.#worker.postMessage({ kind: "ping" });
-    }, pingMs);
+    }, this.events.pingMs ?? PING_MS);
   }
 
   #lose(reason: string): void {
     if (this.#over) return;
     this.end();
     for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
-    this.#died(reason);
+    this.events.died(reason);
   }
 
   /** Returns the next wanted message; `undefined` after a timeout or its end. */
@@ -155,13 +148,11 @@ export class WorkerThread<In> {
   }
 }
 
-/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
 /** Unanswered pings in a row that mean death. */
 const MOST_UNANSWERED = 4;
 
-/** Reason for the log. */
 const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
 /**
@@ -169,13 +160,11 @@ const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
  * workers may be alive. The clock is monotonic.
  */
 export class Watchdog {
-  readonly #elapsed: Stopwatch;
   #tickedAt: number;
   #heard = true;
   #unanswered = 0;
 
-  constructor(elapsed = stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch = stopwatch) {
     this.#tickedAt = elapsed();
   }
 
@@ -185,7 +174,7 @@ export class Watchdog {
 
   /** Call it every {@link PING_MS}, before the next ping. Returns whether the worker is dead. */
   tick(): boolean {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
     this.#unanswered = this.#heard || late ? 0 : this.#unanswered + 1;

@@ -706,8 +706,8 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/throttling/memory.ts",
-    at: "if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;",
-    change: "before !== undefined && now - before < this.#lifetimeMs * ONCE → false",
+    at: "if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;",
+    change: "before !== undefined && now - before < this.lifetimeMs * ONCE → false",
     equivalent: true,
     why: "the sighting is told again, with the same effect",
   },

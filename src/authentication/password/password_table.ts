@@ -71,8 +71,10 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   const costs: ScryptCost[] = [];
   const diagnostics: Diagnostic[] = [];
   await eachLine(text, (content, line) => {
-    const report = (expected: string) => diagnostics.push({ severity: "warning", file, line, expected });
-
+    const report = (expected: string) => {
+      const fix = `remove ${file}:${line}, or write it anew: authserver passwd change <user>`;
+      diagnostics.push({ severity: "warning", file, line, expected, fix });
+    };
     const parsed = parsePasswordLine(content);
     if (parsed.kind === "nothing") return;
     if (parsed.kind === "unusable") return void report(parsed.expected);
@@ -118,5 +120,6 @@ async function inspectMode(file: string): Promise<readonly Diagnostic[]> {
     file,
     found,
     expected: "holds secrets, expected no access for others (chmod o-rwx)",
+    fix: `chmod o-rwx ${file}`,
   }];
 }

@@ -88,8 +88,9 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
   await eachLine(text, (whole, number) => {
     const line = trimCharacters(whole, " \t");
     if (line === "" || line.startsWith("#")) return;
+    const fix = `remove ${file}:${number}, or write it anew with the public key of the authority`;
     const report = (expected: string) =>
-      diagnostics.push({ severity: "error", file, line: number, expected });
+      diagnostics.push({ severity: "error", file, line: number, expected, fix });
     attempt(
       () => {
         const authority = parseAuthority(line);

@@ -36,7 +36,10 @@ export async function parseKeysFile(text: string, file: string): Promise<KeysFil
     const { user, key, expected } = parseLine(line);
     if (user !== undefined && !keys.has(user)) keys.set(user, []);
     if (user !== undefined && key !== undefined) keys.get(user)?.push(key);
-    if (expected !== undefined) diagnostics.push({ severity: "warning", file, line: number, expected });
+    if (expected === undefined) return;
+    const fix =
+      `write ${file}:${number} anew with a public key as printed by: ssh-keygen -y -f <private key>`;
+    diagnostics.push({ severity: "warning", file, line: number, expected, fix });
   });
   return { keys, diagnostics };
 }
@@ -98,7 +101,8 @@ async function inspectRevoked(file: string | undefined): Promise<readonly Diagno
     return [];
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
-    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
+    const fix = `make the list anew: ssh-keygen -k -f ${file} <public keys>`;
+    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message, fix }];
     return []; // reported with other missing files
   }
 }

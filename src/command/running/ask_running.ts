@@ -41,7 +41,6 @@ export async function askRunning(
   return await askService(paths, request, withinMs);
 }
 
-/** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[]) {
     super(

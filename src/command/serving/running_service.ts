@@ -79,7 +79,6 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
-/** Running service that reloads changed files. */
 export class RunningService {
   readonly #stopped = Promise.withResolvers<void>();
   readonly #watch: { close(): void };
