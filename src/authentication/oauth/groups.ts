@@ -36,7 +36,11 @@ export class Groups {
 
   unixGroups(said: Said): readonly string[] {
     const groups = this.#groups(said);
-    if (this.#map.size > 0) return [...new Set(groups.flatMap((names) => mapped(names, this.#map)))];
+    if (this.#map.size > 0) {
+      return [
+        ...new Set(groups.flatMap((names) => names.flatMap((name) => this.#map.get(name) ?? []).slice(0, 1))),
+      ];
+    }
     return this.#unixGroups.among(
       groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, foreign: true })),
     );
@@ -48,14 +52,6 @@ export class Groups {
     const values = groupsClaim.flatMap((claim) => textsOf(said(claim))).slice(0, MOST_VALUES);
     return values.map((value) => namesOfGroup(value, groupsPrefix)).filter((names) => names.length > 0);
   }
-}
-
-function mapped(names: readonly string[], map: ReadonlyMap<string, string>): readonly string[] {
-  for (const name of names) {
-    const group = map.get(name);
-    if (group !== undefined) return [group];
-  }
-  return [];
 }
 
 /**
