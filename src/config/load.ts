@@ -3,7 +3,12 @@ import { type Diagnostic, isError } from "../model/diagnostic.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
 import { loadProperties } from "./properties.ts";
-import { readAttributes, readAuthentication, readDynamicAttributes } from "./read_kinds.ts";
+import {
+  readAttributes,
+  readAuthentication,
+  readDynamicAttributes,
+  readNotifications,
+} from "./read_kinds.ts";
 import {
   readBrowsers,
   readGateway,
