@@ -1,5 +1,4 @@
-import { FileNotChanged } from "../model/edit_file.ts";
-import { InvalidFile } from "../model/diagnostic.ts";
+import { OperatorError } from "../model/diagnostic.ts";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
@@ -34,13 +33,19 @@ export interface Command {
 }
 
 /** Error with a message for the user: exit status 1, or another. */
-export class CommandFailed extends Error {
+export class CommandFailed extends OperatorError {
   readonly status: number;
 
   constructor(message: string, { status = 1, ...options }: ErrorOptions & { readonly status?: number } = {}) {
     super(message, options);
     this.status = status;
   }
+}
+
+/** Names the path of a failed access. @throws {CommandFailed} */
+export function failedAt(path: string, error: unknown): never {
+  if (!(error instanceof Error) || error instanceof CommandFailed) throw error;
+  throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
 }
 
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
@@ -158,8 +163,7 @@ async function explain(
       io.stderr(`authserver ${name}: ${error.message}\nSee authserver ${name} --help\n`);
       return 2;
     }
-    const isForUser = [CommandFailed, InvalidFile, FileNotChanged].some((kind) => error instanceof kind);
-    if (!(error instanceof Error && isForUser)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     failed(error.message);
     io.stderr(`authserver ${name}: ${error.message}\n`);
     return error instanceof CommandFailed ? error.status : 1;

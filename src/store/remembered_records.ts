@@ -28,10 +28,7 @@ interface RememberedParts {
   readonly schedule?: Schedule;
 }
 
-/**
- * Shared record store with in-memory copies of some kinds, which stay usable during an outage. Of two records with one
- * key, the one made later counts.
- */
+/** Shared record store with copies of some kinds for outages. Of two records with one key, the one made later counts. */
 export class RememberedRecords implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;

@@ -116,10 +116,7 @@ export class Cores {
     this.#restartPolicy.current?.tell(message);
   }
 
-  /**
-   * Replaces the core if its hosts' addresses changed, since it may reach only those it started with; ignores
-   * failed look-ups.
-   */
+  /** Replaces the core if its hosts' addresses changed, since it may reach only those it started with. */
   async lookUpHosts(): Promise<void> {
     const { snapshot, resolve, reports, changes } = this.#parts;
     const { net } = await corePermissions(snapshot().config, resolve);

@@ -68,10 +68,7 @@ export class Edges {
     if (before !== undefined) void this.#drain(before);
   }
 
-  /**
-   * Replaces an edge on the same address, which it releases first. @throws {CannotStart} Then the old setup is
-   * restarted.
-   */
+  /** Replaces an edge on the same address, which it releases first. @throws {CannotStart} The old setup is restarted. */
   async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
     const drained = this.#drain(before);
     try {

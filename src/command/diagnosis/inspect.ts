@@ -67,10 +67,7 @@ interface DataFiles {
   readonly gateway?: ServiceConfig["gateway"];
 }
 
-/**
- * Reads the files of users, keys, attributes and reservations as the service will. Errors prevent a start; skipped lines or
- * entries are warnings.
- */
+/** Reads the data files as the service will. Errors prevent a start; skipped lines or entries are warnings. */
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
   const alone = attributes.sources.length === 1 && dynamicAttributes.sources.length === 0;

@@ -3,11 +3,11 @@ import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUs
 import {
   FOLDER_OPTIONS,
   installationFolder,
-  isThere,
   PREFIX_OPTION,
   prefixOf,
   writeNew,
 } from "./installation/installation_folder.ts";
+import { isThere } from "../../model/regular_file.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
 export const init = defineCommand({

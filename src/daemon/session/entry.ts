@@ -23,10 +23,7 @@ export function isWritable({ kind, permissions }: Entry): boolean {
   return kind === "file" || /[ex]/.test(permissions);
 }
 
-/**
- * Parses `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`; `undefined` if invalid, since
- * user-controlled names may break lines.
- */
+/** Parses `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`; `undefined` if invalid. */
 export function parseEntry(line: string): Entry | undefined {
   const space = line.indexOf(" ");
   if (space < 0) return undefined;

@@ -140,10 +140,7 @@ export class PostgresDatabase implements Database {
     this.#pool.close();
   }
 
-  /**
-   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares
-   * sessions.
-   */
+  /** Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler is between. */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
     try {
