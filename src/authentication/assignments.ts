@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import type { Logger } from "../logging/logger.ts";
 import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
@@ -9,14 +10,6 @@ import { compileExpression, type Expression } from "./expression/expression.ts";
 import { InvalidExpression } from "./expression/tokenizer.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
-
-interface AssignedAttributes {
-  readonly uid?: string;
-  readonly role?: string;
-  readonly groups?: readonly string[];
-  readonly displayName?: string | undefined; // for people; proves nothing
-  readonly mail?: string | undefined; // only if the provider verified it
-}
 
 const LONGEST_NAME = 100; // characters of a display name
 
@@ -40,23 +33,8 @@ export class Assignments {
   /** @throws {InvalidFile} With all diagnostics of the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
     const diagnostics: Diagnostic[] = [];
-    const compile = (expression: ExpressionConfig | undefined) => {
-      try {
-        return expression === undefined ? undefined : compileExpression(expression.text);
-      } catch (error) {
-        if (!(error instanceof InvalidExpression) || expression === undefined) throw error;
-        const { file, line, key } = expression.origin;
-        const expected = `Expected an expression as the manual describes: ${error.message}`;
-        diagnostics.push({
-          severity: "error",
-          file,
-          line,
-          key,
-          found: expression.text.slice(0, 200),
-          expected,
-        });
-      }
-    };
+    const compile = (expression: ExpressionConfig | undefined) =>
+      expression && compiled(expression, (diagnostic) => diagnostics.push(diagnostic));
     this.#identity = compile(config.identity);
     this.#uid = compile(config.uid);
     this.#role = compile(config.role);
@@ -77,17 +55,15 @@ export class Assignments {
 
   /** Evaluates `identityAssign`. @throws {NoIdentity} */
   identity(variables: Variables): string {
-    try {
-      const name = this.#identity?.name(variables);
-      if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
-      return checkIdentity(name);
-    } catch (error) {
-      if (error instanceof InvalidExpression) throw new NoIdentity(`identityAssign fails: ${error.message}`);
-      throw error;
-    }
+    const name = attempt(() => this.#identity?.name(variables), InvalidExpression, ({ message }) => {
+      throw new NoIdentity(`identityAssign fails: ${message}`);
+    });
+    if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
+    return checkIdentity(name);
   }
 
-  attributes(variables: Variables): AssignedAttributes {
+  /** Returns account, role and groups, and for people their name and verified mail, which prove nothing. */
+  attributes(variables: Variables) {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
       if (uid !== undefined && !isUserAccount(uid)) throw new UnusableResult("is no account name");
@@ -126,13 +102,10 @@ export class Assignments {
   /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
   others(variables: Variables): ReadonlyMap<string, readonly string[]> {
     return new Map(this.#others.flatMap(([name, expression]) => {
-      try {
-        const values = (expression.list(variables) ?? []).map(({ raw }) => raw);
-        return values.length === 0 ? [] : [[name, values]];
-      } catch (error) {
-        if (!(error instanceof InvalidExpression)) throw error;
+      const values = attempt(() => expression.list(variables), InvalidExpression, (error) => {
         throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: ${error.message}`, error);
-      }
+      });
+      return values.length === 0 ? [] : [[name, values.map(({ raw }) => raw)]];
     }));
   }
 
@@ -150,15 +123,21 @@ export class Assignments {
 /** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
   const { identity, uid, role, groups, others = [] } = config;
-  return [identity, uid, role, groups, ...others.map(({ value }) => value)].flatMap((expression) => {
-    if (expression === undefined) return [];
-    try {
-      compileExpression(expression.text);
-      return [];
-    } catch (error) {
-      if (!(error instanceof InvalidExpression)) throw error;
-      return [{ severity: "error", ...expression.origin, expected: error.message }];
-    }
+  const diagnostics: Diagnostic[] = [];
+  for (const expression of [identity, uid, role, groups, ...others.map(({ value }) => value)]) {
+    if (expression !== undefined) compiled(expression, (diagnostic) => diagnostics.push(diagnostic));
+  }
+  return diagnostics;
+}
+
+function compiled(
+  { text, origin }: ExpressionConfig,
+  report: (diagnostic: Diagnostic) => void,
+): Expression | undefined {
+  return attempt(() => compileExpression(text), InvalidExpression, ({ message }) => {
+    const expected = `Expected an expression as the manual describes: ${message}`;
+    report({ severity: "error", ...origin, found: text.slice(0, 200), expected });
+    return undefined;
   });
 }
 

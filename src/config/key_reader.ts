@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import {
   fileKey,
   type Infer,
@@ -120,16 +121,13 @@ export class KeyReader {
     const file = this.#parse(SECRET_FILE, named)?.value;
     if (file === undefined) return undefined;
     this.addSource(file);
-    try {
-      const value = readSecretFile(file);
-      this.noteSecret({ key: named.key, file });
-      this.#effective.set(full, { key: full, section, value, secret: true, file });
-      return this.#parse(key, named, value);
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
-      this.error(named.key, error.message);
-      return undefined;
-    }
+    const value = attempt(() => readSecretFile(file), UnexpectedValue, ({ message }) => {
+      this.error(named.key, message);
+    });
+    if (value === undefined) return undefined;
+    this.noteSecret({ key: named.key, file });
+    this.#effective.set(full, { key: full, section, value, secret: true, file });
+    return this.#parse(key, named, value);
   }
 
   #readItems<T>({ item }: Items<T>, start: string, title: string): readonly Item<T>[] | undefined {
@@ -150,7 +148,8 @@ export class KeyReader {
   #show(key: Key<unknown>, full: string, section: string, entry?: ResolvedEntry): void {
     // Hides passwords, which do not belong in URLs.
     const written = entry?.value.trim().replace(/\/\/[^/@\s]*@/g, "//***@");
-    const value = written ?? defaultText(key.absent?.value);
+    const value = written ??
+      (key.absent?.value === undefined ? undefined : [key.absent.value].flat().join(" "));
     this.#effective.set(full, {
       key: entry?.key ?? full,
       section,
@@ -162,16 +161,12 @@ export class KeyReader {
   }
 
   #parse<T>(key: Key<T>, entry: ResolvedEntry, text = entry.value.trim()): { value: T } | undefined {
-    try {
-      const value = key.parse(text, { workingDirectory: this.workingDirectory });
-      const doubt = key.doubt?.(text);
-      if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
-      return { value };
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
+    const parsed = attempt(() => ({ value: key.parse(text, this) }), UnexpectedValue, (error) => {
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);
-      return undefined;
-    }
+    });
+    const doubt = parsed && key.doubt?.(text);
+    if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
+    return parsed ?? undefined;
   }
 
   #findAnyCase(full: string, prefix: string): ResolvedEntry | undefined {
@@ -324,9 +319,10 @@ export class KeyReader {
   }
 
   #near(prefix: string): ResolvedEntry | undefined {
-    for (let below = prefix; below.includes("."); below = parentPrefix(below)) {
+    for (let below = prefix; below.includes(".");) {
       const entry = this.firstBelow(below);
       if (entry !== undefined) return entry;
+      below = below.slice(0, below.slice(0, -1).lastIndexOf(".") + 1);
     }
     return undefined;
   }
@@ -339,11 +335,6 @@ export class KeyReader {
   ): void {
     this.diagnostics.push({ severity, ...this.origin(key), expected, ...more });
   }
-}
-
-function defaultText(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  return Array.isArray(value) ? value.join(" ") : String(value);
 }
 
 function isComplete<T extends Table>(table: T, values: Record<string, unknown>): values is Infer<T> {
@@ -371,8 +362,4 @@ function textOf(path: string): string {
     const why = error instanceof InvalidFile ? error.diagnostics[0]?.expected : undefined;
     throw new UnexpectedValue(`cannot read ${path}: ${why ?? reason(error)}`, false);
   }
-}
-
-function parentPrefix(prefix: string): string {
-  return prefix.slice(0, prefix.slice(0, -1).lastIndexOf(".") + 1);
 }

@@ -6,7 +6,7 @@ import { type HeaderPage, pageHeader } from "./header.ts";
 import { type Content, Markup, markup, plain } from "./markup.ts";
 import PAGE_SCRIPT from "./page.js" with { type: "text" };
 import { type PageNeeds, policyOf } from "./policy.ts";
-import { STYLE } from "./style.ts";
+import STYLE from "./style.css" with { type: "text" };
 import { languageOf } from "./texts.ts";
 
 interface PageContent {

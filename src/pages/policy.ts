@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { STYLE } from "./style.ts";
+import STYLE from "./style.css" with { type: "text" };
 
 /** Permissions of a page besides its style sheet. */
 export interface PageNeeds {

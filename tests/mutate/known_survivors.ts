@@ -161,13 +161,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no key asks for one byte",
   },
   {
-    file: "src/model/distinguished_name.ts",
-    at: 'if (error instanceof TypeError) this.#fail("the escaped bytes are not UTF-8", start);',
-    change: "error instanceof TypeError → true",
-    equivalent: true,
-    why: "the decoder throws nothing else",
-  },
-  {
     file: "src/outgoing/open_tls.ts",
     at: "const buffer = new Uint8Array(16 * 1024);",
     change: "16 → 32",
@@ -615,13 +608,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/authentication/ssh_key/certificate/certified_users.ts",
-    at: "if (!(error instanceof UnusableKey)) throw error;",
-    change: "!(error instanceof UnusableKey) → false",
-    equivalent: false,
-    why: "nothing else is thrown there; a defect must not pass for a damaged record",
-  },
-  {
-    file: "src/authentication/ssh_key/certificate/certified_users.ts",
     at: 'if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;',
     change: '!isHttpError(failure, "ERR_RECORD_STORE") → false',
     equivalent: false,
@@ -852,12 +838,5 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "files + bytes === 0 → false",
     equivalent: true,
     why: "nothing is reserved; the guard spares the statement",
-  },
-  {
-    file: "src/authentication/parse_credentials.ts",
-    at: "if (/^[\\0-\\x7F]*$/.test(octets)) return octets; // its bytes are its characters",
-    change: "/^[\\0-\\x7F]*$/.test(octets) → false",
-    equivalent: true,
-    why: "the decoder gives the same text; the guard spares it",
   },
 ];

@@ -219,7 +219,9 @@ export class CodeLogin implements BrowserLogin {
       if (response.status !== 200) {
         throw provider.unusable(url, `unexpected status ${response.status}${said && `, ${said}`}`);
       }
-      return read(response) ?? refuseTokens(provider, url);
+      const tokens = read(response);
+      if (tokens !== undefined) return tokens;
+      throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
     });
   }
 
@@ -246,7 +248,7 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the ID token was made for another client");
     }
     if (claims.get("nonce") !== nonce) throw new InvalidToken("the ID token is of another visit");
-    const hashed = accessTokenHash(token.header.get("alg"), accessToken);
+    const hashed = accessTokenHash(token.algorithm, accessToken);
     if (claims.has("at_hash") && claims.get("at_hash") !== hashed) {
       throw new InvalidToken("the ID token was made with another access token");
     }
@@ -262,8 +264,8 @@ export class CodeLogin implements BrowserLogin {
 }
 
 /** Returns the expected `at_hash` (OIDC Core 1.0, 3.1.3.6); Ed25519 uses SHA-512. */
-function accessTokenHash(algorithm: unknown, accessToken: string): string {
-  const bits = /^[REP]S(256|384|512)$/.exec(String(algorithm))?.[1] ?? "512";
+function accessTokenHash(algorithm: string, accessToken: string): string {
+  const bits = /^[REP]S(256|384|512)$/.exec(algorithm)?.[1] ?? "512";
   const digest = hash(`sha${bits}`, accessToken, "buffer");
   return digest.subarray(0, digest.length / 2).toString("base64url");
 }
@@ -285,8 +287,4 @@ function accessTokenOf({ body }: OutgoingResponse) {
 
 function textOr(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function refuseTokens(provider: Provider, url: string): never {
-  throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
 }

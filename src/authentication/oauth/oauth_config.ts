@@ -2,12 +2,12 @@ import { createPrivateKey } from "node:crypto";
 import {
   flag,
   type Infer,
-  integer,
   items,
   list,
   oneOf,
   optional,
   path,
+  seconds,
   secretText,
   text,
   url,
@@ -21,7 +21,8 @@ import {
 import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-import { algorithmOf, type ClientLogin } from "./client_login.ts";
+import { algorithmsOf } from "../jws_signature.ts";
+import type { ClientLogin } from "./client_login.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 
 /** Configuration keys of OAuth. */
@@ -78,9 +79,8 @@ export const KEYS = {
     default: false,
     added: true,
   }),
-  cacheSeconds: integer({
+  cacheSeconds: seconds({
     help: "Cache time for answers about a token, at most until the token expires; 0 disables the cache",
-    unit: "seconds",
     max: 86_400,
     default: 300,
     added: true,
@@ -131,9 +131,8 @@ export const KEYS = {
     default: [],
     added: true,
   }),
-  maxAuthAge: optional(integer({
+  maxAuthAge: optional(seconds({
     help: "Maximum age of the login at the OIDC server (auth_time)",
-    unit: "seconds",
     min: 1,
     added: true,
   })),
@@ -249,12 +248,8 @@ function checkProvider(values: Values, { reader, prefix }: Place): void {
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
   }
-  for (
-    const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways], [
-      "signIn",
-      values.signIn,
-    ]] as const
-  ) {
+  const needing = { jwksUri: jwksUri !== undefined, askAlways: values.askAlways, signIn: values.signIn };
+  for (const [key, given] of Object.entries(needing)) {
     if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
   }
 }
@@ -294,7 +289,7 @@ async function readClientKey(
   reader.addSource(file);
   try {
     const pem = new TextDecoder().decode(await readRegularFile(file));
-    if (algorithmOf(createPrivateKey(pem)) !== undefined) return pem;
+    if (algorithmsOf(createPrivateKey(pem)).length > 0) return pem;
     reader.error(
       `${prefix}clientKey`,
       "expected an RSA, an Ed25519 or an EC key (P-256, P-384, P-521)",
@@ -353,12 +348,10 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   }
   if (groupsClaim.length > 0) return;
   const [mapped] = groupsMap;
-  const given = [
-    ...(groupsPrefix === undefined ? [] : ["groupsPrefix"]),
-    ...(requiredGroups.length === 0 ? [] : ["requiredGroups"]),
-    ...(mapped === undefined ? [] : [`groupsMap.${mapped.name}`]),
-  ];
-  for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  const needing = { groupsPrefix, requiredGroups: requiredGroups[0], [`groupsMap.${mapped?.name}`]: mapped };
+  for (const [key, given] of Object.entries(needing)) {
+    if (given !== undefined) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  }
 }
 
 function checkCapabilities(

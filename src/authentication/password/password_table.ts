@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, sameCost, type ScryptCost, type StoredHash } from "./stored_hash.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -39,13 +40,11 @@ export function parsePasswordLine(line: string): PasswordLine {
 /** Returns why a text is no user's DN. */
 export function nameDiagnostic(dn: string): string | undefined {
   if (dn === "") return "it is empty";
-  try {
-    parseName(dn);
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return `${error.reason} (at its character ${error.position})`;
-    throw error;
-  }
+  return attempt(
+    () => void parseName(dn),
+    InvalidName,
+    ({ reason, position }) => `${reason} (at its character ${position})`,
+  );
 }
 
 /** Enabled user. */

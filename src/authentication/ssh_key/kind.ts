@@ -1,4 +1,4 @@
-import { distinguishedName, flag, integer, oneOf, optional, path } from "../../config/key.ts";
+import { distinguishedName, flag, oneOf, optional, path, seconds } from "../../config/key.ts";
 import type { Place } from "../../config/kind.ts";
 import { isKept } from "../../config/read_persistence.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
@@ -18,13 +18,12 @@ export const sshKey = authenticatorKind({
       default: "CN=%s, OU=ssh-local-users",
     }),
     useAuthorizedKeys: flag({ help: "Look up users' authorized_keys at the daemons", default: true }),
-    updateIntervalSeconds: integer({
+    updateIntervalSeconds: seconds({
       name: "updateInterval",
       help: "Cache time for these keys",
       default: 600,
       min: 1,
       zero: "to ask for each login",
-      unit: "seconds",
     }),
     certificateAuthorities: optional(path({
       help: "Trusted authorities for OpenSSH certificates: one public key per line, with options before it",
@@ -50,12 +49,11 @@ export const sshKey = authenticatorKind({
       default: false,
       added: true,
     }),
-    maxTokenLifetimeSeconds: integer({
+    maxTokenLifetimeSeconds: seconds({
       name: "maxTokenLifetime",
       help: "Maximum remaining lifetime of a token",
       default: 86_400,
       min: 1,
-      unit: "seconds",
       added: true,
     }),
   },
@@ -101,19 +99,16 @@ export const sshKey = authenticatorKind({
 });
 
 function checkCertificates(
-  { certificateAuthorities, certificateIdentity, only }: {
-    readonly certificateAuthorities: string | undefined;
-    readonly certificateIdentity: string | undefined;
-    readonly only: string | undefined;
-  },
+  { certificateAuthorities, certificateIdentity, only }: Readonly<
+    Record<"certificateAuthorities" | "certificateIdentity" | "only", string | undefined>
+  >,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
 ): void {
   if (certificateAuthorities === undefined) {
     const expected = `expected ${prefix}certificateAuthorities too, no certificate counts without`;
-    if (certificateIdentity !== undefined) {
-      reader.error(`${prefix}certificateIdentity`, expected, certificateIdentity);
+    for (const [key, value] of Object.entries({ certificateIdentity, only })) {
+      if (value !== undefined) reader.error(prefix + key, expected, value);
     }
-    if (only !== undefined) reader.error(`${prefix}only`, expected, only);
   } else if (!isKept(reader)) {
     const expected = "expected persistence.directory too, where certificates are kept until they end";
     reader.error(`${prefix}certificateAuthorities`, expected, certificateAuthorities);

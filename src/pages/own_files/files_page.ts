@@ -54,7 +54,7 @@ ${
 
 /** Serves `GET /files/<server>/<path>`: a directory, a file, or with `view` its preview, actions or archive. */
 export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> {
-  return untilBan(call, parts, async (call) => {
+  return untilBan(call, parts, async (call, begin) => {
     const { files, target: { path, wantsDirectory }, user: { server } } = await davPlace(call, parts);
     const session = await files.open(path, call.signal);
     try {
@@ -77,27 +77,19 @@ export function ownFilePage(call: Call, parts: DavParts): Promise<HttpResponse> 
       if (view === "actions") return await actionsPage(call, place, { session, entry });
       return isDirectory
         ? view === "zip"
-          ? await directoryArchive(call, { server: { name: server }, path: full }, uses(session, parts))
+          ? await directoryArchive(call, { server: { name: server }, path: full }, { session, begin })
           : await directoryPage(call, place, { session, entry })
         : view === "preview"
         ? await previewPage(call, place, { session, entry, parts })
         : await fileResponse(call, path, { ...entry, validators: validatorsOf(entry, parts.clock()) }, {
-          ...uses(session, parts),
+          session,
+          begin,
         });
     } catch (error) {
       session.close();
       throw error;
     }
   });
-}
-
-/** Own files have no limit of uses; their bytes are counted. */
-function uses(session: DaemonSession, { transferred }: DavParts) {
-  const finish = ({ bytes }: { readonly bytes: number }) => {
-    transferred?.("download", bytes);
-    return Promise.resolve();
-  };
-  return { session, begin: () => Promise.resolve({ finish }) };
 }
 
 async function directoryPage(

@@ -6,6 +6,7 @@ import { canonicalDn } from "../../model/distinguished_name.ts";
 import { HttpError, httpError, invalidRequest } from "../../model/http_error.ts";
 import { HeaderList, type HttpResponse } from "../../model/http_message.ts";
 import { fileResponse, zoneOf } from "../access/download.ts";
+import type { UseOfShare } from "../access/use_of_share.ts";
 import { encodePath } from "../access/share_facts.ts";
 import { allowsWriting } from "../access/validators.ts";
 import type { Call } from "../call.ts";
@@ -44,8 +45,12 @@ interface DavCall {
   readonly target: DavTarget;
   readonly user: LockUser;
   readonly lists: readonly ConditionList[]; // of the header `If`
+  readonly begin: BeginContent;
   readonly parts: DavParts;
 }
+
+/** Conditions on the version of a file (RFC 9110, 13.1). */
+const CONDITIONS = ["If-Match", "If-None-Match", "If-Unmodified-Since"];
 
 const XML = "application/xml; charset=utf-8";
 
@@ -66,11 +71,11 @@ const HANDLERS: Readonly<Record<string, (dav: DavCall) => Promise<HttpResponse>>
 
 /** Serves `/dav/<server>/<path>` with the files of the caller's account. A ban ends what runs. */
 export function davResource(call: Call, parts: DavParts): Promise<HttpResponse> {
-  return untilBan(call, parts, async (call) => {
+  return untilBan(call, parts, async (call, begin) => {
     const { request } = call;
     const lists = parseIf(request.headers.get("If"));
     const handler = HANDLERS[request.method] ?? get;
-    return await handler({ call, ...await davPlace(call, parts), lists, parts });
+    return await handler({ call, ...await davPlace(call, parts), lists, begin, parts });
   });
 }
 
@@ -88,21 +93,34 @@ export async function davPlace(
   return { files, target, user };
 }
 
-/** Runs a request that a ban ends. */
+/** Begins to send the content of a file or archive; its end is told to `finish`. */
+export type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
+
+/** Runs a request that a ban ends, and content of which `begin` was called until its end. Counts the bytes of content. */
 export async function untilBan(
   call: Call,
-  { watch }: Pick<DavParts, "watch">,
-  work: (call: Call) => Promise<HttpResponse>,
+  { watch, transferred }: Pick<DavParts, "watch" | "transferred">,
+  work: (call: Call, begin: BeginContent) => Promise<HttpResponse>,
 ): Promise<HttpResponse> {
   const ended = new AbortController();
   const unwatch = watch(call, (reason) => ended.abort(reason));
-  let response: HttpResponse | undefined;
+  let isContent = false;
+  const begin: BeginContent = () => {
+    isContent = true;
+    const finish = ({ bytes }: { readonly bytes: number }) => {
+      unwatch();
+      transferred?.("download", bytes);
+      return Promise.resolve();
+    };
+    return Promise.resolve({ finish });
+  };
   try {
-    return response = await work({ ...call, signal: AbortSignal.any([call.signal, ended.signal]) });
-  } finally {
-    // The content of a file is still to come.
-    if (!(response?.body instanceof ReadableStream) || call.request.method !== "GET") unwatch();
-    else ended.signal.addEventListener("abort", unwatch);
+    const response = await work({ ...call, signal: AbortSignal.any([call.signal, ended.signal]) }, begin);
+    if (!isContent) unwatch();
+    return response;
+  } catch (error) {
+    unwatch();
+    throw error;
   }
 }
 
@@ -225,7 +243,8 @@ async function makeCollection(dav: DavCall): Promise<HttpResponse> {
   return emptyResponse({ status: 201 });
 }
 
-async function get({ call, files, target: { path, wantsDirectory }, parts }: DavCall): Promise<HttpResponse> {
+async function get(dav: DavCall): Promise<HttpResponse> {
+  const { call, files, target: { path, wantsDirectory }, begin, parts } = dav;
   const session = await files.open(path, call.signal);
   try {
     const entry = await session.datedEntry(path);
@@ -235,14 +254,7 @@ async function get({ call, files, target: { path, wantsDirectory }, parts }: Dav
     if (wantsDirectory) throw nothing("a file, named as a directory");
     const digest = await wantedDigest(session, path, entry.size, call.request.headers);
     const file = { size: entry.size, validators: davValidators(entry, parts.clock()) };
-    const finish = ({ bytes }: { readonly bytes: number }) => {
-      parts.transferred?.("download", bytes);
-      return Promise.resolve();
-    };
-    const response = await fileResponse(call, path, file, {
-      session,
-      begin: () => Promise.resolve({ finish }),
-    });
+    const response = await fileResponse(call, path, file, { session, begin });
     if (digest !== undefined) response.headers.set("Repr-Digest", digest);
     return response;
   } catch (error) {
@@ -275,7 +287,7 @@ async function put(dav: DavCall): Promise<HttpResponse> {
         if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
       },
       verify: (session, part, size) => verifyDigest(session, part, size, announced),
-      lock: ["If", "If-Match", "If-None-Match", "If-Unmodified-Since"].some((name) => headers.has(name))
+      lock: ["If", ...CONDITIONS].some((name) => headers.has(name))
         ? (signal) => parts.paths.take(user.server, path, signal, (reason) => stop.abort(reason))
         : undefined,
       progress: (bytes) => total = bytes,
@@ -290,6 +302,7 @@ async function remove(dav: DavCall): Promise<HttpResponse> {
   const { call, files, target: { path }, user, parts } = dav;
   requireWhole(call);
   if (path === "/") throw httpError("ERR_OVERLAP");
+  await requireVersion(dav);
   await requireUnlocked(dav, [{ path, below: true }, { path: withoutSlash(parentOf(path)) }]);
   await files.remove(path, call.signal);
   await parts.locks.forget(user, path);
@@ -304,6 +317,7 @@ async function copyOrMove(dav: DavCall): Promise<HttpResponse> {
   const overwrite = call.request.headers.get("Overwrite")?.trim().toUpperCase() ?? "T";
   if (overwrite !== "T" && overwrite !== "F") throw invalidRequest("Overwrite: expected T or F");
   const { path: to } = await davTarget(call, user.server, destinationOf(call), files.home);
+  await requireVersion(dav);
   const existed = await exists(dav, to);
   if (existed && overwrite === "F") throw httpError("ERR_PRECONDITION_FAILED");
   await requireUnlocked(dav, [
@@ -458,6 +472,16 @@ async function stateOf(dav: DavCall, resource: string | undefined) {
     }
     return { tokens: [], etag: undefined };
   }
+}
+
+/** Checks the conditions of a request that deletes, moves or copies its target. @throws {ERR_PRECONDITION_FAILED} */
+async function requireVersion({ call, files, target: { path }, parts }: DavCall): Promise<void> {
+  const { headers } = call.request;
+  if (!CONDITIONS.some((name) => headers.has(name))) return;
+  using session = await files.open(path, call.signal);
+  const entry = await find(session, path);
+  const validators = entry?.kind === "file" ? davValidators(entry, parts.clock()) : undefined;
+  if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
 }
 
 async function exists({ call, files }: DavCall, path: string): Promise<boolean> {
