@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
-import { algorithmOf } from "../../../authentication/oauth/client_login.ts";
+import { algorithmsOf } from "../../../authentication/jws_signature.ts";
 import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 
 /** Error for an unusable private key; reveals nothing of it. */
@@ -78,7 +78,7 @@ const LIFETIME = 300;
 
 /** Returns a token as clients sign it (authentication.md 3.7). @throws {UnusablePrivateKey} If the key type signs no tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {
-  const algorithm = algorithmOf(key);
+  const [algorithm] = algorithmsOf(key);
   if (algorithm === undefined) {
     throw new UnusablePrivateKey("expected an RSA, ECDSA (P-256, P-384, P-521) or Ed25519 key");
   }
