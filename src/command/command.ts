@@ -6,15 +6,12 @@ import { counted, printable } from "../model/text.ts";
 
 export const MAIN_FILE = "container.properties";
 
-/** Folders of the configuration, in search order. */
 export const FOLDERS = ["conf", "/etc/authserver"] as const;
 
-/** Returns the search path of a configuration file for the help. */
 export function placesOf(name: string): string {
   return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
 }
 
-/** Environment of a command, injected for tests. */
 export interface CommandIo {
   stdout(text: string): void;
   stderr(text: string): void;
@@ -52,7 +49,6 @@ export function printRemarks(io: CommandIo, file: string, remarks: readonly stri
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
-/** Prints a result as text, or with `--json` as JSON. */
 export function tell(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,

@@ -271,7 +271,6 @@ export class HttpsEdge {
     };
   }
 
-  /** Handles a parser error: bad bytes, oversized header, timeout. */
   #unreadable(error: Error & { code?: string }, socket: Socket): void {
     const gate = this.#gates.get(socket);
     const begun = gate?.begun ?? false;

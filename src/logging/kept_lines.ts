@@ -34,7 +34,6 @@ export abstract class KeptLines {
     return lines;
   }
 
-  /** Requeues lines before newer ones. */
   putBack(lines: readonly string[]): void {
     this.#lines = [...lines, ...this.#lines];
   }

@@ -60,7 +60,6 @@ export class RememberedRecords implements RecordStore {
     return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
   }
 
-  /** Reads the records and follows their changes. */
   follow(): Promise<void> {
     return this.#following.begin();
   }

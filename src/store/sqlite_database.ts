@@ -99,7 +99,6 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Runs a transaction that locks from its start. */
   #transact<T>(action: () => T): T {
     this.#database.exec("BEGIN IMMEDIATE");
     try {

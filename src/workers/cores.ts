@@ -81,7 +81,6 @@ export class Cores {
     this.#next = undefined;
   }
 
-  /** Directs new requests to this core; the previous one finishes its own. */
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
@@ -94,7 +93,6 @@ export class Cores {
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
-  /** Tells the core in use whether audit lines can be written. */
   tellAudit(): void {
     this.tell({ kind: "audit-state", fails: this.#parts.reports.auditFails });
   }
@@ -136,7 +134,6 @@ export class Cores {
     this.#restartPolicy.close();
   }
 
-  /** Waits for running work with the daemons. */
   async finish(): Promise<void> {
     await this.#restartPolicy.current?.close({ last: true });
   }

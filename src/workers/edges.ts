@@ -11,7 +11,6 @@ interface EdgesParts extends WorkerParts {
   readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
 }
 
-/** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();
@@ -62,7 +61,6 @@ export class Edges {
     return edge;
   }
 
-  /** Makes this edge the current one; the previous one finishes its requests. */
   use(edge: ServingEdge): void {
     const before = this.#put(edge);
     if (before !== undefined) void this.#drain(before);

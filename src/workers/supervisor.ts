@@ -105,7 +105,6 @@ export class Supervisor {
     return this.#cores.call(request, withinMs);
   }
 
-  /** Applies new certificates and trust to new connections. */
   renewTls(material: TlsMaterial): Promise<void> {
     return this.#changes.inTurn(() => {
       this.#snapshot = { ...this.#snapshot, material };

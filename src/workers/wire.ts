@@ -235,7 +235,6 @@ export class ByteStreamSender {
 export class Ahead {
   #left = MOST_AHEAD;
 
-  /** Returns whether there is room for another chunk. */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left--;

@@ -101,7 +101,6 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
-  /** Waits for its end, up to a timeout. */
   async closed(withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
   }

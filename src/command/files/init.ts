@@ -57,7 +57,6 @@ export const init = defineCommand({
   };
 });
 
-/** Writes a trial site, prints how to call it, and serves it. */
 async function tryOut(
   given: Given<"system" | "directory" | "config" | "scripts-prefix" | "port" | "json", never>,
   io: CommandIo,

@@ -58,7 +58,6 @@ export class FileSeries {
     else this.#watch();
   }
 
-  /** Closes the connection; idempotent. */
   close(): void {
     clearTimeout(this.#timer);
     this.#chunks.close();

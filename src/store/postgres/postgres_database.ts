@@ -155,7 +155,6 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Retries until success, a permanent failure or the deadline. */
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
     try {
@@ -243,7 +242,6 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** Names a statement by operation and table. */
 function nameOf(sql: string): string {
   const [, verb = "", table = ""] = /^\s*(\w+)(?:[^]*?\b(?:INTO|FROM|UPDATE)\s+(\w+))?/.exec(sql) ?? [];
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();

@@ -15,7 +15,6 @@ export interface MovedShares {
   readonly left: readonly string[]; // reasons and commands for the operator, as lines
 }
 
-/** The one table with the shares of all servers. */
 interface ShareTable {
   readonly name: string;
   readonly kind: "H2" | "MySQL" | "PostgreSQL";
