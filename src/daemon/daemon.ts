@@ -124,7 +124,6 @@ export class Daemon {
     if (this.#users++ === 0) this.#check();
   }
 
-  /** Reports whether a request may try it while it is down. */
   mayTry(): boolean {
     return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }

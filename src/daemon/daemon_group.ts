@@ -37,7 +37,6 @@ export type UserInfo =
   }
   | { readonly kind: "unknown" };
 
-/** Status of a logical server, from real requests. */
 export interface GroupStatus {
   readonly usable: boolean; // whether an instance is up
   readonly worthTrying: boolean; // whether an instance is up or unchecked
@@ -65,7 +64,6 @@ export interface DaemonHealth {
   readonly unverifiable?: boolean; // whether its configured certificate proves nothing
 }
 
-/** Logical server: physical daemons with round-robin and fail-over. */
 export interface DaemonGroup {
   readonly name: string;
   readonly description: string;

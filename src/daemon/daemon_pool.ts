@@ -175,7 +175,6 @@ class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  /** Tries instances, each once, until one gives a result. */
   async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;

@@ -31,7 +31,6 @@ export class Sink {
     return { name, failure: { reason, since }, lost: this.#lost };
   }
 
-  /** Counts further lines or records as lost. */
   lose(count: number): void {
     this.#lost += count;
   }

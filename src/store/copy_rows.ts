@@ -81,10 +81,7 @@ async function absentOf(
   return absent.map(({ wanted }) => String(wanted));
 }
 
-/**
- * Copies rows of a group in one change. Returns how many it processed (fewer with many details) and how many were
- * new.
- */
+/** Copies rows of a group in one change: fewer than given with many details. Returns how many, and how many were new. */
 async function copySome(
   from: Database,
   to: Database,

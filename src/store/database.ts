@@ -1,4 +1,5 @@
 import type { WholeMs } from "../model/clock.ts";
+import { OperatorError } from "../model/diagnostic.ts";
 
 /** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -11,10 +12,7 @@ export type Values =
   & Readonly<Record<string, string | number | null>>
   & { readonly [name in TimeName]?: WholeMs };
 
-/**
- * Statement for SQLite and PostgreSQL. The database binds `:now` (whole seconds) and `:clock` (milliseconds) to
- * its clock.
- */
+/** Statement for SQLite and PostgreSQL; `:now` (seconds) and `:clock` (milliseconds) are those of the database. */
 interface Statement {
   readonly sql: string;
   readonly values: Values;
@@ -46,7 +44,7 @@ export interface Database {
 }
 
 /** Error of the database: full disk, lock timeout, no connection. */
-export class DatabaseFailure extends Error {}
+export class DatabaseFailure extends OperatorError {}
 
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}

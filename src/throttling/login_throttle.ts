@@ -349,10 +349,7 @@ const WRONG: ReadonlySet<string> = new Set([
 /** Result of an attempt; `skipped` if no authenticator read the credentials. */
 type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
 
-/**
- * Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is
- * a failure. @throws What `admitted` and `check` throw.
- */
+/** Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is a failure. */
 export async function throttleLogin<T>(
   admitted: Attempt | Promise<Attempt>,
   check: (knownAs: string | undefined) => Promise<T>,

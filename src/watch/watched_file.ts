@@ -85,10 +85,7 @@ const ABSENT = "absent";
 /** Immediate retries if a file changes while being read. */
 const READ_ATTEMPTS = 3;
 
-/**
- * Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it, and
- * `Deno.stat` has whole seconds.
- */
+/** Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it. */
 const SETTLING_MS = 2000;
 
 interface Version<T> {

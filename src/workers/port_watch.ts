@@ -20,10 +20,7 @@ interface PortWatchParts<T extends Listening> {
   readonly everyMs?: number;
 }
 
-/**
- * Probes our own ports: after a lack of file descriptors, the platform stops a listener silently while its worker
- * lives.
- */
+/** Probes our ports: after a lack of file descriptors, the platform stops a listener silently while its worker lives. */
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
   readonly #timer: ReturnType<typeof setInterval>;

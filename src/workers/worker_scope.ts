@@ -43,10 +43,7 @@ export interface WorkerLog {
   flush(): void;
 }
 
-/**
- * Returns a logger that sends batches to the supervisor, so that workers need no right to write files; warnings and
- * errors go at once.
- */
+/** Returns a logger that sends batches to the supervisor, who writes the file; warnings and errors go at once. */
 export function workerLog(
   post: (text: string) => void,
   threshold: Level | (() => Level),

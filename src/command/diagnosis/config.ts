@@ -68,7 +68,6 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
   };
 }
 
-/** Grouped by section, in reading order. */
 function formatValues(values: readonly Shown[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {

@@ -147,7 +147,6 @@ function unusable(file: string, error: unknown): unknown {
   return new CommandFailed(`The key in ${file} cannot be used: ${error.message}`, { cause: error });
 }
 
-/** Prompts at a terminal; else reads standard input. */
 async function secret(question: string, io: CommandIo): Promise<string> {
   return await io.askSecret(question) ?? await firstLine(io);
 }

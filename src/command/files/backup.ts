@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { counted } from "../../model/text.ts";
-import { readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
+import { isThere, readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
 import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
@@ -228,10 +228,6 @@ async function checkPlaces({ configuration, files }: Manifest, replace: boolean)
   for (const path of present.filter((path) => path.endsWith(".sqlite"))) {
     if (!closeForGood(path)) throw inUse(path);
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await Deno.lstat(path).then(() => true, () => false); // what else is wrong, writing finds
 }
 
 function inUse(path: string): CommandFailed {

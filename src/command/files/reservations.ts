@@ -1,7 +1,7 @@
 import type { LogicalServerConfig, ReservationsConfig } from "../../config/service_config.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
-import { FileReservationStore, ReservationNotChanged } from "../../reservations/file_reservation_store.ts";
+import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
 import { hostZone } from "../../reservations/reservation_registry.ts";
 import {
   type Command,
@@ -113,12 +113,7 @@ async function withReservations<T>(
   const { config } = await usableConfiguration(given);
   const { file, timeZone } = meant(given.text("server"), config.servers);
   const context = { zone: timeZone ?? hostZone(), now: Date.now() };
-  try {
-    return await work(new FileReservationStore({ ...context, file }), context);
-  } catch (error) {
-    if (error instanceof ReservationNotChanged) throw new CommandFailed(error.message, { cause: error });
-    throw error;
-  }
+  return await work(new FileReservationStore({ ...context, file }), context);
 }
 
 /** @throws {CommandFailed} @throws {WrongUsage} */

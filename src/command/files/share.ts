@@ -158,7 +158,6 @@ function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | un
   return { server, id };
 }
 
-/** List that is printed while it is read. */
 interface PrintedList {
   add(shares: readonly Share[]): string;
   end(): string;

@@ -40,7 +40,6 @@ export class ChunkReader {
     return filled < buffer.length / 2 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
   }
 
-  /** Closes the connection; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

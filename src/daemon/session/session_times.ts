@@ -1,4 +1,3 @@
-/** Timeouts of a session in milliseconds. */
 export interface SessionTimes {
   readonly connectMs: number;
   readonly replyMs: number; // per reply

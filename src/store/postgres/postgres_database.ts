@@ -142,10 +142,7 @@ export class PostgresDatabase implements Database {
     this.#pool.close();
   }
 
-  /**
-   * Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler shares
-   * sessions.
-   */
+  /** Checks that notifications arrive from another connection. @throws {DatabaseFailure} If a pooler is between. */
   async checkSessions(): Promise<void> {
     const { deadline: { signal }, settle } = this.#deadline();
     try {
@@ -160,7 +157,6 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** Retries until success, a permanent failure or the deadline. */
   async #untilDone<T>(attempt: (deadline: Deadline) => Promise<T>): Promise<T> {
     const { deadline, settle } = this.#deadline();
     try {
@@ -248,7 +244,6 @@ export class PostgresDatabase implements Database {
   }
 }
 
-/** Names a statement by operation and table. */
 function nameOf(sql: string): string {
   const [, verb = "", table = ""] = /^\s*(\w+)(?:[^]*?\b(?:INTO|FROM|UPDATE)\s+(\w+))?/.exec(sql) ?? [];
   return `${verb} ${verb === "UPDATE" ? /^\s*UPDATE\s+(\w+)/.exec(sql)?.[1] : table}`.trimEnd();

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
-import { CommandFailed, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
+import { failedAt, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
 import { open } from "node:fs/promises";
-import { unlessAbsent } from "../../../model/regular_file.ts";
+import { isThere } from "../../../model/regular_file.ts";
 import type { SampleFile } from "./sample_file.ts";
 
 /** Options for the target of an installation; `config` replaces that of other commands. */
@@ -55,12 +55,6 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
     }
     return true;
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+    failedAt(path, error);
   }
-}
-
-/** Reports whether a path exists, also as a dangling link. */
-export async function isThere(path: string): Promise<boolean> {
-  return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

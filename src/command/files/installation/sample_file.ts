@@ -40,10 +40,7 @@ export const STARTUP_FILE: SampleFile = {
   text: startupProperties,
 };
 
-/**
- * Returns the scripts that start, stop and monitor a service without systemd.
- * @param prefix Before the names, such as `unicore` in `unicore-authserver-start.sh`.
- */
+/** Returns the scripts of a service without systemd. @param prefix Such as `unicore` in `unicore-authserver-start.sh`. */
 export function scriptFiles(prefix?: string): readonly SampleFile[] {
   const name = prefix === undefined ? "authserver" : `${prefix}-authserver`;
   return [
