@@ -41,7 +41,6 @@ export interface TlsTarget {
   readonly port: number;
 }
 
-/** Trust and limits. */
 interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;

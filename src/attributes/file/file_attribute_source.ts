@@ -95,7 +95,6 @@ class PatternIndex implements MapIndex {
   }
 }
 
-/** Options of {@link fileAttributeSource}. */
 interface FileSourceOptions {
   readonly name: string;
   readonly file: string;

@@ -199,7 +199,6 @@ const TYPES: ReadonlyMap<string, (value: Value) => boolean> = new Map<string, (v
   ["Map", (value) => value instanceof Map],
 ]);
 
-/** Parser that compiles to functions. */
 class Compiler {
   readonly #tokens: readonly Token[];
   #next = 0;

@@ -1,6 +1,5 @@
 import { escapeNameValue } from "../../model/distinguished_name.ts";
 
-/** Text from the operator or from outside. */
 interface Piece {
   readonly text: string;
   readonly foreign: boolean;

@@ -19,7 +19,6 @@ import { OAuth } from "./oauth.ts";
 
 type ProbedConfig = OAuthConfig & Pick<KindConfig, "name">;
 
-/** Token without a valid signature. */
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 

@@ -180,7 +180,6 @@ function browsersIn(records: readonly KeptRecord[]): readonly EndedBrowser[] {
   });
 }
 
-/** Key of a provider's name for a session. */
 function nameOf(via: string, name: string): string {
   return hash("sha256", JSON.stringify([via, name]), "base64url");
 }

@@ -41,7 +41,6 @@ export class SignIns {
       /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
-      /** Revokes the tokens of a browser sign-in. */
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
     } & ProviderLoginParts,
   ) {

@@ -295,7 +295,6 @@ function parseAuthorityOptions(text: string): Omit<CertificateAuthority, "public
   };
 }
 
-/** Parsed `from=` option. */
 type SourceAddresses = readonly SourceAddress[];
 
 interface SourceAddress {

@@ -38,7 +38,6 @@ import { nobodysKey, type SshKeyType, type SshPublicKey } from "./public_key.ts"
 export interface SshKeyOptions {
   readonly name: string;
   readonly file?: string;
-  /** With `%s`, see {@link nameFromTemplate}. */
   readonly dnTemplate: string;
   /** Servers whose daemons report keys; empty without `useAuthorizedKeys`. */
   readonly sources: readonly KeySource[];

@@ -128,7 +128,6 @@ function findSigner(signature: XmlElement, signers: Signers): X509Certificate {
   throw new InvalidResponse("the signer's certificate is not among the trusted ones, or not valid now");
 }
 
-/** Signature method (RFC 9231 section 2.3). */
 interface SignatureMethod {
   readonly keyType: "rsa" | "ec";
   readonly hash: "sha256" | "sha384" | "sha512";
