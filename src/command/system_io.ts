@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { writeSync } from "node:fs";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -38,8 +38,7 @@ async function readInput(): Promise<string> {
     length += chunk.length;
     if (length > MAX_INPUT) throw new CommandFailed(`Expected at most ${MAX_INPUT} bytes on standard input`);
   }
-  const bytes = new Uint8Array(length);
-  chunks.reduce((offset, chunk) => (bytes.set(chunk, offset), offset + chunk.length), 0);
+  const bytes = Buffer.concat(chunks);
   if (!isUtf8(bytes)) throw new CommandFailed("Expected UTF-8 text");
   return new TextDecoder().decode(bytes);
 }

@@ -71,10 +71,7 @@ const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
 /** Afterwards another instance may be quicker. */
 const MAX_WAIT_MS = 10 * SECOND;
 
-/**
- * Physical daemon with queue and health. A certain failure (see {@link isCertain}) counts at once; any other only
- * triggers a ping, so that no request can make a live daemon look down.
- */
+/** Physical daemon with queue and health. A certain failure counts at once; any other only triggers a ping. */
 export class Daemon {
   readonly #queue: Queue;
   readonly #crowd: Crowd;

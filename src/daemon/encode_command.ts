@@ -12,8 +12,8 @@ import { isRelativePattern, patternsOf } from "../model/wildcards.ts";
  * further line (daemon-protocol.md 1.4). So every value is held against its row below, and what does not fit is refused,
  * never mended.
  */
-/** Characters with key: half of the daemon's line length. */
 
+/** Characters with key: half of the daemon's line length. */
 const MAX_LINE = 4096;
 
 interface Row<T> {

@@ -4,9 +4,8 @@ import type { UserInfo } from "./daemon_group.ts";
  * Replies of daemons. The stream's end is not protected and key lines are written by users, so each form is checked as a
  * whole, and lines end at LF alone (daemon-protocol.md 1.3, 2). The parsers answer `undefined` for what is no reply.
  */
-/** UTF-16 units. */
 
-const MAX_REFUSAL = 2010;
+const MAX_REFUSAL = 2010; // UTF-16 units
 
 /** Daemon's reply to a ping (daemon-protocol.md 1.7). */
 export interface PingReply {

@@ -16,10 +16,7 @@ interface QueueLimits extends FairQueueLimits {
   readonly underWay: () => 1 | 2; // concurrent requests: with 2, one waits in the daemon's backlog
 }
 
-/**
- * Serialises requests: a daemon serves one at a time, and connections beyond its short backlog slow it down
- * (daemon-protocol.md 1.5); one waiting there speeds it up.
- */
+/** Serialises requests: a daemon serves one at a time; one in its backlog speeds it up, more slow it down (1.5). */
 export class Queue {
   readonly #waiting: FairQueue<Waiting>;
   readonly #underWay: Promise<void>[] = []; // running turns in order

@@ -128,10 +128,7 @@ interface Connection {
   once(event: "close", told: () => void): unknown;
 }
 
-/**
- * Fair shares of connections: no group holds more than are free, so one gets half, two a third each, and a newcomer
- * always finds one (dynamic thresholds, as in switch buffers).
- */
+/** Fair shares of connections: no group holds more than are free (dynamic thresholds, as in switch buffers). */
 export class ConnectionShares {
   readonly #most: number;
   readonly #open = new Map<string, number>();

@@ -7,10 +7,7 @@ import type { SharedMarks } from "../store/shared_marks.ts";
 /** By how much the clocks of two instances may differ without a line in the log of either, in milliseconds. */
 const SKEW_MS = 60_000;
 
-/**
- * Replay cache of all instances. The cache of this instance decides first, so that its limits bound the shared marks
- * too; it decides alone while the database is away.
- */
+/** Replay cache of all instances. That of this instance decides first, and alone while the database is away. */
 export class SharedReplayCache implements ReplayRecord {
   readonly #holder = crypto.randomUUID();
 

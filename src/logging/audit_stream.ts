@@ -22,10 +22,7 @@ const AUDIT_IDENTIFIER = "authserver-audit";
 /** Stream socket (sd_journal_stream_fd(3)); the datagram socket busy-waits here while the journal is slow. */
 const SOCKET = "/run/systemd/journal/stdout";
 
-/**
- * Stream header lines: identifier, unit (empty: detected), priority (6: info), whether lines have a priority prefix,
- * and forwarding to syslog, kernel log and console.
- */
+/** Stream header: identifier, unit (detected), priority (6: info), priority prefix, and forwarding to three others. */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
 /** Returns the systemd journal. */

@@ -52,10 +52,7 @@ export class DatabaseAway extends DatabaseFailure {}
 /** Most rows per statement of {@link deleteInBatches}. */
 export const BATCH = 1000;
 
-/**
- * Deletes rows in short transactions. @throws {DatabaseFailure} Earlier batches stay deleted.
- * @param sql Deletes at most {@link BATCH} rows, by an index, and returns a row for each.
- */
+/** Deletes rows in short transactions. @param sql Deletes at most {@link BATCH} rows and returns each. @throws {DatabaseFailure} */
 export async function deleteInBatches(
   database: Pick<Database, "change">,
   sql: string,

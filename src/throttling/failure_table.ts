@@ -30,10 +30,7 @@ const FULL: State = { waitMs: 0, full: true };
 /** Those who wait for attempts under one key to end. */
 const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
-/**
- * Bounded table of failures. A new key evicts the record idle longest without a running wait; if all waits are running,
- * the one whose last failure is longest ago.
- */
+/** Bounded table of failures; evicts the record idle longest, one with a running wait last. */
 export class FailureTable<S> {
   readonly #elapsed: Stopwatch;
   /** Records without a running wait, longest idle first. */

@@ -189,10 +189,7 @@ export function asCounted({ user, address }: BanSubject): BanSubject {
 /** Part of the lifetime within which repeated sightings count once. */
 const ONCE = 1 / 1000;
 
-/**
- * Bounded set of recently seen keys; evicts the one seen longest ago, to the precision of {@link ONCE}. The text before
- * a key's first NUL is its group.
- */
+/** Bounded set of recently seen keys; evicts the one seen longest ago. The text before a key's first NUL is its group. */
 export class KnownClients {
   readonly #seen = new Map<string, number>();
   #latest = 0;

@@ -32,10 +32,7 @@ async function coreStatus(
   }
 }
 
-/**
- * Returns the service's state for `status`, with ISO 8601 times. Without a core's answer, `coreDiagnostic` says why.
- * @param parts.configuration Absolute path of the main configuration file.
- */
+/** Returns the state for `status`, with ISO 8601 times. @param parts.configuration Absolute path of the main file. */
 export async function serviceStatus(
   { supervisor, configuration }: { readonly supervisor: ServiceState; readonly configuration: string },
 ) {

@@ -163,10 +163,7 @@ export class ConnectionLimit {
   readonly #tried: number;
   readonly #files: number;
 
-  /**
-   * Determines how many files the process can open; call it before anything else opens some.
-   * @param openable Counts files that can be opened; by default tries it, since reading the limit needs more rights.
-   */
+  /** Counts the files that the process can open, before it opens others. @param openable Default: tries it. */
   constructor(configured: number | undefined, openable: (wanted: number) => number = tryOpenFiles) {
     this.#tried = wantedOf(configured) + HEADROOM;
     this.#files = openable(this.#tried);

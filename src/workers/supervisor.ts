@@ -114,10 +114,7 @@ export class Supervisor {
     });
   }
 
-  /**
-   * Applies a new configuration as a whole: everything that can fail comes first. Connections stay; only another address
-   * or limits need a new edge. @throws {CannotStart} Nothing is changed then.
-   */
+  /** Applies a new configuration as a whole; connections stay. @throws {CannotStart} Nothing is changed then. */
   reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
       const edge = this.#edges.current;

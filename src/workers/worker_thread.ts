@@ -35,10 +35,7 @@ interface WorkerEvents {
 
 type Message<K extends FromWorker["kind"]> = FromWorker & { readonly kind: K };
 
-/**
- * Resolves links in a worker module's path: Deno 2.9.6 lets a worker import texts only beside its other modules.
- * Call it while the program loads; later it may lack the read permission.
- */
+/** Resolves links in a module's path: a worker of Deno 2.9.6 imports texts only beside it. Call it while the program loads. */
 export function workerModule(module: URL): URL {
   return pathToFileURL(Deno.realPathSync(module));
 }
@@ -152,10 +149,7 @@ const MOST_UNANSWERED = 4;
 
 const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
-/**
- * Detects dead workers by unanswered pings, counted only while we were on time: after a freeze of process or host, silent
- * workers may be alive. The clock is monotonic.
- */
+/** Detects dead workers by unanswered pings, but not after a freeze of process or host. The clock is monotonic. */
 export class Watchdog {
   #tickedAt: number;
   #heard = true;

@@ -38,10 +38,7 @@ interface Parts {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Contacts every daemon, database and system of a configured kind once, as the service would, without credentials of users:
- * a ping, a request without credentials, a query for an unknown user.
- */
+/** Contacts every daemon, database and other system once, as the service would, without credentials of users. */
 export async function checkOnline(
   { config, material }: Snapshot,
   { log, clock, kinds = KINDS }: {

@@ -46,7 +46,9 @@ export const serve = defineCommand({
     service?.stop();
   };
   // Signals no longer end the process; an early signal waits for the start.
-  const signals = listen({ SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() });
+  const signals = { SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() } as const;
+  const names = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  for (const name of names) Deno.addSignalListener(name, signals[name]);
   try {
     say(`Reading config from ${file}\n`);
     service = await startService(
@@ -68,16 +70,6 @@ export const serve = defineCommand({
     await service.stopped;
     return 0;
   } finally {
-    signals.forget();
+    for (const name of names) Deno.removeSignalListener(name, signals[name]);
   }
 });
-
-function listen(handlers: Partial<Record<Deno.Signal, () => void>>): { forget(): void } {
-  const entries = Object.entries(handlers) as [Deno.Signal, () => void][];
-  for (const [signal, handler] of entries) Deno.addSignalListener(signal, handler);
-  return {
-    forget: () => {
-      for (const [signal, handler] of entries) Deno.removeSignalListener(signal, handler);
-    },
-  };
-}

@@ -8,10 +8,7 @@ export class ServiceManager {
   #told = false; // whether it was reported that the manager is unreachable
   #sent: Promise<unknown> = Promise.resolve(); // keeps messages in order
 
-  /**
-   * @param notify Absent: the service was started by hand or script.
-   * @param watchdogMs Interval for {@link alive} in milliseconds; absent: not required.
-   */
+  /** @param notify Absent: started by hand. @param watchdogMs Interval for {@link alive}; absent: not required. */
   constructor(
     readonly notify?: {
       readonly socket: Deno.DatagramConn;

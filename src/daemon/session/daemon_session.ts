@@ -334,10 +334,7 @@ function expect226(command: string, reply: Reply): void {
   if (reply.code !== 226) throw refusal(command, reply);
 }
 
-/**
- * Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent.
- * @throws What the body throws if the client disconnects, or the signal's reason; the upload then failed.
- */
+/** Sends at most `options.most` bytes of a body with back-pressure. Returns the bytes sent. @throws What the body throws. */
 async function sendBody(
   body: Body,
   data: GuardedSocket,

@@ -20,10 +20,7 @@ const ASK_FOR_TLS = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
 const HAS_TLS = "S".charCodeAt(0);
 
-/**
- * Connects with TLS and verifies certificate, host name and proof of key itself (architecture, design note 8).
- * @param trust Called per connection, so that renewed certificates take effect.
- */
+/** Connects with TLS and verifies certificate, host name and proof of key itself. @param trust Called per connection. */
 export function reachByTls(trust: () => Promise<PostgresTrust>, clock: Clock): Reach {
   return async (server, signal) => {
     const { anchors, clientCertificate } = await trust();
