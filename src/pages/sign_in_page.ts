@@ -6,9 +6,10 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { askerOf } from "../authentication/asker_of.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { Asked, Call, IdentifiedUser } from "../resource/call.ts";
-import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import { checkShownToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import type { People } from "../resource/share/people.ts";
-import { emptyResponse } from "../resource/text_response.ts";
+import { redirect } from "../resource/text_response.ts";
+import { tokenForm } from "./elements.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
@@ -39,10 +40,7 @@ const WAY = "way";
 export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   const { caller, request, signIn } = call;
   if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
-    return emptyResponse({
-      status: 303,
-      headers: { Location: call.root + wantedPage(call.query.get("to")) },
-    });
+    return redirect(call.root + wantedPage(call.query.get("to")));
   }
   return formsPage(call, parts, {
     certificate: caller.kind === "anonymous" ? undefined : caller.identity.dn,
@@ -79,7 +77,7 @@ export function signInFailed(
 export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
   const visit = Visit.shownBy(call);
   const form = await readForm(call);
-  checkFormToken(form, visit.derive("form"));
+  checkShownToken(form.get(FORM_TOKEN), visit.derive("form"));
   const authorization: Authorization = form.get(WAY) === "certificate"
     ? { kind: "none" }
     : passwordLogin(form.get("user") ?? "", form.get("password") ?? "");
@@ -106,7 +104,7 @@ export async function signedIn(
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
   await people?.remember(caller.identity);
-  const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
+  const response = redirect(call.root + to);
   response.headers.add("Set-Cookie", cookie.set(token));
   Visit.of(call).end(response);
   return response;
@@ -120,8 +118,7 @@ export async function signOut(call: Call, parts: SignInParts): Promise<HttpRespo
     await readOwnForm(call);
     await parts.signIns.end(token);
   }
-  const response = await signedOutPage(call, parts) ??
-    emptyResponse({ status: 303, headers: { Location: call.root } });
+  const response = await signedOutPage(call, parts) ?? redirect(call.root);
   response.headers.add("Set-Cookie", cookie.set("", 0));
   return response;
 }
@@ -154,8 +151,7 @@ export function toSignIn(
   path: string,
 ): HttpResponse | undefined {
   if (failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) return undefined;
-  const location = `${root}login?to=${encodeURIComponent(path)}`;
-  return emptyResponse({ status: 303, headers: { Location: location } });
+  return redirect(`${root}login?to=${encodeURIComponent(path)}`);
 }
 
 function formsPage(
@@ -167,12 +163,7 @@ function formsPage(
   const visit = Visit.of(asked);
   const to = wantedPage(asked.query.get("to"));
   const query = to === "" ? "" : `?to=${encodeURIComponent(to)}`;
-  const form = (content: Content) =>
-    markup`<form class="fields" method="post" action="${asked.root}login${query}">
-<input type="hidden" name="${FORM_TOKEN}" value="${visit.derive("form")}">
-${content}
-</form>
-`;
+  const form = (content: Content) => tokenForm(`${asked.root}login${query}`, visit.derive("form"), content);
   const page = pageResponse(asked, {
     title: says.title.with({ site: siteName }),
     body: [
@@ -214,5 +205,5 @@ export function signInForShare(failure: HttpError, asked: Asked): HttpResponse |
   if (!isBrowser || failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) {
     return undefined;
   }
-  return emptyResponse({ status: 303, headers: { Location: `${root}${page}` } });
+  return redirect(`${root}${page}`);
 }

@@ -12,8 +12,7 @@ import { jsonResponse } from "./text_response.ts";
 /** Stores of certificates with their throttle; for services whose authenticators take certificates. */
 export interface CertificateParts {
   readonly admit: LoginThrottle["admitKey"];
-  /** The first store that accepts a certificate keeps it. */
-  readonly stores: readonly CertificateStore[];
+  readonly stores: readonly CertificateStore[]; // the first store that accepts a certificate keeps it
 }
 
 /**

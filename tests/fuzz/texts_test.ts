@@ -17,7 +17,7 @@ import { hostileText } from "./hostile_text.ts";
 import { asItIs, distinct, FILE, JSON_FORMS, KIB, NAME_FORMS } from "./shapes.ts";
 
 const GATEWAY = { enabled: true, trustedPeers: ["10.0.0.0/8"], certificate: undefined };
-const DECLARED = { limited: { type: "boolean" }, lifetime: { type: "integer", minimum: 1 } } as const;
+const DECLARED = { limited: "boolean", lifetime: "integer" } as const;
 
 fuzz({
   name: "readBearer()",

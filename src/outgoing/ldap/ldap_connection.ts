@@ -90,7 +90,9 @@ export function readResponse(bytes: Buffer, request: Message): MessageResponse {
   try {
     checkResponse(bytes);
   } catch (cause) {
-    throw cause instanceof InvalidDer ? new InvalidLdapMessage("the message is not well-formed", { cause }) : cause;
+    throw cause instanceof InvalidDer
+      ? new InvalidLdapMessage("the message is not well-formed", { cause })
+      : cause;
   }
   const parser = new MessageParser();
   let response: MessageResponse | undefined;

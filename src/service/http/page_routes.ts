@@ -1,15 +1,13 @@
-import type { AcceptedLogin } from "../../authentication/accepted_logins.ts";
-import type { ServiceConfig } from "../../config/service_config.ts";
 import type { AdminPageParts } from "../../pages/admin_page.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { TokenPageParts } from "../../pages/tokens_page.ts";
 import type { HttpError } from "../../model/http_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Asked, Call } from "../../resource/call.ts";
-import type { DavParts } from "../../resource/dav/dav.ts";
-import type { DeviceParts } from "../../resource/device_login.ts";
+import type { DavParts } from "../../resource/dav/dav_call.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
-import { emptyResponse } from "../../resource/text_response.ts";
+import { redirect } from "../../resource/text_response.ts";
+import type { RouteParts } from "./route_parts.ts";
 import { FILES_TYPE, FORM_TYPE, type Route, type Row, table } from "./router.ts";
 import type { DevicePageParts } from "../../pages/device_page.ts";
 import { DEVICE_PATHS } from "../../resource/device_paths.ts";
@@ -64,19 +62,8 @@ export function loginRoute(
   };
 }
 
-interface PageParts extends TokenPageParts, AdminPageParts {
-  readonly features: ServiceConfig["features"];
-  readonly facts: AdminPageParts["facts"];
-  readonly servers: AdminPageParts["servers"];
-  readonly signIn: SignInParts | undefined;
-  readonly accepted: readonly AcceptedLogin[];
-  readonly devices: DeviceParts | undefined;
-  readonly sharing: SharingParts | undefined;
-  readonly files: DavParts | undefined; // absent unless users may reach their own files
-}
-
 /** Returns the routes of pages, which OpenAPI omits. */
-export function pageRoutes(parts: PageParts): Route[] {
+export function pageRoutes(parts: RouteParts): Route[] {
   const { features, signIn, sharing, devices, servers, facts, accepted, files } = parts;
   const hasDeviceLogin = features.auth && signIn !== undefined && devices !== undefined;
   const help: Route = {
@@ -246,7 +233,7 @@ function ownShareRoutes(parts: SharingParts): Route[] {
 /** Serves `GET /login`: challenges callers without credentials and redirects others to the status page (RFC 9110, 15.4.4). */
 function challengeBrowser({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
   if (caller.kind === "anonymous") throw unauthenticated("somebody is to sign in");
-  return emptyResponse({ status: 303, headers: { Location: "./" } });
+  return redirect("./");
 }
 
 const devicePages = () => import("../../pages/device_page.ts");

@@ -15,7 +15,8 @@ export const PURGED_AT_A_TIME = 20;
 const FORGOTTEN_AT_A_TIME = 200;
 
 /** Owner's rights at creation, except `mappedAccount`, which depends on the account. */
-const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid, owner_name = :ownerName,
+const MADE =
+  `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid, owner_name = :ownerName,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
 
 const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
