@@ -25,7 +25,7 @@ ${sections.map(sectionText).join("\n")}`;
 
 function sectionText(section: Section): string {
   const { prefix, title, ignored = {}, unknown } = section;
-  const rows = [...writtenKeys(section)].map(([name, key]) => row(name, key));
+  const rows = [...writtenKeys(section)].map(([name, key]) => row(name, key, section.added));
   const left = Object.entries(ignored).map(([name, why]) => `- \`${prefix}${name}\`: ${why}`);
   const note = unknown === undefined
     ? "Other keys that begin like this are an error."
@@ -44,11 +44,11 @@ ${
   }`;
 }
 
-function row(written: string, key: Key<unknown> | Items<unknown>): string {
+function row(written: string, key: Key<unknown> | Items<unknown>, added = false): string {
   const { item, suffix } = key.shape === "many"
     ? { item: key.item, suffix: ".<any>" }
     : { item: key, suffix: "" };
-  const name = `\`${written}${suffix}\`${item.added ? " +" : ""}`;
+  const name = `\`${written}${suffix}\`${added || item.added ? " +" : ""}`;
   const fallback = key.shape === "many" ? "none" : defaultOf(key);
   return `| ${name} | ${cell(item.type)} | ${cell(fallback)} | ${cell(item.help)}. |`;
 }

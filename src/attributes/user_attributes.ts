@@ -94,6 +94,8 @@ export function selectAttributes(
     return { ...common, availableUids: [], availableGroups: [], supplementaryGroups: [] };
   }
   const availableGroups = [...new Set([...allowed("group"), ...allowed("supplementaryGroups")])];
+  const wanted = availableGroups.length === 0 ? undefined : preferences.supplementaryGroups;
+  wanted?.forEach((group) => choose("supplementaryGroups", group, availableGroups, []));
   const [first, ...furtherGroups] = preferred("group");
   const group = choose("group", preferences.group, availableGroups, preferred("group"));
   return {
@@ -103,7 +105,7 @@ export function selectAttributes(
     group,
     ...(group === first && furtherGroups.length > 0 && { furtherGroups }),
     availableGroups,
-    supplementaryGroups: supplementary(preferences, availableGroups) ?? preferred("supplementaryGroups"),
+    supplementaryGroups: wanted ?? preferred("supplementaryGroups"),
   };
 }
 
@@ -116,20 +118,6 @@ function choose(
   if (wanted === undefined || allowed.length === 0) return preferred[0] ?? allowed[0];
   if (!allowed.includes(wanted)) {
     throw httpError("ERR_PREFERENCE_NOT_ALLOWED", `The preferred ${key} is not among the allowed values`);
-  }
-  return wanted;
-}
-
-function supplementary(
-  { supplementaryGroups: wanted }: Preferences,
-  allowed: readonly string[],
-): readonly string[] | undefined {
-  if (wanted === undefined || allowed.length === 0) return undefined;
-  if (!wanted.every((group) => allowed.includes(group))) {
-    throw httpError(
-      "ERR_PREFERENCE_NOT_ALLOWED",
-      "The preferred supplementaryGroups is not among the allowed values",
-    );
   }
   return wanted;
 }

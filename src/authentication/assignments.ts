@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import type { Logger } from "../logging/logger.ts";
 import { groupNames, isUserAccount } from "../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
@@ -40,23 +41,8 @@ export class Assignments {
   /** @throws {InvalidFile} With all diagnostics of the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
     const diagnostics: Diagnostic[] = [];
-    const compile = (expression: ExpressionConfig | undefined) => {
-      try {
-        return expression === undefined ? undefined : compileExpression(expression.text);
-      } catch (error) {
-        if (!(error instanceof InvalidExpression) || expression === undefined) throw error;
-        const { file, line, key } = expression.origin;
-        const expected = `Expected an expression as the manual describes: ${error.message}`;
-        diagnostics.push({
-          severity: "error",
-          file,
-          line,
-          key,
-          found: expression.text.slice(0, 200),
-          expected,
-        });
-      }
-    };
+    const compile = (expression: ExpressionConfig | undefined) =>
+      expression && compiled(expression, (diagnostic) => diagnostics.push(diagnostic));
     this.#identity = compile(config.identity);
     this.#uid = compile(config.uid);
     this.#role = compile(config.role);
@@ -77,14 +63,11 @@ export class Assignments {
 
   /** Evaluates `identityAssign`. @throws {NoIdentity} */
   identity(variables: Variables): string {
-    try {
-      const name = this.#identity?.name(variables);
-      if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
-      return checkIdentity(name);
-    } catch (error) {
-      if (error instanceof InvalidExpression) throw new NoIdentity(`identityAssign fails: ${error.message}`);
-      throw error;
-    }
+    const name = attempt(() => this.#identity?.name(variables), InvalidExpression, ({ message }) => {
+      throw new NoIdentity(`identityAssign fails: ${message}`);
+    });
+    if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
+    return checkIdentity(name);
   }
 
   attributes(variables: Variables): AssignedAttributes {
@@ -126,13 +109,10 @@ export class Assignments {
   /** Evaluates the other attributes. @throws {ERR_USER_ATTRIBUTE} If one fails: without a limit more would be allowed. */
   others(variables: Variables): ReadonlyMap<string, readonly string[]> {
     return new Map(this.#others.flatMap(([name, expression]) => {
-      try {
-        const values = (expression.list(variables) ?? []).map(({ raw }) => raw);
-        return values.length === 0 ? [] : [[name, values]];
-      } catch (error) {
-        if (!(error instanceof InvalidExpression)) throw error;
+      const values = attempt(() => expression.list(variables), InvalidExpression, (error) => {
         throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: ${error.message}`, error);
-      }
+      });
+      return values.length === 0 ? [] : [[name, values.map(({ raw }) => raw)]];
     }));
   }
 
@@ -150,15 +130,21 @@ export class Assignments {
 /** Returns the diagnostics of an authenticator's expressions. */
 export function inspectAssignments(config: AssignmentsConfig): readonly Diagnostic[] {
   const { identity, uid, role, groups, others = [] } = config;
-  return [identity, uid, role, groups, ...others.map(({ value }) => value)].flatMap((expression) => {
-    if (expression === undefined) return [];
-    try {
-      compileExpression(expression.text);
-      return [];
-    } catch (error) {
-      if (!(error instanceof InvalidExpression)) throw error;
-      return [{ severity: "error", ...expression.origin, expected: error.message }];
-    }
+  const diagnostics: Diagnostic[] = [];
+  for (const expression of [identity, uid, role, groups, ...others.map(({ value }) => value)]) {
+    if (expression !== undefined) compiled(expression, (diagnostic) => diagnostics.push(diagnostic));
+  }
+  return diagnostics;
+}
+
+function compiled(
+  { text, origin }: ExpressionConfig,
+  report: (diagnostic: Diagnostic) => void,
+): Expression | undefined {
+  return attempt(() => compileExpression(text), InvalidExpression, ({ message }) => {
+    const expected = `Expected an expression as the manual describes: ${message}`;
+    report({ severity: "error", ...origin, found: text.slice(0, 200), expected });
+    return undefined;
   });
 }
 

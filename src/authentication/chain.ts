@@ -58,11 +58,9 @@ function callerOf(
 ): Caller | HttpError {
   if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
   if (result.kind === "undecided") return result.error;
-  if (result.kind === "refused") {
-    return unauthenticated(chain, result.reason, diagnosticOf(authorization, result));
-  }
-  if (authorization.kind !== "none") {
-    return unauthenticated(chain, result.reason, diagnosticOf(authorization));
+  if (result.kind === "refused" || authorization.kind !== "none") {
+    const facts = result.kind === "refused" ? result : {};
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization, facts));
   }
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
@@ -162,7 +160,7 @@ export function unauthenticated(
 
 function diagnosticOf(
   authorization: Authorization,
-  { stepUp, advice }: Pick<TokenDiagnostic, "stepUp" | "advice"> = {},
+  { stepUp, advice }: Pick<TokenDiagnostic, "stepUp" | "advice">,
 ): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp, advice };

@@ -1,3 +1,4 @@
+import { attempt } from "../model/attempt.ts";
 import { confusable } from "../model/confusables.ts";
 import { hasLooseBlanks, ifName, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
@@ -10,20 +11,15 @@ export class NoIdentity extends Error {}
  * not distinguish users, so a chosen name could impersonate others. @throws {NoIdentity}
  */
 export function checkIdentity(dn: string): string {
-  try {
-    const values = parseName(dn).flatMap((part) => part.map(({ value }) => value));
-    if (values.length === 0) throw new NoIdentity("the identity is an empty name");
-    if (sameName(dn, ANONYMOUS_DN)) throw new NoIdentity("the identity is the name of callers without one");
-    if (hasLooseBlanks(dn)) throw new NoIdentity("the identity has blanks around its parts");
-    for (const value of values) {
-      const reason = value.kind === "text" ? confusable(value.text) : undefined;
-      if (reason !== undefined) throw new NoIdentity(`the identity has ${reason}`);
-    }
-  } catch (error) {
-    if (error instanceof InvalidName) {
-      throw new NoIdentity("the identity is no distinguished name", { cause: error });
-    }
-    throw error;
+  const parts = attempt(() => parseName(dn), InvalidName, (cause) => {
+    throw new NoIdentity("the identity is no distinguished name", { cause });
+  });
+  if (parts.length === 0) throw new NoIdentity("the identity is an empty name");
+  if (sameName(dn, ANONYMOUS_DN)) throw new NoIdentity("the identity is the name of callers without one");
+  if (hasLooseBlanks(dn)) throw new NoIdentity("the identity has blanks around its parts");
+  for (const { value } of parts.flat()) {
+    const reason = value.kind === "text" ? confusable(value.text) : undefined;
+    if (reason !== undefined) throw new NoIdentity(`the identity has ${reason}`);
   }
   return dn;
 }

@@ -1,9 +1,10 @@
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import type { Authorization, BearerRoute, Credentials } from "../model/credentials.ts";
 import type { HeaderList } from "../model/http_message.ts";
 import { Secret } from "../model/secret.ts";
 import type { AuthenticationResult } from "./authenticator.ts";
+import { isJsonObject } from "./json_object.ts";
 
 /** Legacy SSH token header (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
@@ -77,8 +78,8 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
   if (encoded.length > MAX_BASIC) return malformed(`Basic credentials longer than ${MAX_BASIC} characters`);
   const octets = decodeBase64(encoded);
   if (octets === undefined) return malformed("Basic credentials are not base64");
-  const text = decodeUtf8(octets);
-  if (text === undefined) return malformed("Basic credentials are not UTF-8");
+  if (!isUtf8(octets)) return malformed("Basic credentials are not UTF-8");
+  const text = octets.toString("utf8");
   const colon = text.indexOf(":");
   if (colon === -1) return malformed("no colon in Basic credentials");
   const authorization = passwordLogin(text.slice(0, colon), text.slice(colon + 1));
@@ -98,32 +99,16 @@ export function passwordLogin(user: string, password: string): Authorization {
 function parseLegacy(user: string, signature: string, signed: string): Authorization {
   if (signed.length > MAX_SIGNED) return malformed(`signed text longer than ${MAX_SIGNED} characters`);
   const octets = decodeBase64(signed);
-  if (octets === undefined || octets === "") return malformed("signed text is not base64");
-  if (!decodeBase64(signature)) return malformed("signature is not base64");
-  return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: bytesOf(octets) };
+  if (!octets?.length) return malformed("signed text is not base64");
+  if (!decodeBase64(signature)?.length) return malformed("signature is not base64");
+  return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: octets };
 }
 
-/** Decodes strict base64 with optional padding to one character per byte. */
-function decodeBase64(text: string): string | undefined {
+/** Decodes strict base64 with optional padding. */
+function decodeBase64(text: string): Buffer | undefined {
   const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
   const octets = Buffer.from(padded, "base64"); // ignores invalid characters
-  return octets.toString("base64") === padded ? octets.toString("latin1") : undefined;
-}
-
-function bytesOf(octets: string): Uint8Array {
-  return Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
-}
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** @param octets One character per byte. */
-function decodeUtf8(octets: string): string | undefined {
-  if (/^[\0-\x7F]*$/.test(octets)) return octets; // its bytes are its characters
-  try {
-    return UTF8.decode(bytesOf(octets));
-  } catch {
-    return undefined;
-  }
+  return octets.toString("base64") === padded ? octets : undefined;
 }
 
 function malformed(reason: string): Authorization & { readonly kind: "malformed" } {
@@ -158,31 +143,25 @@ export function readBearer(token: string): BearerClaims {
  * Returns the kind of authenticator for a token (authentication.md 1.5). Decoding is lenient, so that a
  * nearly valid issued token never reaches another server.
  */
-function routeOf(claims: RoutingClaims): BearerRoute {
+function routeOf(claims: Readonly<Record<string, unknown>>): BearerRoute {
   if (isTrue(claims.etd)) return "issued";
   if (typeof claims.sub === "string" && claims.sub === claims.iss) return "ssh-key";
   return "provider";
 }
 
-interface RoutingClaims {
-  readonly etd?: unknown;
-  readonly sub?: unknown;
-  readonly iss?: unknown;
-}
-
-function readClaims(token: string): RoutingClaims | undefined {
+function readClaims(token: string): Readonly<Record<string, unknown>> | undefined {
   const [, payload, signature, more] = token.split(".", 4);
   if (payload === undefined || signature === undefined || more !== undefined) return undefined;
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
-    return typeof claims === "object" && claims !== null ? claims : undefined;
+    return isJsonObject(claims) ? claims : undefined;
   } catch {
     return undefined; // no JWT
   }
 }
 
-/** Clients send booleans or texts in any case (authentication.md 4.2). */
-function isTrue(claim: unknown): boolean {
+/** Reports whether a claim is true: clients send booleans or texts in any case (authentication.md 4.2). */
+export function isTrue(claim: unknown): boolean {
   return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
 

@@ -72,16 +72,9 @@ type Content = Omit<SignedToken, "text" | "digest">;
 const READ = new BoundedMap<string, Content>(500);
 
 function readContent(text: string): Content {
-  const [head, body, signature] = partsOf(text) ?? [];
-  if (head === undefined || body === undefined || signature === undefined) {
-    throw new InvalidToken("not three parts");
-  }
-  const noObject = "not a JSON object with each member given once";
-  const header = decodeObject(decode(head), noObject);
-  decode(signature);
-  const claims = decodeObject(decode(body), noObject);
-  const algorithm = header.get("alg");
-  if (typeof algorithm !== "string") throw new InvalidToken("no algorithm");
+  const token = readForeignToken(text);
+  if (token === undefined) throw new InvalidToken("not three parts");
+  const { header, claims, algorithm } = token;
   for (const name of header.keys()) {
     if (!HEADER_MEMBERS.has(name)) throw new InvalidToken("the header holds more than alg, typ and kid");
   }
@@ -130,11 +123,6 @@ export function textClaim({ claims }: SignedToken, name: string): string {
   return value;
 }
 
-function partsOf(text: string): readonly string[] | undefined {
-  const parts = text.split(".", 4);
-  return parts.length === 3 ? parts : undefined;
-}
-
 function decodeObject(bytes: Buffer, message: string): ReadonlyMap<string, unknown> {
   const object = parseJsonObject(bytes);
   if (object === undefined) throw new InvalidToken(message);
@@ -142,7 +130,7 @@ function decodeObject(bytes: Buffer, message: string): ReadonlyMap<string, unkno
 }
 
 /** Decodes non-empty canonical base64url. @throws {InvalidToken} */
-function decode(part: string, message = "not in base64url"): Buffer {
+function decode(part: string, message: string): Buffer {
   const bytes = Buffer.from(part, "base64url");
   if (part === "" || bytes.toString("base64url") !== part) throw new InvalidToken(message);
   return bytes;
@@ -151,6 +139,7 @@ function decode(part: string, message = "not in base64url"): Buffer {
 /** Parsed but unverified JWT of another issuer. */
 export interface ForeignToken {
   readonly text: string;
+  readonly algorithm: string;
   readonly header: ReadonlyMap<string, unknown>;
   readonly claims: ReadonlyMap<string, unknown>;
   readonly body: string; // JSON of the claims
@@ -166,17 +155,20 @@ const KNOWN_ALGORITHMS: ReadonlySet<unknown> = new Set(
  * canonical and members unique: other forms made providers fail with status 500. @throws {InvalidToken}
  */
 export function readForeignToken(text: string): ForeignToken | undefined {
-  const [head, body, signature] = partsOf(text) ?? [];
-  if (head === undefined || body === undefined || signature === undefined) return undefined;
+  const [head, body, signature, more] = text.split(".", 4);
+  if (head === undefined || body === undefined || signature === undefined || more !== undefined) {
+    return undefined;
+  }
   decode(signature, "the signature of the token is not in base64url");
   const noHead = "the head of the token is no JSON object";
   const header = decodeObject(decode(head, noHead), noHead);
-  if (!KNOWN_ALGORITHMS.has(header.get("alg"))) {
+  const algorithm = header.get("alg");
+  if (typeof algorithm !== "string" || !KNOWN_ALGORITHMS.has(algorithm)) {
     throw new InvalidToken("the head of the token names no signature algorithm");
   }
   const noClaims = "the claims of the token are no JSON object";
   const bytes = decode(body, noClaims);
-  return { text, header, claims: decodeObject(bytes, noClaims), body: bytes.toString("utf8") };
+  return { text, algorithm, header, claims: decodeObject(bytes, noClaims), body: bytes.toString("utf8") };
 }
 
 /** Log reason for an unexpected opaque token. */

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto";
+import { attempt } from "../model/attempt.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
@@ -68,13 +69,11 @@ function judge(
     dn = claim.dn;
   }
   if (!isPersonalName(dn, serverName())) return { kind: "refused", reason: "the subject names no caller" };
-  try {
-    checkIdentity(dn);
-  } catch (error) {
-    if (error instanceof NoIdentity) return { kind: "refused", reason: `subject: ${error.message}` };
-    throw error;
-  }
-  return { kind: "accepted", identity: { dn, method: "X509", via: name, credential } };
+  return attempt(
+    () => ({ kind: "accepted", identity: { dn: checkIdentity(dn), method: "X509", via: name, credential } }),
+    NoIdentity,
+    ({ message }) => ({ kind: "refused", reason: `subject: ${message}` }),
+  );
 }
 
 const CREDENTIALS = new BoundedMap<string, string>(1000); // cache of stored credentials

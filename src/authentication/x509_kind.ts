@@ -1,4 +1,4 @@
-import { integer, optional } from "../config/key.ts";
+import { optional, seconds } from "../config/key.ts";
 import { authenticatorKind } from "./authenticator_kind.ts";
 import { DERIVED_S } from "../config/keys/authentication_keys.ts";
 
@@ -6,10 +6,9 @@ import { DERIVED_S } from "../config/keys/authentication_keys.ts";
 export const clientCertificate = authenticatorKind({
   title: "X509Authenticator: client certificates (X509)",
   keys: {
-    derivedLifetime: optional(integer({
+    derivedLifetime: optional(seconds({
       help:
         "Maximum lifetime of browser sessions and tokens from such a login; default 28800 behind a gateway, else the lifetime of the certificate",
-      unit: "seconds",
       max: 30 * 86_400,
       added: true,
     })),

@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
 import { counted, printable } from "../model/text.ts";
 
-/** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
 /** Folders of the configuration, in search order. */
@@ -25,11 +24,9 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
-/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** Text for `--help`. */
   readonly usage: string;
   readonly spec: CommandSpec;
   /** @param args Words behind the command's name. @returns Exit status: 0 success, 2 wrong usage, else failure. */
@@ -46,7 +43,6 @@ export class CommandFailed extends Error {
   }
 }
 
-/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
@@ -96,7 +92,6 @@ export function defineCommand<Option extends string, Operand extends string>(
   });
 }
 
-/** Groups commands behind a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
     /** Their names begin with `name` and a blank. */
@@ -207,7 +202,6 @@ export interface OptionSpec {
   readonly help: string;
   readonly value?: string;
   readonly default?: string;
-  /** Single letter. */
   readonly short?: string;
 }
 
@@ -216,7 +210,6 @@ export interface CommandSpec {
   /** One word, or several for nested commands, such as `passwd add`. */
   readonly name: string;
   readonly summary: string;
-  /** Paragraphs below the options. */
   readonly details?: readonly string[];
   /** In this order, with help texts; required, but for a last one whose name ends in `?`. */
   readonly operands: Readonly<Record<string, string>>;
@@ -249,7 +242,6 @@ export class WrongUsage extends Error {}
 /** Parsed arguments, by the names in the command's table. */
 export interface Given<Option extends string, Operand extends string> {
   flag(name: Option): boolean;
-  /** Returns the option's text, or its default. */
   text(name: Option): string | undefined;
   /** Returns the operand; empty if it is optional and not given. */
   operand(name: Operand): string;

@@ -62,7 +62,6 @@ export async function usableConfiguration(
   return { file, config };
 }
 
-/** Creates the error for an invalid configuration. */
 export function unusableConfiguration(file: string, diagnostics: readonly Diagnostic[]): CommandFailed {
   const errors = diagnostics.filter(isError).map(formatDiagnostic);
   return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));

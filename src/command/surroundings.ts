@@ -1,17 +1,13 @@
-/** Facts about machine and process. */
 export interface Surroundings {
-  /** Returns the value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
   readonly hostName: () => string;
   /** Number of the account that the process runs as; `null` on Windows. */
   readonly uid: () => number | null;
 }
 
-/** Warning of `serve` and `check`. */
 export const AS_ROOT =
   "the service runs as root, so a flaw in it is one of the whole machine; set User= in its unit";
 
-/** Current facts. */
 export const SURROUNDINGS: Surroundings = {
   environment: (name) => Deno.env.get(name),
   hostName: () => Deno.hostname(),

@@ -6,7 +6,6 @@ import { SURROUNDINGS } from "./surroundings.ts";
 /** Bytes. */
 const MAX_INPUT = 64 * 1024;
 
-/** Standard streams and terminal of the process. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => writeAll(1, text),
   stderr: (text) => writeAll(2, toJournal() ? messagesForJournal(text) : text),
@@ -68,7 +67,6 @@ function decode(read: () => string): string {
   }
 }
 
-/** State of a hidden input line. */
 export type SecretLineState = "typing" | "done" | "cancelled";
 
 const ENTER = [0x0a, 0x0d];

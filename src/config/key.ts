@@ -1,7 +1,8 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import { hostsOf, isAddressRange, isWideRange } from "../model/address.ts";
-import { InvalidName, parseName } from "../model/distinguished_name.ts";
+import { ifName, parseName } from "../model/distinguished_name.ts";
 
 /** Error for an invalid value; the message states the expectation. */
 export class UnexpectedValue extends Error {
@@ -105,14 +106,12 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
 
 /** Declares an optional key whose invalid value counts as absent, with a warning. @param holds What applies then. */
 export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
-  const fits = (text: string) => {
-    try {
-      return { value: required.parse(text, { workingDirectory: "/" }) };
-    } catch (error) {
-      if (error instanceof UnexpectedValue) return undefined;
-      throw error;
-    }
-  };
+  const fits = (text: string) =>
+    attempt(
+      () => ({ value: required.parse(text, { workingDirectory: "/" }) }),
+      UnexpectedValue,
+      () => undefined,
+    );
   return {
     ...optional(required),
     parse: (text) => fits(text)?.value,
@@ -173,6 +172,11 @@ export function integer(
         ? `0 is ${zero} to the Java service, here ${ours}${unit === undefined ? "" : ` ${unit}`} holds`
         : undefined,
   });
+}
+
+/** Declares a number of seconds. */
+export function seconds(options: Omit<Parameters<typeof integer>[0], "unit">): Key<number> {
+  return integer({ ...options, unit: "seconds" });
 }
 
 /** Declares a TCP port. `anyFree` allows 0, which lets the system choose. */
@@ -324,12 +328,7 @@ export function distinguishedName(options: Options<string> & { readonly placehol
   return key(options, type, (found) => {
     if (placeholder !== undefined && !found.includes(placeholder)) fail(type);
     const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
-    try {
-      if (parseName(example).length > 0) return found;
-    } catch (error) {
-      if (!(error instanceof InvalidName)) throw error;
-    }
-    return fail(type);
+    return ifName(() => parseName(example).length > 0) ? found : fail(type);
   });
 }
 
@@ -350,6 +349,7 @@ export interface Section<T extends Table = Table> {
   readonly prefix: string; // with final dot; `<server>` stands for names
   readonly title: string;
   readonly keys: T;
+  readonly added?: true; // whether the Java service knows none of the keys
   /** Keys of the Java service without effect, with the reason after `ignored: `. A final `*` matches any rest. */
   readonly ignored?: Readonly<Record<string, string>>;
   readonly unknown?: "warning"; // severity of unknown keys. Default: error
@@ -361,6 +361,11 @@ export interface Section<T extends Table = Table> {
 /** Declares a section and keeps its type. */
 export function section<const T extends Table>(described: Section<T>): Section<T> {
   return described;
+}
+
+/** Describes ignored keys of one reason; see {@link Section}. */
+export function because(reason: string, ...keys: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(keys.map((key) => [key, reason]));
 }
 
 /** Returns the key that names the file of a secret. @param secret Key of the secret. */

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import {
   fileKey,
   type Infer,
@@ -14,7 +15,7 @@ import { suggestion } from "./did_you_mean.ts";
 import type { Origin } from "./service_config.ts";
 import { type Properties, reason, type ResolvedEntry } from "./properties.ts";
 import { openRegularFile, readRegularFileSync, utf8Text } from "../model/regular_file.ts";
-import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile, readableAt } from "../model/diagnostic.ts";
 
 /** Effective value of a key. */
 export interface EffectiveValue {
@@ -120,16 +121,13 @@ export class KeyReader {
     const file = this.#parse(SECRET_FILE, named)?.value;
     if (file === undefined) return undefined;
     this.addSource(file);
-    try {
-      const value = readSecretFile(file);
-      this.noteSecret({ key: named.key, file });
-      this.#effective.set(full, { key: full, section, value, secret: true, file });
-      return this.#parse(key, named, value);
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
-      this.error(named.key, error.message);
-      return undefined;
-    }
+    const value = attempt(() => readSecretFile(file), UnexpectedValue, ({ message }) => {
+      this.error(named.key, message);
+    });
+    if (value === undefined) return undefined;
+    this.noteSecret({ key: named.key, file });
+    this.#effective.set(full, { key: full, section, value, secret: true, file });
+    return this.#parse(key, named, value);
   }
 
   #readItems<T>({ item }: Items<T>, start: string, title: string): readonly Item<T>[] | undefined {
@@ -162,16 +160,12 @@ export class KeyReader {
   }
 
   #parse<T>(key: Key<T>, entry: ResolvedEntry, text = entry.value.trim()): { value: T } | undefined {
-    try {
-      const value = key.parse(text, { workingDirectory: this.workingDirectory });
-      const doubt = key.doubt?.(text);
-      if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
-      return { value };
-    } catch (error) {
-      if (!(error instanceof UnexpectedValue)) throw error;
+    const parsed = attempt(() => ({ value: key.parse(text, this) }), UnexpectedValue, (error) => {
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);
-      return undefined;
-    }
+    });
+    const doubt = parsed && key.doubt?.(text);
+    if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
+    return parsed ?? undefined;
   }
 
   #findAnyCase(full: string, prefix: string): ResolvedEntry | undefined {
@@ -266,14 +260,17 @@ export class KeyReader {
     for (const [file, key] of this.#secrets) {
       const { mode } = await Deno.stat(resolve(this.workingDirectory, file)).catch(() => ({ mode: null }));
       if (mode === null || (mode & 0o004) === 0) continue;
-      this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
+      const fix = `chmod o-r ${file}`;
+      this.#report("warning", key, `every user of this machine can read this secret, expected: ${fix}`, {
+        fix,
+      });
     }
     await Promise.all(this.#files.map(async ({ key, path }) => {
       try {
         await (await openRegularFile(path)).close();
       } catch (error) {
         unreadable.push(path);
-        this.error(key, `cannot read ${path}: ${reason(error)}`);
+        this.#report("error", key, `cannot read ${path}: ${reason(error)}`, { fix: readableAt(path) });
       }
     }));
     return unreadable;
@@ -281,11 +278,11 @@ export class KeyReader {
 
   /** @param found Value as written; omit if it may be secret. */
   error(key: string, expected: string, found?: string): void {
-    this.#report("error", key, expected, found);
+    this.#report("error", key, expected, { found });
   }
 
   warn(key: string, expected: string, found?: string): void {
-    this.#report("warning", key, expected, found);
+    this.#report("warning", key, expected, { found });
   }
 
   /** Reports unread keys; call this last. @param worst `warning` if the file has other readers. */
@@ -328,8 +325,13 @@ export class KeyReader {
     return undefined;
   }
 
-  #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
-    this.diagnostics.push({ severity, ...this.origin(key), found, expected });
+  #report(
+    severity: "error" | "warning",
+    key: string,
+    expected: string,
+    more?: Pick<Diagnostic, "found" | "fix">,
+  ): void {
+    this.diagnostics.push({ severity, ...this.origin(key), expected, ...more });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, readableAt } from "../model/diagnostic.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { resolve } from "node:path";
 import { readRegularFile } from "../model/regular_file.ts";
@@ -165,7 +165,7 @@ class PropertyLoader {
     } catch (error) {
       const where = included === undefined ? { file } : { ...place(included), found: file };
       const expected = `cannot read ${absolute}: ${reason(error)}`;
-      this.diagnostics.push({ severity: "error", ...where, expected });
+      this.diagnostics.push({ severity: "error", ...where, expected, fix: readableAt(absolute) });
       return;
     }
     const parsed = parseProperties(text, file);

@@ -9,11 +9,11 @@ import {
   type OfKind,
   withKinds,
 } from "./kind.ts";
-import type { AttributesConfig, KindConfig, LogicalServerConfig } from "./service_config.ts";
+import type { KindConfig, LogicalServerConfig } from "./service_config.ts";
 import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
 import type { Section } from "./key.ts";
 import { ATTRIBUTES, DYNAMIC_ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts";
-import type { Known, Parts } from "./section_reader.ts";
+import type { Known, Parts, SectionReader } from "./section_reader.ts";
 
 /** Returns a kind's keys with the common ones. */
 export function sectionOf(common: Section, { title, keys, ignored }: Kind): Section {
@@ -144,26 +144,21 @@ function namesOf(className: string, { names = [] }: Pick<ClassUse, "names">): [s
 }
 
 /** Reads attribute sources (authentication.md 7.3). */
-export async function readAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
-  const attributes = await readChain(reader, ATTRIBUTES, kinds.sources);
-  return attributes && { attributes };
-}
+export const readAttributes = chainReader("attributes", ATTRIBUTES);
 
 /** Reads dynamic sources. */
-export async function readDynamicAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
-  const dynamicAttributes = await readChain(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
-  return dynamicAttributes && { dynamicAttributes };
-}
+export const readDynamicAttributes = chainReader("dynamicAttributes", DYNAMIC_ATTRIBUTES);
 
-async function readChain(
-  reader: KeyReader,
+function chainReader(
+  part: "attributes" | "dynamicAttributes",
   section: typeof ATTRIBUTES,
-  list: KindList,
-): Promise<AttributesConfig | undefined> {
-  const keys = reader.read(section);
-  const { prefix } = section;
-  const sources = await readKinds(reader, { prefix, order: keys?.order, common: SOURCE, list });
-  return keys && { sources, policy: keys.policy };
+): SectionReader {
+  return async (reader, { kinds }) => {
+    const keys = reader.read(section);
+    const of = { prefix: section.prefix, order: keys?.order, common: SOURCE, list: kinds.sources };
+    const sources = await readKinds(reader, of);
+    return keys && { [part]: { sources, policy: keys.policy } };
+  };
 }
 
 /** Reads the authenticators in order (specification 5). */

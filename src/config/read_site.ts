@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { attempt } from "../model/attempt.ts";
 import { trimEndCharacters } from "../model/text.ts";
 import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
@@ -42,14 +43,11 @@ function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
   const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
   const full = cut.includes("://") ? cut : `https://${cut}`;
   const { parse } = url({ help: "", schemes: ["https", "http"] });
-  try {
-    return parse(full, { workingDirectory: reader.workingDirectory });
-  } catch (error) {
-    if (!(error instanceof UnexpectedValue)) throw error;
+  return attempt(() => parse(full, reader), UnexpectedValue, ({ secret }) => {
     const expected = "expected <host>:<port>/<sitename>/services";
-    reader.error("container.baseurl", expected, error.secret ? undefined : baseUrl);
+    reader.error("container.baseurl", expected, secret ? undefined : baseUrl);
     return undefined;
-  }
+  });
 }
 
 function derivedUrl(

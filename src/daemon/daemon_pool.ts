@@ -46,7 +46,6 @@ export interface DaemonLimits extends ExchangeLimits {
   readonly total: number;
 }
 
-/** Default limits; an idle daemon responds within 10 ms. */
 export const DAEMON_LIMITS: DaemonLimits = {
   connect: 5_000,
   handshake: 5_000,
@@ -62,7 +61,6 @@ const REFUSALS = {
   refused: ["ERR_DAEMON_REFUSED", "refused the request"],
 } as const;
 
-/** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
   return new DaemonPool(config, parts);
 }

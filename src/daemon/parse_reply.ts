@@ -51,7 +51,6 @@ export function parseSession(reply: string): SessionReply | undefined {
   return { kind: kindOf(text), text };
 }
 
-/** Matches the daemon's fixed texts. */
 function kindOf(text: string): "limit" | "no-encryption" | "refused" {
   if (/too many active/i.test(text)) return "limit";
   return /^encrypted connections are not supported/i.test(text) ? "no-encryption" : "refused";

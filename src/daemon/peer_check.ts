@@ -50,7 +50,6 @@ export function checkPeer(
   }
 }
 
-/** Describes a certificate without proof of its key, and the remedy. */
 function unverifiable(leaf: X509Certificate): string {
   return `the certificate of ${
     nameOf(leaf)

@@ -128,7 +128,6 @@ export class Crowd {
     return ready && 2 * this.instances() <= PLACES ? 2 : 1;
   }
 
-  /** Returns the pause after an exchange, in milliseconds. */
   pauseAfter(exchangeMs: number): number {
     this.#quickestMs = Math.min(exchangeMs, this.#quickestMs * DRIFT);
     const tooMany = this.instances() - PLACES;

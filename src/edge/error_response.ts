@@ -1,5 +1,4 @@
 import { STATUS_CODES } from "node:http";
-import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
 import type { HttpError } from "../model/http_error.ts";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
@@ -10,7 +9,6 @@ interface Refused {
   readonly by: AskedBy; // as far as readable
 }
 
-/** Returns the response to a request that the edge refuses. */
 export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,
@@ -31,18 +29,4 @@ export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string
   const { fields } = headers;
   for (let i = 0; i < fields.length; i += 2) lines.push(`${fields[i]}: ${fields[i + 1]}`);
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
-}
-
-/** Counts the edge's own responses. */
-export class ErrorResponseCount {
-  readonly #counters = new Counters();
-
-  add(method: string, status: number): void {
-    const labels = { route: "none", method: methodLabel(method), code: String(status) };
-    this.#counters.count("authserver_requests_total", labels);
-  }
-
-  take(): Increments {
-    return this.#counters.take();
-  }
 }

@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
-import type { Increments } from "../metrics/counters.ts";
+import { Counters, type Increments, methodLabel } from "../metrics/counters.ts";
 import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { type Answer, HeaderList, type HttpResponse, type Peer } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
@@ -19,7 +19,7 @@ import { ConnectionWatch } from "./connection_watch.ts";
 import { bodyOf, Discards } from "./request_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
-import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
+import { rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
@@ -43,29 +43,24 @@ interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
 /** HTTPS server: enforces limits, forwards requests, writes responses. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
-  readonly #answer: Answer;
-  readonly #log: Logger;
   readonly #strangers: Occasional;
   readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
   readonly #responses = new WeakMap<Socket, ServerResponse>(); // current responses
   readonly #peers = new WeakMap<Socket, Judged>();
-  readonly #refusals = new ErrorResponseCount();
+  readonly #refusals = new Counters();
   readonly #discards = new Discards();
   /** `Keep-Alive` header and its serialiser. */
   readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
-  readonly #clock: Clock;
   #tls: EdgeTls | undefined;
   #underWay = 0;
   #leaving = false;
   #draining: (() => void) | undefined;
 
-  private constructor(readonly options: EdgeOptions, { answer, log, groupOf, clock = Date.now }: EdgeParts) {
-    this.#clock = clock;
+  private constructor(readonly options: EdgeOptions, readonly parts: EdgeParts) {
     const { tls, limits } = options;
-    this.#answer = answer;
-    this.#log = log;
+    const { log, groupOf } = parts;
     this.#strangers = new Occasional(log, "info");
     this.#tls = tls;
     const keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
@@ -106,7 +101,7 @@ export class HttpsEdge {
     });
     server.on("tlsClientError", (error: Error, socket: Socket) => {
       const client = this.#connectionLimiter.clientOf(socket);
-      this.#log.debug("TLS handshake failed", { client, error: error.message });
+      log.debug("TLS handshake failed", { client, error: error.message });
       socket.destroy();
     });
   }
@@ -196,7 +191,7 @@ export class HttpsEdge {
       if (gate.closed) gone.abort(); // the client got an error already
       else await responseWriter.send(answer);
     } catch (error) {
-      if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
+      if (!gone.signal.aborted) this.parts.log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
       if (!request.complete) void this.#discards.drainBody(request, gate);
@@ -222,7 +217,7 @@ export class HttpsEdge {
       const coming = bodyOf(request, response, gate);
       const body = coming && await coming;
       if (gate.closed) throw httpError("ERR_CLIENT_GONE", "its body is no HTTP");
-      const answer = await this.#answer(
+      const answer = await this.parts.answer(
         { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
       );
@@ -246,7 +241,7 @@ export class HttpsEdge {
 
   /** Returns the peer. Rejudges its certificate at an expiry in its path, on new trust, and each minute. */
   #peerOf(socket: Socket): Peer {
-    const now = this.#clock();
+    const now = this.parts.clock?.() ?? Date.now();
     const known = this.#peers.get(socket);
     if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;
     const address = this.#connectionLimiter.clientOf(socket);
@@ -310,10 +305,11 @@ export class HttpsEdge {
       readonly method: string;
     },
   ): void {
-    this.#refusals.add(method, error.status);
+    const labels = { route: "none", method: methodLabel(method), code: String(error.status) };
+    this.#refusals.count("authserver_requests_total", labels);
     const client = this.#connectionLimiter.clientOf(socket);
     const fields = { request: requestId, client, status: error.status, error };
-    if (isHttpError(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
+    if (isHttpError(error, "ERR_INTERNAL")) this.parts.log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);
   }
 }

@@ -83,10 +83,8 @@ const ALLOWANCE = 64 * 1024; // bytes per turn and request: one network read
 export class Discards {
   #left = MOST_BYTES;
   #refilledAt: number;
-  readonly #elapsed: Stopwatch;
 
-  constructor(elapsed: Stopwatch = stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch = stopwatch) {
     this.#refilledAt = elapsed();
   }
 
@@ -124,7 +122,7 @@ export class Discards {
 
   /** Returns the bytes that a request may read next; 0: wait. */
   #allow(): number {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const refill = BYTES_A_SECOND * (now - this.#refilledAt) / 1000;
     this.#refilledAt = now;
     this.#left = Math.min(MOST_BYTES, this.#left + refill);

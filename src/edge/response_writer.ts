@@ -18,14 +18,12 @@ interface SharedByAnswers {
   readonly texts: AnswerText;
 }
 
-/** Writer of one response. */
 export class ResponseWriter {
   #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;
 
   constructor(readonly exchange: Exchange, readonly shared: SharedByAnswers) {}
 
-  /** Whether the client has everything. */
   get complete(): boolean {
     return this.exchange.response.writableFinished || this.#written >= this.#announced;
   }
@@ -94,14 +92,11 @@ const NOT_IN_VALUES = /[^\t\x20-\x7e]/; // characters that need encoding in fiel
 
 /** Serialises small responses at once: `node:http` writes field by field, a third of their cost. */
 export class AnswerText {
-  readonly #clock: Clock;
   #second = -1;
   #date = "";
 
   /** @param keepAlive Fields for kept connections, names and values alternating. */
-  constructor(readonly keepAlive: readonly string[], clock: Clock = Date.now) {
-    this.#clock = clock;
-  }
+  constructor(readonly keepAlive: readonly string[], readonly clock: Clock = Date.now) {}
 
   /** Serialises a response, one character per byte; `undefined`: left to `node:http`, which reports errors. */
   of({ status, headers, body }: HttpResponse): string | undefined {
@@ -117,7 +112,7 @@ export class AnswerText {
 
   /** Date (RFC 9110, 5.6.7), updated once a second. */
   #now(): string {
-    const now = this.#clock();
+    const now = this.clock();
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       this.#second = second;

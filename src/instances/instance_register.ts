@@ -5,7 +5,6 @@ import { type Database, type Row, row, rows } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
 interface InstanceFacts {
-  /** Unique per process. */
   readonly id: string;
   /** For people: `host:port`. */
   readonly name: string;
@@ -17,14 +16,12 @@ interface InstanceFacts {
   readonly upSince: number;
 }
 
-/** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
   readonly ageMs: number; // milliseconds since it was seen last
   readonly alive: boolean; // whether it is to be taken for one that serves
   readonly own: boolean; // whether it is this one
 }
 
-/** Interval of heartbeats in milliseconds. */
 const TURN_MS = 5000;
 /** Milliseconds without heartbeat after which an instance counts as stopped. */
 const SILENT_MS = 17_000;
@@ -82,7 +79,6 @@ export class InstanceRegister {
     return this.#different().length > 0;
   }
 
-  /** Starts heartbeats and polling. */
   follow(): Promise<void> {
     return this.#following.begin();
   }

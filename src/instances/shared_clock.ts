@@ -3,7 +3,6 @@ import type { Clock, Schedule, Stopwatch } from "../model/clock.ts";
 import { type Database, row } from "../store/database.ts";
 import { Following } from "../store/following.ts";
 
-/** Poll interval in milliseconds. */
 const TURN_MS = 5000;
 /** Error that is always accepted, in milliseconds; otherwise the better one of two agreeing replies counts. */
 const GOOD_MS = 20;
@@ -47,7 +46,6 @@ export class SharedClock {
     return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
 
-  /** Starts polling the database's clock. */
   follow(): Promise<void> {
     return this.#following.begin();
   }

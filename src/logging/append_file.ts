@@ -13,8 +13,6 @@ export interface Rotation {
  * may rotate one file.
  */
 export class AppendFile {
-  readonly path: string;
-  readonly #rotation: () => Rotation;
   #file: Deno.FsFile | undefined;
   #inode: number | null = null;
   #size = 0;
@@ -22,10 +20,7 @@ export class AppendFile {
   #torn = false; // whether the last write ended within a line
 
   /** @param rotation Asked before each write. */
-  constructor(path: string, rotation: () => Rotation = () => ({})) {
-    this.path = path;
-    this.#rotation = rotation;
-  }
+  constructor(readonly path: string, readonly rotation: () => Rotation = () => ({})) {}
 
   /** Writes whole lines, after a partial write from the start of a line. @throws File system errors. */
   append(text: string): void {
@@ -50,7 +45,7 @@ export class AppendFile {
 
   #open(): Deno.FsFile {
     const now = performance.now();
-    const { maxSize = 0, maxFiles = 1 } = this.#rotation();
+    const { maxSize = 0, maxFiles = 1 } = this.rotation();
     const isFull = maxSize > 0 && this.#size >= maxSize;
     if (this.#file !== undefined && !isFull && now - this.#checkedAt < 1000) return this.#file;
     this.#checkedAt = now;

@@ -10,13 +10,10 @@ interface AuditOutput {
   close(): void;
 }
 
-/** Audit log in a file or on the console. */
 export class AuditLines implements AuditSink {
-  readonly #output: AuditOutput;
   readonly #kept: KeptLines;
 
-  constructor(output: AuditOutput, sink: Sink) {
-    this.#output = output;
+  constructor(readonly output: AuditOutput, sink: Sink) {
     this.#kept = new KeptLines(output.path, sink);
   }
 
@@ -29,7 +26,7 @@ export class AuditLines implements AuditSink {
     if (this.#kept.count === 0) return;
     const lines = this.#kept.take();
     try {
-      this.#output.append(`${lines.join("\n")}\n`);
+      this.output.append(`${lines.join("\n")}\n`);
       this.#kept.written();
     } catch (error) {
       this.#kept.failed(lines, error);
@@ -38,7 +35,7 @@ export class AuditLines implements AuditSink {
 
   close(): Promise<readonly string[]> {
     this.retry();
-    this.#output.close();
+    this.output.close();
     return Promise.resolve(this.#kept.take());
   }
 }

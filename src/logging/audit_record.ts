@@ -1,33 +1,52 @@
 import { printable } from "../model/text.ts";
 
-/** Facts of an audit record. Names are a stable format, documented in docs/audit.md. */
-export interface AuditFacts {
-  readonly server?: string;
-  readonly instance?: number; // from 1
-  readonly daemon?: string; // daemon's listen address
-  readonly uid?: string; // Unix account and group
-  readonly gid?: string;
-  readonly owner?: string; // share's owner and recipient in canonical form; `group:hpc` is a group
-  readonly target?: string;
-  readonly path?: string; // share's path, or one below it
-  readonly access?: string;
-  readonly via?: string;
-  readonly who?: string; // user of a share and their address
-  readonly address?: string;
-  readonly user?: string; // user affected; for a failed login the user name, or `unknown-` and a digest
-  readonly renewable?: boolean; // token's renewability, limit and lifetime in seconds, if requested
-  readonly limited?: boolean;
-  readonly lifetime?: number;
-  readonly restrictions?: string; // such as `path=/data/run7/ activity=read`
-  readonly token?: string; // id of a revoked token, or the number of them
-  readonly ended?: number;
-  readonly until?: string; // end of a ban, formatted like `time`
-  readonly task?: string; // administrator's action, such as `ModifyShare`, and its outcome
-  readonly done?: boolean;
-}
+/** Members of an audit record, in order. Names are a stable format, documented in docs/audit.md. */
+const ORDER = [
+  "event",
+  "decision",
+  "request", // as in the log and `X-Request-Id`
+  "action", // such as `POST /rest/auth/:server`
+  "task", // administrator's action, such as `ModifyShare`, and its outcome
+  "done",
+  "client",
+  "dn",
+  "method", // authenticator, such as `PASSWORD`
+  "server",
+  "instance", // from 1
+  "daemon", // daemon's listen address
+  "uid", // Unix account and group
+  "gid",
+  "owner", // share's owner and recipient in canonical form; `group:hpc` is a group
+  "target",
+  "path", // share's path, or one below it
+  "access",
+  "via",
+  "who", // user of a share and their address
+  "address",
+  "user", // user affected; for a failed login the user name, or `unknown-` and a digest
+  "operator", // account of the operator, as the command reports it
+  "until", // end of a ban, formatted like `time`
+  "renewable", // token's renewability, limit and lifetime in seconds, if requested
+  "limited",
+  "lifetime",
+  "restrictions", // such as `path=/data/run7/ activity=read`
+  "token", // id of a revoked token, or the number of them
+  "ended",
+  "reason", // error code such as `ERR_FORBIDDEN`, or the operator's reason
+] as const;
+
+/** Facts of an audit record; texts, but for these numbers and flags. */
+export type AuditFacts =
+  & {
+    readonly [name in Exclude<typeof ORDER[number], "event" | "decision" | Numbers | Flags>]?: string;
+  }
+  & { readonly [name in Numbers]?: number }
+  & { readonly [name in Flags]?: boolean };
+type Numbers = "instance" | "lifetime" | "ended";
+type Flags = "done" | "renewable" | "limited";
 
 /** Audited decision or operator action. */
-export interface AuditRecord extends AuditFacts {
+export type AuditRecord = AuditFacts & {
   readonly event:
     | "session"
     | "token"
@@ -42,48 +61,7 @@ export interface AuditRecord extends AuditFacts {
     | "start"
     | "stop";
   readonly decision: "granted" | "refused";
-  readonly request?: string; // as in the log and `X-Request-Id`
-  readonly action?: string; // such as `POST /rest/auth/:server`
-  readonly client?: string;
-  readonly dn?: string;
-  readonly method?: string; // authenticator, such as `PASSWORD`
-  readonly reason?: string; // error code such as `ERR_FORBIDDEN`, or the operator's reason
-  readonly operator?: string; // account of the operator, as the command reports it
-}
-
-const ORDER = [
-  "event",
-  "decision",
-  "request",
-  "action",
-  "task",
-  "done",
-  "client",
-  "dn",
-  "method",
-  "server",
-  "instance",
-  "daemon",
-  "uid",
-  "gid",
-  "owner",
-  "target",
-  "path",
-  "access",
-  "via",
-  "who",
-  "address",
-  "user",
-  "operator",
-  "until",
-  "renewable",
-  "limited",
-  "lifetime",
-  "restrictions",
-  "token",
-  "ended",
-  "reason",
-] as const satisfies readonly (keyof AuditRecord)[];
+};
 
 /** All members besides `time`, in order. */
 export const AUDIT_MEMBERS: readonly string[] = ORDER;

@@ -2,7 +2,6 @@
 export interface AuditSink {
   /** @param lines Without line ends. */
   write(lines: readonly string[]): void;
-  /** Retries queued lines. */
   retry(): void;
   /** Writes what it can and closes. Returns the rest. */
   close(): Promise<readonly string[]>;

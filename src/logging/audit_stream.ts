@@ -1,21 +1,18 @@
-import { writeAll } from "../model/regular_file.ts";
+import { hangUp, writeAll } from "../model/regular_file.ts";
 import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
-/** Connection to a receiver. */
 interface Connection {
   /** @throws If not all bytes are written. */
   write(bytes: Uint8Array): Promise<void>;
   close(): void;
 }
 
-/** Receiver of audit lines over a connection. */
 export interface AuditReceiver {
   readonly name: string; // for the operator
   /** @throws If it cannot be reached. */
   open(signal: AbortSignal): Promise<Connection>;
-  /** Encodes one line. */
   frame(line: string): Uint8Array;
 }
 
@@ -31,7 +28,6 @@ const SOCKET = "/run/systemd/journal/stdout";
  */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
-/** Returns the systemd journal. */
 export function systemdJournal(path = SOCKET): AuditReceiver {
   return {
     name: path,
@@ -56,16 +52,13 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 /** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
-/** Audit log that is sent to a receiver. */
 export class AuditStream implements AuditSink {
-  readonly #receiver: AuditReceiver;
   readonly #kept: KeptLines;
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
 
-  constructor(receiver: AuditReceiver, sink: Sink) {
-    this.#receiver = receiver;
+  constructor(readonly receiver: AuditReceiver, sink: Sink) {
     this.#kept = new KeptLines(receiver.name, sink);
   }
 
@@ -114,9 +107,9 @@ export class AuditStream implements AuditSink {
   async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
     let sent = 0;
     try {
-      this.#connection ??= await this.#receiver.open(this.#closing.signal);
+      this.#connection ??= await this.receiver.open(this.#closing.signal);
       for (const line of lines) {
-        await this.#connection.write(this.#receiver.frame(line));
+        await this.#connection.write(this.receiver.frame(line));
         sent++;
       }
       return undefined;
@@ -126,11 +119,7 @@ export class AuditStream implements AuditSink {
   }
 
   #hangUp(): void {
-    try {
-      this.#connection?.close();
-    } catch (error) {
-      if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
-    }
+    hangUp(this.#connection);
     this.#connection = undefined;
   }
 }

@@ -5,15 +5,10 @@ const MOST_KEPT = 10_000;
 
 /** Queue of audit lines; drops the oldest beyond the limit and counts them as lost. */
 export class KeptLines {
-  readonly #sink: Sink;
-  readonly #to: string;
   #lines: string[] = [];
 
   /** @param to Destination, for the operator. */
-  constructor(to: string, sink: Sink) {
-    this.#to = to;
-    this.#sink = sink;
-  }
+  constructor(readonly to: string, readonly sink: Sink) {}
 
   get count(): number {
     return this.#lines.length;
@@ -32,7 +27,7 @@ export class KeptLines {
   }
 
   written(): void {
-    this.#sink.written();
+    this.sink.written();
   }
 
   /** Requeues lines before newer ones. */
@@ -40,17 +35,12 @@ export class KeptLines {
     this.#lines = [...lines, ...this.#lines];
   }
 
-  /** @param lines Unwritten lines. */
   failed(lines: readonly string[], error: unknown): void {
     this.putBack(lines);
-    this.#sink.failed(error, this.#to);
-    this.#giveUpOldest();
-  }
-
-  #giveUpOldest(): void {
+    this.sink.failed(error, this.to);
     const excess = this.#lines.length - MOST_KEPT;
     if (excess <= 0) return;
     this.#lines = this.#lines.slice(excess);
-    this.#sink.lose(excess);
+    this.sink.lose(excess);
   }
 }

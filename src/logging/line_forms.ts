@@ -1,6 +1,5 @@
 import { fstatSync } from "node:fs";
 
-/** syslog(3) priorities. */
 const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
 
 /** Log line, of which other forms are made: `2026-01-05T09:15:00.123Z info  message key=value …`. */

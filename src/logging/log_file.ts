@@ -6,12 +6,10 @@ import { Sink, type SinkState } from "./sink.ts";
 /** `time level message key=value …`, or JSON objects. */
 type LogFormat = "text" | "json";
 
-/** Form of log lines, and when files are renamed. */
 interface LogOptions extends Rotation {
   readonly format?: LogFormat;
 }
 
-/** Writer of whole lines. */
 export type Console = (text: string) => void;
 
 /** Log on console and file. Recreates a renamed file (logrotate) and retries a failed one within a second. */

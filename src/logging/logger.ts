@@ -75,7 +75,6 @@ class LineLogger implements Logger {
   }
 }
 
-/** Logger that drops everything. */
 export const SILENT: Logger = createLogger(() => {});
 
 let written = { at: NaN, text: "" };

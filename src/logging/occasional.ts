@@ -1,4 +1,4 @@
-import { type Stopwatch, stopwatch } from "../model/clock.ts";
+import { stopwatch } from "../model/clock.ts";
 import type { Fields, Logger } from "./logger.ts";
 
 /** Lines per period, and its milliseconds. */
@@ -7,17 +7,14 @@ const PERIOD_MS = 10_000;
 
 /** Rate-limits lines that strangers can cause, and logs the number of dropped ones. */
 export class Occasional {
-  readonly #elapsed: Stopwatch;
   #since = -Infinity;
   #written = 0;
   #left = 0;
 
-  constructor(readonly log: Logger, readonly level: "info" | "warn", elapsed = stopwatch) {
-    this.#elapsed = elapsed;
-  }
+  constructor(readonly log: Logger, readonly level: "info" | "warn", readonly elapsed = stopwatch) {}
 
   write(message: string, fields: Fields): void {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     if (now - this.#since >= PERIOD_MS) {
       this.flush();
       this.#since = now;

@@ -3,7 +3,6 @@ import { describeError, type Logger } from "./logger.ts";
 /** Destinations of lines and records, as `status` and metrics name them. */
 type SinkName = keyof typeof LABELS;
 
-/** State of a sink as plain data. */
 export interface SinkState {
   readonly name: SinkName;
   readonly failure?: { readonly reason: string; readonly since: number }; // absent while writes succeed
@@ -12,20 +11,13 @@ export interface SinkState {
 
 /** Health of a destination of writes. Logs one error when writes begin to fail, and one line when they succeed again. */
 export class Sink {
-  readonly name: SinkName;
   /** Tries a write without content. Default: only real writes show that they succeed again. */
   retry: (() => void) | undefined;
-  readonly #log: Logger;
-  readonly #changed: () => void;
   #failure: { readonly reason: string; readonly since: number; readonly lostBefore: number } | undefined;
   #lost = 0;
 
   /** @param changed Called when writes begin to fail and when they succeed again. */
-  constructor(name: SinkName, log: Logger, changed = () => {}) {
-    this.name = name;
-    this.#log = log;
-    this.#changed = changed;
-  }
+  constructor(readonly name: SinkName, readonly log: Logger, readonly changed = () => {}) {}
 
   get failing(): boolean {
     return this.#failure !== undefined;
@@ -50,16 +42,16 @@ export class Sink {
     if (this.#failure !== undefined) return;
     const reason = to === undefined ? describeError(error) : `${to}: ${describeError(error)}`;
     this.#failure = { reason, since: Date.now(), lostBefore };
-    this.#changed();
-    this.#log.error(`${LABELS[this.name]} not ${this.#verb}`, { to, error });
+    this.changed();
+    this.log.error(`${LABELS[this.name]} not ${this.#verb}`, { to, error });
   }
 
   written(): void {
     if (this.#failure === undefined) return;
     const { lostBefore } = this.#failure;
     this.#failure = undefined;
-    this.#changed();
-    this.#log.warn(`${LABELS[this.name]} ${this.#verb} again`, { lost: this.#lost - lostBefore });
+    this.changed();
+    this.log.warn(`${LABELS[this.name]} ${this.#verb} again`, { lost: this.#lost - lostBefore });
   }
 
   get #verb(): string {
@@ -77,7 +69,6 @@ export class Sink {
   }
 }
 
-/** Sinks of a core by name. */
 export class Sinks {
   readonly #sinks = new Map<SinkName, Sink>();
 

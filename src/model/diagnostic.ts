@@ -11,6 +11,11 @@ export interface Diagnostic {
   readonly fix?: string; // what to do, if `expected` does not say it
 }
 
+/** Returns the remedy for a file that is absent or cannot be read. */
+export function readableAt(path: string): string {
+  return `put a file at ${path} that the account of the service can read, or name another one`;
+}
+
 /** Formats as `conf/users.txt:3: key = value: expectation`. */
 export function formatDiagnostic({ file, line, key, found, expected }: Diagnostic): string {
   const place = line === undefined ? file : `${file}:${line}`;

@@ -1,6 +1,14 @@
+import { attempt } from "./attempt.ts";
 import { compare, trimEndCharacters } from "./text.ts";
 import { BoundedMap } from "./bounded_map.ts";
-import { attributeType, comparisonOf, decodeText, elementOf, encodeText } from "./name_attribute_types.ts";
+import {
+  attributeType,
+  comparisonOf,
+  decodeStrictly,
+  decodeText,
+  elementOf,
+  encodeText,
+} from "./name_attribute_types.ts";
 import { HttpError } from "./http_error.ts";
 
 /** One `type=value` of a name. */
@@ -70,12 +78,7 @@ export function sameName(a: string, b: string): boolean {
 
 /** Returns what a reader of a name returns; `undefined` if the text is no name. */
 export function ifName<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof InvalidName) return undefined;
-    throw error;
-  }
+  return attempt(read, InvalidName, () => undefined);
 }
 
 /** Reports blanks without meaning around separators, except one after a comma. @throws {InvalidName} */
@@ -151,8 +154,6 @@ function isAscii(text: string): boolean {
   // deno-lint-ignore no-control-regex
   return /^[\x00-\x7f]*$/.test(text);
 }
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const QUOTED_END = /["\\]/g;
 const PLAIN_END = /[,;+"\\]/g;
@@ -261,12 +262,7 @@ class NameReader {
       this.#at += 3;
     }
     if (bytes.length > 0) {
-      try {
-        return UTF8.decode(Uint8Array.from(bytes));
-      } catch (error) {
-        if (error instanceof TypeError) this.#fail("the escaped bytes are not UTF-8", start);
-        throw error;
-      }
+      return decodeStrictly(Uint8Array.from(bytes)) ?? this.#fail("the escaped bytes are not UTF-8", start);
     }
     const escaped = this.text[this.#at + 1];
     if (escaped === undefined || !' "#+,;<=>\\'.includes(escaped)) {

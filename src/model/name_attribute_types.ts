@@ -1,3 +1,4 @@
+import { attempt } from "./attempt.ts";
 import { type DerElement, encodeElement, InvalidDer, readElement } from "./der_element.ts";
 
 /** Labels of attribute types: RFC 4519, RFC 2985, and those of certificate tools (`E`, `S`, `GN`, …). */
@@ -107,23 +108,14 @@ export function decodeStrictly(
   bytes: Uint8Array,
   encoding: "utf-8" | "utf-16be" = "utf-8",
 ): string | undefined {
-  try {
-    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return attempt(() => decoder.decode(bytes), TypeError, () => undefined);
 }
 
 /** Parses hexadecimal DER of exactly one element; `undefined` if it is not that. */
 export function elementOf(der: string): DerElement | undefined {
   if (!/^(?:[0-9a-f]{2})*$/.test(der)) return undefined;
-  try {
-    const bytes = Uint8Array.fromHex(der);
-    const element = readElement(bytes);
-    return element.whole.length === bytes.length && element.hasShortestLength() ? element : undefined;
-  } catch (error) {
-    if (error instanceof InvalidDer) return undefined;
-    throw error;
-  }
+  const bytes = Uint8Array.fromHex(der);
+  const element = attempt(() => readElement(bytes), InvalidDer, () => undefined);
+  return element?.whole.length === bytes.length && element.hasShortestLength() ? element : undefined;
 }

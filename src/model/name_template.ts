@@ -1,3 +1,4 @@
+import { attempt } from "./attempt.ts";
 import { escapeNameValue, InvalidName, parseName } from "./distinguished_name.ts";
 
 /** Returns what a template of names should be; `undefined` if valid. @param example Value for the text. */
@@ -9,13 +10,11 @@ export function templateDiagnostic(template: string, example: string): string | 
   if (names.length === 0) return `expected a claim such as %${example}%, or all users would have one name`;
   const odd = names.find((name) => !/^[A-Za-z0-9_.:\/-]{1,100}$/.test(name));
   if (odd !== undefined) return `expected the name of a claim, found %${odd.slice(0, 100)}%`;
-  try {
-    parseName(fillName(template, () => "x") ?? "");
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return `expected a distinguished name: ${error.message}`;
-    throw error;
-  }
+  return attempt(
+    () => void parseName(fillName(template, () => "x") ?? ""),
+    InvalidName,
+    ({ message }) => `expected a distinguished name: ${message}`,
+  );
 }
 
 /** Returns the names between percent signs. */

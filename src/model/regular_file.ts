@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { type Diagnostic, InvalidFile } from "./diagnostic.ts";
+import { type Diagnostic, InvalidFile, readableAt } from "./diagnostic.ts";
 
 const MAX_BYTES = 64 * 1024 ** 2;
 
@@ -67,8 +67,9 @@ function refuseSpecial(status: Stats, path: string): void {
 }
 
 function tooLong(path: string, size: number, maxBytes: number): InvalidFile {
-  const diagnostic = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
-  return new InvalidFile([{ severity: "error", ...diagnostic }]);
+  const expected = `expected at most ${maxBytes}`;
+  const fix = `shorten ${path} to ${maxBytes} bytes`;
+  return new InvalidFile([{ severity: "error", file: path, found: `${size} bytes`, expected, fix }]);
 }
 
 const UTF8 = new TextDecoder();
@@ -83,7 +84,8 @@ export function utf8Text(bytes: Uint8Array, file: string): string {
     if (end < 0 || !isUtf8(bytes.subarray(from, end))) break;
     from = end + 1;
   }
-  throw new InvalidFile([{ severity: "error", file, line, expected: "expected UTF-8 text" }]);
+  const fix = `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`;
+  throw new InvalidFile([{ severity: "error", file, line, expected: "expected UTF-8 text", fix }]);
 }
 
 /** Converts a Node.js error to that of `Deno.readFile`. */
@@ -115,7 +117,16 @@ export async function inspectFile(
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
     const reason = error instanceof Error ? error.message : String(error);
-    return [{ severity: "error", file, expected: `cannot be read: ${reason}` }];
+    return [{ severity: "error", file, expected: `cannot be read: ${reason}`, fix: readableAt(file) }];
+  }
+}
+
+/** Closes a connection that may be closed already. */
+export function hangUp(connection: { close(): void } | undefined): void {
+  try {
+    connection?.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error; // already closed
   }
 }
 

@@ -27,29 +27,18 @@ interface NameQuestion {
 
 /** Resolves names from callers by DNS only (A and AAAA), with limits on number and time. */
 export class NameService {
-  readonly #ask: AskNameService;
-  readonly #maxWaitMs: number;
   readonly #semaphore = new FairSemaphore(LIMITS);
   readonly #flights = new SingleFlight<readonly string[]>();
 
-  constructor({ ask = askSystem, maxWaitMs = MAX_WAIT_MS }: {
-    readonly ask?: AskNameService;
-    readonly maxWaitMs?: number;
-  } = {}) {
-    this.#ask = ask;
-    this.#maxWaitMs = maxWaitMs;
-  }
+  constructor(readonly parts: { readonly ask?: AskNameService; readonly maxWaitMs?: number } = {}) {}
 
   /** Returns canonical addresses of each name; empty if unknown or too slow. @throws The signal's reason. */
   async addressesOf(
     names: readonly string[],
     { caller, signal }: NameQuestion,
   ): Promise<(readonly string[])[]> {
-    const seeker = {
-      queueKey: caller,
-      known: true,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#maxWaitMs)]),
-    };
+    const limit = AbortSignal.timeout(this.parts.maxWaitMs ?? MAX_WAIT_MS);
+    const seeker = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };
     const found = await Promise.allSettled(names.map((name) => {
       if (name.length > MAX_LENGTH || !NAME.test(name)) return [];
       const ask = (signal: AbortSignal) =>
@@ -61,8 +50,8 @@ export class NameService {
   }
 
   async #lookUp(name: string, signal: AbortSignal): Promise<readonly string[]> {
-    const types = ["A", "AAAA"] as const;
-    const answers = await Promise.allSettled(types.map((type) => this.#ask(name, type, signal)));
+    const { ask = askSystem } = this.parts;
+    const answers = await Promise.allSettled([ask(name, "A", signal), ask(name, "AAAA", signal)]);
     const found = answers.flatMap((answer) => answer.status === "fulfilled" ? answer.value : []);
     return [...new Set(found.flatMap((address) => canonicalAddress(address) ?? []))];
   }

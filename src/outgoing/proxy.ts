@@ -3,7 +3,7 @@ import type { ProxyConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress, isAddressRange } from "../model/address.ts";
 import { printable } from "../model/text.ts";
 import { matchesWildcards } from "../model/wildcards.ts";
-import { writeAll } from "../model/regular_file.ts";
+import { hangUp, writeAll } from "../model/regular_file.ts";
 
 const MOST_BYTES = 16 * 1024; // bytes of the response
 const END = "\r\n\r\n";
@@ -36,7 +36,7 @@ export async function openTunnel(
     checkAnswer(await readHead(connection), proxy);
     return connection;
   } catch (error) {
-    close(connection);
+    hangUp(connection); // perhaps after the timeout
     throw error;
   } finally {
     clearTimeout(timer);
@@ -78,13 +78,4 @@ function checkAnswer(head: string, proxy: ProxyConfig): void {
     throw new Error(`the proxy ${what} (status 407): see container.client.http.proxy.user`);
   }
   throw new Error(`the proxy refuses the connection: ${printable(line.slice(0, 200))}`);
-}
-
-/** May be closed after a timeout. */
-function close(connection: Deno.TcpConn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error;
-  }
 }

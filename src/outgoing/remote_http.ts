@@ -5,12 +5,10 @@ import { RemoteUnavailable } from "./remote_unavailable.ts";
 /** Health of a system that speaks HTTP; `Retry-After` of a 429 applies to all callers. */
 export class RemoteHttp extends RemoteSystem {
   readonly #http: OutgoingHttp;
-  readonly #clock: RemoteSystemOptions["clock"];
 
   constructor({ http, ...options }: Omit<RemoteSystemOptions, "atOnce"> & { readonly http: OutgoingHttp }) {
     super({ ...options, atOnce: http.connectionsPerHost });
     this.#http = http;
-    this.#clock = options.clock;
   }
 
   /**
@@ -34,7 +32,7 @@ export class RemoteHttp extends RemoteSystem {
   #checkPace(response: OutgoingResponse): void {
     const { status } = response;
     if (status !== 429 && status !== 503) return;
-    const seconds = retryAfterSeconds(response, this.#clock());
+    const seconds = retryAfterSeconds(response, this.options.clock());
     if (seconds === undefined) return;
     throw new RemoteUnavailable(
       this.remote,

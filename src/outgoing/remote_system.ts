@@ -56,16 +56,14 @@ interface Down {
  */
 export class RemoteSystem {
   readonly remote: string; // host and port
-  readonly #options: RemoteSystemOptions;
   readonly #breaker: CircuitBreaker;
   readonly #semaphore: FairSemaphore;
   readonly #failures = new Map<string, string>(); // address by credential, since the last success
   #down: Down | undefined;
   #since: number | undefined;
 
-  constructor(options: RemoteSystemOptions) {
+  constructor(readonly options: RemoteSystemOptions) {
     this.remote = URL.parse(options.address)?.host ?? "(unreadable address)";
-    this.#options = options;
     this.#breaker = new CircuitBreaker({
       elapsed: options.elapsed ?? stopwatch,
       firstPauseMs: FIRST_PAUSE_MS,
@@ -144,12 +142,12 @@ export class RemoteSystem {
 
   #succeeded(): void {
     if (this.#down !== undefined) {
-      this.#options.log.info("remote system is up again", { remote: this.remote });
+      this.options.log.info("remote system is up again", { remote: this.remote });
     }
     this.#down = undefined;
     this.#breaker.succeeded();
     this.#failures.clear();
-    this.#since = this.#options.clock();
+    this.#since = this.options.clock();
   }
 
   #failed(error: RemoteUnavailable, { credential, address }: Asker, trial: boolean): void {
@@ -163,10 +161,10 @@ export class RemoteSystem {
       (this.#failures.size >= CREDENTIALS && new Set(this.#failures.values()).size >= ADDRESSES);
     if (this.#down === undefined ? !isDown : !trial && !throttled) return;
     if (this.#down === undefined) {
-      this.#options.log.warn("remote system is down", { remote: this.remote, error });
+      this.options.log.warn("remote system is down", { remote: this.remote, error });
     }
     this.#breaker.failed((dueMs) => throttled ? asked * 1000 : Math.max(dueMs, asked * 1000));
     this.#down = { reason: error.reason, connects: connected && !throttled };
-    this.#since = this.#options.clock();
+    this.#since = this.options.clock();
   }
 }

@@ -1,12 +1,10 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
-/** Counts of copied rows. */
 export interface Copied {
   readonly added: number;
   readonly present: number; // already there, and left unchanged
 }
 
-/** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
   readonly key: readonly [string, string]; // both columns of its primary key
@@ -16,7 +14,6 @@ export interface CopiedTable {
 /** Keys per query of the other database. */
 const KEYS_AT_A_TIME = 2000;
 
-/** Rows per insert. */
 const ROWS_AT_A_TIME = 512;
 
 /** Details per query, more than any row has. */
@@ -124,7 +121,6 @@ async function copySome(
 
 const GIVEN = "SELECT value AS wanted FROM json_each(:inners)";
 
-/** Builds a query by keys. */
 function selection(
   columns: string,
   from: string,

@@ -1,12 +1,10 @@
 import type { WholeMs } from "../model/clock.ts";
 
-/** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Parameters that are times; those of other names, in seconds, are whole by their sources. */
 type TimeName = "ago" | "forgotten" | "lasts" | "lifetime" | "since" | "upSince" | "wait" | "window";
 
-/** Values by parameter name. */
 export type Values =
   & Readonly<Record<string, string | number | null>>
   & { readonly [name in TimeName]?: WholeMs };
@@ -23,7 +21,6 @@ interface Statement {
 /** Steps of work: yields statements and receives their rows. */
 export type Work<T> = Generator<Statement, T, readonly Row[]>;
 
-/** Options of a change. */
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;
@@ -70,12 +67,10 @@ export async function deleteInBatches(
   }
 }
 
-/** Runs a statement and returns its rows. */
 export function* rows(sql: string, values: Values): Work<readonly Row[]> {
   return yield { sql, values };
 }
 
-/** Runs a statement and returns its first row. */
 export function* row(sql: string, values: Values): Work<Row | undefined> {
   return (yield* rows(sql, values))[0];
 }

@@ -40,7 +40,6 @@ export class SharedMarks {
     });
   }
 
-  /** Starts to delete expired marks. */
   follow(): Promise<void> {
     return this.#purging.begin();
   }

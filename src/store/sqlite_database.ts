@@ -3,7 +3,6 @@ import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
-/** Schema of a database file and its migrations. */
 export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
@@ -11,7 +10,6 @@ export interface Schema {
   readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
-/** Error for a foreign or newer database. */
 export class UnknownDatabase extends Error {}
 
 interface Prepared {
@@ -19,7 +17,6 @@ interface Prepared {
   readonly asksNow: boolean;
   readonly asksClock: boolean;
 }
-/** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
 
 /** Milliseconds to wait for another process's lock, such as an operator's command. */
@@ -149,7 +146,6 @@ export class SqliteDatabase implements Database {
   }
 }
 
-/** Returns the schema version of a database. @throws {UnknownDatabase} */
 function knownVersion(database: DatabaseSync, file: string, { what, applicationId, steps }: Schema): number {
   const pragma = (name: "user_version" | "application_id") =>
     Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);

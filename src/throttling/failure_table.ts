@@ -1,7 +1,6 @@
 import type { Stopwatch } from "../model/clock.ts";
 import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
-/** Growth of waits. */
 export interface WaitPolicy {
   readonly free: number; // failures without a wait
   /** Milliseconds after the first failure that is not free; doubles with each further failure. */
@@ -11,7 +10,6 @@ export interface WaitPolicy {
   readonly underWay: number; // concurrent plus failed attempts while failures are free; afterwards 1
 }
 
-/** Failures of one subject. */
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;
@@ -35,11 +33,7 @@ const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
  * the one whose last failure is longest ago.
  */
 export class FailureTable<S> {
-  readonly #policy: WaitPolicy;
-  readonly #capacity: number;
   readonly #elapsed: Stopwatch;
-  readonly #extraFree: (key: string) => number;
-  readonly #clusterMembers: () => number;
   /** Records without a running wait, longest idle first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   readonly #waiting = new Map<string, FailureRecord<S>>(); // records whose wait was running when last checked
@@ -48,23 +42,20 @@ export class FailureTable<S> {
   /** Same object for all records of a key since it was last forgotten. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
 
-  /** @param options.clusterMembers Tables that count together; they divide concurrent attempts. */
-  constructor({ policy, capacity, elapsed, extraFree = () => 0, clusterMembers = () => 1 }: {
-    policy: WaitPolicy;
-    capacity: number;
-    elapsed: Stopwatch;
-    extraFree?: (key: string) => number;
-    clusterMembers?: () => number;
-  }) {
-    this.#policy = policy;
-    this.#extraFree = extraFree;
-    this.#clusterMembers = clusterMembers;
-    this.#capacity = capacity;
-    this.#elapsed = elapsed;
+  constructor(
+    readonly options: {
+      readonly policy: WaitPolicy;
+      readonly capacity: number;
+      readonly elapsed: Stopwatch;
+      readonly extraFree?: (key: string) => number; // further failures without a wait. Default: 0
+      readonly clusterMembers?: () => number; // tables that count together and divide concurrent attempts. Default: 1
+    },
+  ) {
+    this.#elapsed = options.elapsed;
   }
 
   get windowMs(): number {
-    return this.#policy.windowMs;
+    return this.options.policy.windowMs;
   }
 
   failuresOf(key: string): number {
@@ -79,14 +70,15 @@ export class FailureTable<S> {
 
   /** Returns the wait after so many failures of a key, in milliseconds. */
   waitAfter(key: string, failures: number): number {
-    return waitOf(this.#policyOf(key), failures);
+    const { free, baseMs, maxMs } = this.#policyOf(key);
+    const beyond = failures - free;
+    return beyond > 0 ? Math.min(baseMs * 2 ** (beyond - 1), maxMs) : 0;
   }
 
   get size(): number {
     return this.#watched.size + this.#waiting.size;
   }
 
-  /** Returns the state for a new attempt. */
   state(key: string): State {
     const record = this.#recordOf(key);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
@@ -96,10 +88,10 @@ export class FailureTable<S> {
 
   /** Divides concurrent attempts, and remaining free failures, among members, who learn of them too late. */
   #mostUnderWay(key: string, failures: number): number {
-    const free = this.#policy.free + this.#extraFree(key);
+    const { free, underWay } = this.#policyOf(key);
     if (failures >= free) return 1;
-    const clusterMembers = this.#clusterMembers();
-    const most = Math.floor(this.#policy.underWay / clusterMembers) - failures;
+    const clusterMembers = this.options.clusterMembers?.() ?? 1;
+    const most = Math.floor(underWay / clusterMembers) - failures;
     const left = clusterMembers > 1 && failures > 0 ? Math.floor((free - failures) / clusterMembers) : most;
     return Math.max(1, Math.min(most, left));
   }
@@ -133,17 +125,16 @@ export class FailureTable<S> {
     if (queue.size === 0) this.#queues.delete(key);
   }
 
-  /** Counts a failure. */
   fail(key: string, subject: S): FailureRecord<S> {
     const before = this.#recordOf(key);
-    return this.#continue(key, before, this.#next(before, subject, this.#policyOf(key)));
+    return this.#continue(key, before, this.#next(key, before, subject));
   }
 
   /** Sets the common count of a key, without shortening a running wait. */
   learn(key: string, subject: S, failures: number): FailureRecord<S> {
     const before = this.#recordOf(key);
     const known = { until: before?.until ?? 0, failures: failures - 1 };
-    return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
+    return this.#continue(key, before, this.#next(key, known, subject));
   }
 
   forget(key: string): boolean {
@@ -199,17 +190,18 @@ export class FailureTable<S> {
   }
 
   #policyOf(key: string): WaitPolicy {
-    return { ...this.#policy, free: this.#policy.free + this.#extraFree(key) };
+    const { policy, extraFree } = this.options;
+    return { ...policy, free: policy.free + (extraFree?.(key) ?? 0) };
   }
 
   #next(
+    key: string,
     before: Pick<FailureRecord<S>, "failures" | "until"> | undefined,
     subject: S,
-    policy: WaitPolicy,
   ): FailureRecord<S> {
     const now = this.#elapsed();
     const failures = (before?.failures ?? 0) + 1;
-    const wait = waitOf(policy, failures);
+    const wait = this.waitAfter(key, failures);
     const until = wait > 0 ? Math.max(now + wait, before?.until ?? 0) : 0;
     return { subject, failures, at: now, until };
   }
@@ -238,7 +230,7 @@ export class FailureTable<S> {
 
   #put(key: string, record: FailureRecord<S>): void {
     this.forget(key);
-    if (this.size >= this.#capacity) {
+    if (this.size >= this.options.capacity) {
       const [oldest] = this.#watched.size > 0 ? this.#watched.keys() : this.#waiting.keys();
       if (oldest !== undefined) this.forget(oldest);
     }
@@ -246,13 +238,8 @@ export class FailureTable<S> {
   }
 
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    return Math.max(at, until) + this.#policy.windowMs <= this.#elapsed();
+    return Math.max(at, until) + this.windowMs <= this.#elapsed();
   }
-}
-
-function waitOf({ free, baseMs, maxMs }: WaitPolicy, failures: number): number {
-  const beyond = failures - free;
-  return beyond > 0 ? Math.min(baseMs * 2 ** (beyond - 1), maxMs) : 0;
 }
 
 function graver<S>(one: FailureRecord<S>, other: FailureRecord<S>): FailureRecord<S> {

@@ -17,7 +17,6 @@ export interface Attempt {
   undecided(): void; // no result: the source failed, or the caller disconnected
 }
 
-/** Failed attempt's place with its record. */
 export interface FailedPlace {
   readonly place: Place;
   readonly record: FailureRecord<BanSubject>;
@@ -37,6 +36,17 @@ interface Others {
   passed(pair: string): void;
 }
 
+interface ThrottleParts extends MemoryParts {
+  readonly log: Logger;
+  /** Formats a typed name for the log. Default: hides it. */
+  readonly shown?: (name: string) => string | undefined;
+  readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
+  readonly maxWaitMs?: number;
+  /** Called for each change before the caller gets the result. */
+  readonly learned?: (news: ThrottlingNews) => void;
+  readonly others?: Others; // default: no other instances
+}
+
 const MAX_WAIT_MS = 10_000; // milliseconds in the queue
 
 /**
@@ -52,44 +62,9 @@ const MAX_WAIT_MS = 10_000; // milliseconds in the queue
  */
 export class LoginThrottle {
   readonly memory: ThrottlingMemory;
-  readonly #log: Logger;
-  readonly #enabled: boolean;
-  readonly #maxWaitMs: number;
-  readonly #shown: (name: string) => string | undefined;
-  readonly #issuers: ReadonlySet<string>;
-  readonly #learned: (news: ThrottlingNews) => void;
-  readonly #others: Others | undefined;
 
-  constructor(
-    {
-      log,
-      shown = () => undefined,
-      maxWaitMs = MAX_WAIT_MS,
-      issuers = new Set(),
-      learned = () => {},
-      others,
-      ...parts
-    }:
-      & MemoryParts
-      & {
-        readonly log: Logger;
-        /** Formats a typed name for the log. Default: hides it. */
-        readonly shown?: (name: string) => string | undefined;
-        readonly issuers?: ReadonlySet<string>; // providers whose tokens are verified locally. Default: none
-        readonly maxWaitMs?: number;
-        /** Called for each change before the caller gets the result. */
-        readonly learned?: (news: ThrottlingNews) => void;
-        readonly others?: Others; // default: no other instances
-      },
-  ) {
+  constructor(readonly parts: ThrottleParts) {
     this.memory = new ThrottlingMemory(parts);
-    this.#maxWaitMs = maxWaitMs;
-    this.#shown = shown;
-    this.#issuers = issuers;
-    this.#learned = learned;
-    this.#others = others;
-    this.#log = log;
-    this.#enabled = parts.config.enabled;
   }
 
   /**
@@ -110,7 +85,7 @@ export class LoginThrottle {
         return this.#enter(
           tokenLimiter(this.memory, address, {
             claimant: authorization.claimant,
-            asked: authorization.route === "provider" && !this.#issuers.has(authorization.issuer ?? ""),
+            asked: authorization.route === "provider" && !this.parts.issuers?.has(authorization.issuer ?? ""),
           }),
           signal,
         );
@@ -168,14 +143,14 @@ export class LoginThrottle {
   }
 
   #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
-    const limiter = this.#enabled ? own : { ...own, places: [] };
+    const limiter = this.parts.config.enabled ? own : { ...own, places: [] };
     const busy = this.#judge(limiter);
     return busy === undefined ? this.#begin(limiter) : this.#inTurn(limiter, busy, signal);
   }
 
   /** Waits while too many attempts are running, and checks again whenever one ends. */
   #inTurn(limiter: Limiter, busy: Place, signal: AbortSignal | undefined): Promise<Attempt> {
-    const until = performance.now() + this.#maxWaitMs;
+    const until = performance.now() + (this.parts.maxWaitMs ?? MAX_WAIT_MS);
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const decide = (late: boolean) => {
@@ -227,12 +202,10 @@ export class LoginThrottle {
     const cleared = this.memory.tables.pairs.forget(pair);
     const at = this.memory.known.add(pair);
     if (cleared || at !== undefined) {
-      this.#others?.passed(pair);
-      this.#learned({
-        asOf: this.memory.steady(),
-        cleared: [pair],
-        known: at === undefined ? undefined : [[pair, at]],
-      });
+      const { others, learned } = this.parts;
+      others?.passed(pair);
+      const known = at === undefined ? undefined : [[pair, at] as const];
+      learned?.({ asOf: this.memory.steady(), cleared: [pair], known });
     }
   }
 
@@ -249,7 +222,7 @@ export class LoginThrottle {
       failed.push({ place, record });
     }
     this.#pass(failed);
-    const counting = this.#others?.count(failed);
+    const counting = this.parts.others?.count(failed);
     void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));
     return counting?.soon;
   }
@@ -272,7 +245,7 @@ export class LoginThrottle {
   #pass(failed: readonly FailedPlace[]): void {
     const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
     for (const { place: { counted, key }, record } of failed) news[counted] = [[key, record]];
-    this.#learned({ asOf: this.memory.steady(), ...news });
+    this.parts.learned?.({ asOf: this.memory.steady(), ...news });
   }
 
   #tell(
@@ -280,8 +253,8 @@ export class LoginThrottle {
     { failures, at, until }: FailureRecord<BanSubject>,
   ): void {
     if (until === 0) return;
-    const user = typed === undefined ? undefined : this.#shown(typed);
-    this.#log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
+    const user = typed === undefined ? undefined : this.parts.shown?.(typed);
+    this.parts.log.warn("too many failed attempts", { scope, user, address, failures, waitMs: until - at });
   }
 }
 
@@ -290,7 +263,6 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
-/** Returns the facts to compare with bans. */
 export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,

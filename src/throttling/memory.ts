@@ -43,10 +43,8 @@ const UNDER_WAY = 32;
 
 /** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
-/** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
-/** Dependencies of {@link ThrottlingMemory}. */
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
   readonly steady: Clock; // for durations, see `steadyClock`
@@ -55,7 +53,6 @@ export interface MemoryParts {
   readonly clusterMembers?: () => number; // instances that count together, this one included. Default: 1.
 }
 
-/** Failures, known users and operator bans. */
 export class ThrottlingMemory {
   readonly tables: Readonly<Record<Counted, FailureTable<BanSubject>>>;
   readonly known: KnownClients;
@@ -75,7 +72,7 @@ export class ThrottlingMemory {
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
       return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, clusterMembers });
     };
-    this.known = new KnownClients({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
+    this.known = new KnownClients(KNOWN_MS, capacity, steady);
     this.tables = {
       pairs: table(1, maxMs),
       addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
@@ -181,7 +178,6 @@ function concerning({ user, address }: BanSubject): (subject: BanSubject) => boo
     (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
 }
 
-/** Normalises a subject for counting. */
 export function asCounted({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }
@@ -197,17 +193,8 @@ export class KnownClients {
   readonly #seen = new Map<string, number>();
   #latest = 0;
   readonly #groups = new Map<string, number>();
-  readonly #lifetimeMs: number;
-  readonly #capacity: number;
-  readonly #elapsed: Stopwatch;
 
-  constructor(
-    { lifetimeMs, capacity, elapsed }: { lifetimeMs: number; capacity: number; elapsed: Stopwatch },
-  ) {
-    this.#lifetimeMs = lifetimeMs;
-    this.#capacity = capacity;
-    this.#elapsed = elapsed;
-  }
+  constructor(readonly lifetimeMs: number, readonly capacity: number, readonly elapsed: Stopwatch) {}
 
   get size(): number {
     return this.#seen.size;
@@ -215,7 +202,7 @@ export class KnownClients {
 
   has(key: string): boolean {
     const at = this.#seen.get(key);
-    return at !== undefined && at + this.#lifetimeMs > this.#elapsed();
+    return at !== undefined && at + this.lifetimeMs > this.elapsed();
   }
 
   /** Number of keys in a group, including some expired ones. */
@@ -225,17 +212,17 @@ export class KnownClients {
 
   /** Returns the time, unless the key was seen recently. */
   add(key: string): number | undefined {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const before = this.#seen.get(key);
-    if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;
-    this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
+    if (before !== undefined && now - before < this.lifetimeMs * ONCE) return undefined;
+    this.#forgetOldest((at) => at + this.lifetimeMs <= now);
     this.#put(key, now);
     return now;
   }
 
   /** Records a sighting elsewhere. Returns whether it is new. */
   note(key: string, at: number): boolean {
-    if (at - (this.#seen.get(key) ?? -Infinity) < this.#lifetimeMs * ONCE) return false;
+    if (at - (this.#seen.get(key) ?? -Infinity) < this.lifetimeMs * ONCE) return false;
     this.#put(key, at);
     return true;
   }
@@ -257,7 +244,7 @@ export class KnownClients {
     if (!this.#seen.delete(key)) this.#groups.set(groupOf(key), this.countOf(groupOf(key)) + 1);
     this.#seen.set(key, at);
     this.#latest = Math.max(this.#latest, at);
-    if (this.#seen.size > this.#capacity) this.#forgetOldest(() => true);
+    if (this.#seen.size > this.capacity) this.#forgetOldest(() => true);
   }
 
   #forgetOldest(concerns: (at: number) => boolean): void {

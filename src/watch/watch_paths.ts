@@ -6,7 +6,6 @@ export interface PathsWatch {
   close(): void;
 }
 
-/** Quiet time that ends a change. */
 const REST_MS = 1000;
 
 /**

@@ -14,13 +14,11 @@ export interface FileSource {
   read(path: string, maxBytes?: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
-/** Local disk. */
 export const DISK: FileSource = {
   stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
   read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),
 };
 
-/** Returns a {@link FileSource} stamp. */
 export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
   return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
 }
@@ -40,10 +38,8 @@ export interface WatchedFile<T> {
   close(): void;
 }
 
-/** Default polling interval. */
 export const LOOK_MS = 400;
 
-/** Options of {@link watchFile}. */
 export interface WatchOptions<T> {
   readonly log: Logger;
   /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
@@ -69,7 +65,6 @@ export function watchFile<T>(
 
 type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
 
-/** Watches a binary file, see {@link watchFile}. */
 export async function watchBytes<T>(
   path: string,
   parse: ParseBytes<T>,

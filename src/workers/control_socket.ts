@@ -1,4 +1,4 @@
-import { unlessAbsent, writeAll } from "../model/regular_file.ts";
+import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
@@ -13,7 +13,6 @@ import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
-/** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
     super([`control socket ${path}: another service answers there, is it running already?`]);
@@ -26,9 +25,7 @@ interface ControlParts {
   readonly requestMs?: number; // how long a caller may take to send a line, in milliseconds; default 5 s
 }
 
-/** Timeout for a caller's line, in milliseconds. */
 const REQUEST_MS = 5000;
-/** Pause after a failed accept, in milliseconds. */
 const RETRY_MS = 1000;
 /** Most concurrent connections; further ones are closed. */
 const MOST_CONNECTIONS = 16;
@@ -197,14 +194,6 @@ async function answers(path: string): Promise<boolean> {
   }
 }
 
-function hangUp(connection: Deno.UnixConn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
-  }
-}
-
 const NAME = "control.sock";
 
 /** Folder that systemd creates (`RuntimeDirectory=authserver`), for commands outside of systemd. */
@@ -279,7 +268,6 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
-/** Writes a whole line. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }

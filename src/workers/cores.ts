@@ -112,7 +112,6 @@ export class Cores {
     this.#dismissIdle();
   }
 
-  /** Tells the core in use. */
   tell(message: ToCoreWorker): void {
     this.#restartPolicy.current?.tell(message);
   }

@@ -4,14 +4,12 @@ import { AnotherService, ControlSocket } from "./control_socket.ts";
 import { serviceStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** Operator's access to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
   readonly controlSocket: string | undefined; // path; absent: the configuration switches it off
 }
 
-/** Dependencies of {@link Operations}. */
-export interface OperationsParts {
+interface OperationsParts {
   readonly supervisor: Supervisor;
   readonly configuration: string; // absolute path of the main configuration file
   /** Reloads the configuration and waits; the reports then have the outcome. */

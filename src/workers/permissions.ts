@@ -8,16 +8,9 @@ import { isIP } from "node:net";
 import { unlessAbsent } from "../model/regular_file.ts";
 
 /** Permission list of a worker as in `deno.permissions`; the rest is refused. */
-export interface WorkerPermissions {
-  readonly net: string[] | false;
-  readonly read: string[] | false;
-  readonly write: string[] | false;
-  readonly env: false;
-  readonly run: false;
-  readonly ffi: false;
-  readonly sys: false;
-  readonly import: false;
-}
+export type WorkerPermissions =
+  & { readonly [kind in "net" | "read" | "write"]: string[] | false }
+  & typeof NOTHING;
 
 const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false } as const;
 
@@ -71,7 +64,6 @@ function dataFiles(config: ServiceConfig, ofKinds: readonly OfKind[]): string[] 
   return [...new Set(files.filter((file) => file !== undefined))].sort();
 }
 
-/** Returns the files read for each database connection. */
 function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
   const { authorities, certificate, key } = database?.tls ?? {};
   return [authorities, certificate, key];

@@ -1,10 +1,11 @@
+import { hangUp } from "../model/regular_file.ts";
+
 /** Interval and timeout of probes, in milliseconds. */
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** Failed probes in a row that mean a dead listener. */
 const MAX_WAIT = 2;
 
-/** Address of a listener. */
 export interface Listening {
   readonly address: string; // as it was told to listen; of all addresses one of this host is asked
   readonly port: number;
@@ -81,12 +82,4 @@ async function answered(connection: Deno.TcpConn): Promise<boolean> {
     // A reset counts as an answer.
   }
   return true;
-}
-
-function hangUp(connection: Deno.Conn): void {
-  try {
-    connection.close();
-  } catch (error) {
-    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
-  }
 }

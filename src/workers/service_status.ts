@@ -10,7 +10,6 @@ const CORE_MS = 2000;
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Supervisor, as status and metrics see it. */
 interface ServiceState {
   readonly reports: WorkerReports;
   readonly port: number;

@@ -14,7 +14,6 @@ export const DRAIN_MS = 20_000;
 /** Further time for the worker to confirm, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-/** Most concurrent connections of scrapers. */
 const MAX_SCRAPERS = 32;
 
 const MODULE = workerModule(new URL("./edge_worker.ts", import.meta.url));
@@ -98,7 +97,6 @@ export class ServingEdge {
     this.#worker.tell({ kind: "core", generation, port }, [port]);
   }
 
-  /** Applies new certificates and log level. */
   follow(snapshot: Snapshot): void {
     const tls = edgeTls(snapshot);
     if (tls) this.#worker.tell({ kind: "tls", tls });

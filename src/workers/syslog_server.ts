@@ -9,10 +9,8 @@ export const SYSLOG_PORT = 6514;
 /** Facility 13, log audit, and severity 6, informational (RFC 5424, 6.2.1). */
 const PRIORITY = 13 * 8 + 6;
 
-/** Time in which a log server has to take a line. */
 const WRITE_MS = 10_000;
 
-/** Log server, and who sends to it. */
 interface SyslogOptions {
   readonly address: string; // `tls://host:port`
   readonly hostName: string;

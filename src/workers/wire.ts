@@ -57,7 +57,6 @@ const MOST_CREDIT = 16;
  */
 const MOST_AHEAD = 64;
 
-/** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Most messages per batch, so that the receiver starts early. */

@@ -72,7 +72,6 @@ export class RestartPolicy<T extends object> {
     return this.#current;
   }
 
-  /** Sets the worker; returns the previous one. */
   put(next: T): T | undefined {
     const before = this.#current;
     this.#current = next;

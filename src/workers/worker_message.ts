@@ -31,15 +31,12 @@ export type ToCoreWorker =
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly port: MessagePort }
   | { readonly kind: "channel"; readonly port: MessagePort }
   | { readonly kind: "admin"; readonly id: number; readonly request: AdminRequest }
-  /** Logins at other cores. */
   | { readonly kind: "adopt"; readonly update: LoginUpdate }
   | { readonly kind: "material"; readonly material: TlsMaterial }
-  /** Whether audit lines cannot be written. */
   | { readonly kind: "audit-state"; readonly fails: boolean }
   /** The service stops soon: health checks announce it. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
-  /** Whether the service ends. */
   | { readonly kind: "close"; readonly last: boolean };
 
 /** Message of a core that survives its death, through its own port. */

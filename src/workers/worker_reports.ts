@@ -24,18 +24,15 @@ interface ReportsConfig {
   readonly audit: AuditConfig;
 }
 
-/** Parts of the supervisor. */
 interface ReportsParts {
   /** Called when audit lines cannot be written any more, and when they can again. */
   readonly auditChanged?: () => void;
-  /** Opens a log server. */
   readonly logServer: (address: string, log: Logger) => AuditReceiver;
 }
 
 /** Receives workers' log lines, audit lines, counts and delays, and writes the files. */
 export class WorkerReports {
   readonly log: Logger;
-  /** Sums over all workers since the start. */
   readonly counters = new Counters();
   /** Longest last reported timer delay by worker, in milliseconds. */
   readonly lagMs = new Map<string, number>();

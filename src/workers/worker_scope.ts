@@ -18,7 +18,6 @@ export function hear<In>(receive: (message: In) => void): void {
   self.onmessage = ({ data }: MessageEvent<In>) => receive(data);
 }
 
-/** Sends a message to the supervisor. */
 export function tell(message: FromWorker): void {
   self.postMessage(message);
 }
@@ -36,7 +35,6 @@ export function surviveRejections(log: Logger, counted: () => void): void {
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
-/** Log of a worker. */
 export interface WorkerLog {
   readonly log: Logger;
   /** Sends pending lines; the last act of a worker. */
@@ -85,7 +83,6 @@ export class WorkerAudit {
   }
 }
 
-/** Report interval in milliseconds. */
 const REPORT_MS = 1000;
 /** Interval of clock readings in milliseconds: the error of a measured stall. */
 const LOOK_MS = 100;

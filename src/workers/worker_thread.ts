@@ -51,7 +51,6 @@ export class WorkerThread<In> {
   readonly #patience: Patience;
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
-  /** Whether it has sent a message. */
   #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
@@ -155,13 +154,11 @@ export class WorkerThread<In> {
   }
 }
 
-/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
 /** Unanswered pings in a row that mean death. */
 const MOST_UNANSWERED = 4;
 
-/** Reason for the log. */
 const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
 
 /**
@@ -169,13 +166,11 @@ const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s`;
  * workers may be alive. The clock is monotonic.
  */
 export class Watchdog {
-  readonly #elapsed: Stopwatch;
   #tickedAt: number;
   #heard = true;
   #unanswered = 0;
 
-  constructor(elapsed = stopwatch) {
-    this.#elapsed = elapsed;
+  constructor(readonly elapsed: Stopwatch = stopwatch) {
     this.#tickedAt = elapsed();
   }
 
@@ -185,7 +180,7 @@ export class Watchdog {
 
   /** Call it every {@link PING_MS}, before the next ping. Returns whether the worker is dead. */
   tick(): boolean {
-    const now = this.#elapsed();
+    const now = this.elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
     this.#unanswered = this.#heard || late ? 0 : this.#unanswered + 1;

@@ -1,6 +1,7 @@
 /** Names that users choose, on all pages where they are shown: they stay text, whatever they look like. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { LONG } from "../long/results.ts";
 import { ALICE } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
 import { formToken, Visitor } from "../system/visitor.ts";
@@ -96,7 +97,7 @@ async function pagesWith(name: string, place: string): Promise<Map<string, strin
 
 const harmless = await pagesWith("harmless", "w");
 
-for (const [i, name] of [...HOSTILE, ...fc.sample(ANY, { numRuns: 6, seed: 22 })].entries()) {
+for (const [i, name] of [...HOSTILE, ...fc.sample(ANY, { numRuns: LONG ? 60 : 1, seed: 22 })].entries()) {
   Deno.test(`${JSON.stringify(name)} is text on all pages`, async () => {
     const hostile = await pagesWith(name, `w${i}`);
     let shown = 0;

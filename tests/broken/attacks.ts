@@ -133,7 +133,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Locking others out with slow passwords or wrong names from a shared address"],
     broken: "known users wait for the passwords of strangers",
     file: "src/authentication/password/stored_hash.ts",
-    change: instead("forKnown: FOR_KNOWN, knownTurns: KNOWN_TURNS,", ""),
+    change: instead("forKnown: 1, knownTurns: 8,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
   {
@@ -463,7 +463,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Pipelined requests"],
     broken: "the next request is parsed before the one before it is answered",
     file: "src/edge/request_gate.ts",
-    change: instead("if (request?.complete) {", "if (false) {"),
+    change: instead(
+      "if (request?.complete) {",
+      "if (request?.complete) {\n        this.#request = undefined;\n        this.#line.restart();\n        continue;",
+    ),
     tests: ["tests/edge/request_gate_test.ts"],
   },
   {

@@ -1,10 +1,10 @@
 /** The service as `authserver serve` runs it, under a manager that gives it a second to stop: `hasty_service.ts CONFIGURATION`. */
 import { startService } from "../../src/command/serving/running_service.ts";
-import { NO_SERVICE_MANAGER } from "../../src/command/serving/service_manager.ts";
+import { ServiceManager } from "../../src/command/serving/service_manager.ts";
 
 const [file = ""] = Deno.args;
 const service = await startService(file, (diagnostic) => console.error(diagnostic), {
-  manager: { ...NO_SERVICE_MANAGER, stopMs: 1_000 },
+  manager: Object.assign(new ServiceManager(), { stopMs: 1_000 }),
 });
 Deno.addSignalListener("SIGTERM", service.stop);
 await service.stopped;

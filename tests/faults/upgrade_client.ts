@@ -1,5 +1,6 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
+import { LONG } from "../long/results.ts";
 import type { Question, Reply } from "../system/ask.ts";
 import { ALICE } from "../system/running_service.ts";
 import { type Instance } from "../system/several_instances.ts";
@@ -10,7 +11,7 @@ const SHARE_CONTENT = "0123456789";
 const USES = 6;
 
 /** Between two rounds of a client, in milliseconds: the machine has more to do. */
-const PAUSE_MS = 50;
+const PAUSE_MS = LONG ? 50 : 200;
 
 /** An instance in service, and of which version it is. */
 export interface Serving {

@@ -41,7 +41,6 @@ const PARTS: Readonly<Record<string, Part>> = {
       "attack",
       "resource/access/hostile_paths_test.ts",
       "sharing/store/killed_writer_test.ts",
-      "system/damaged_files_test.ts",
       "system/sharing/memory_test.ts",
     ],
     parallel: false,
@@ -59,6 +58,16 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   campaign: { table: "instances", tests: ["campaign/campaign_test.ts"], parallel: false, joins: true },
   speed: { tests: ["bench/speed_long.ts"], parallel: false },
+  repetitions: {
+    tests: [
+      "browser",
+      "system/damaged_files_test.ts",
+      "system/dav_test.ts",
+      "system/group_test.ts",
+      "system/issuers_test.ts",
+    ],
+    parallel: false,
+  },
   listings: { tests: ["system/sharing/listings_long.ts"], parallel: false },
   builds: {
     tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],

@@ -19,7 +19,7 @@ for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
       new RegExp(
         `found ${
           names.at(-1)
-        }, expected some of faults, parsers, growth, trials, instances, campaign, speed, listings, builds`,
+        }, expected some of faults, parsers, growth, trials, instances, campaign, speed, repetitions, listings, builds`,
       ),
     );
   });

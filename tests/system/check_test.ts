@@ -17,7 +17,7 @@ const createSite = (setting: Setting = {}) => createAnySite({ map: JSON.stringif
 async function check(site: Site, ...options: readonly string[]) {
   const io = recordedIo();
   const code = await runCommand(["check", "--config", site.main, ...options], io);
-  assert.doesNotMatch(io.err, /^ {2}fix: .*to what is expected$/m);
+  assert.doesNotMatch(io.err, /^ {2}fix: correct \S+$/m);
   return { code, out: io.out, err: io.err.replace(ROOT_NOTE, "") };
 }
 

@@ -1,6 +1,7 @@
 /** WebDAV by programs of others: Debian's litmus and rclone, against the service with the flags of the product. */
 import assert from "node:assert/strict";
 import { bothWays, litmus, LITMUS_EXCEPTIONS } from "./dav_clients.ts";
+import { LONG } from "../long/results.ts";
 import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
 
 const installed = async (name: string) =>
@@ -32,7 +33,7 @@ Deno.test({
   ignore: !RCLONE,
   fn: async () => {
     const folder = await Deno.makeTempDir();
-    await bothWays(await address(), ALICE, folder, 200);
+    await bothWays(await address(), ALICE, folder, LONG ? 200 : 24);
     await Deno.remove(folder, { recursive: true });
   },
 });

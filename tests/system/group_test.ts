@@ -1,6 +1,7 @@
 /** Several daemons behind one name: turns, fail-over, return (specification 2.1, rule 3). */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { LONG } from "../long/results.ts";
 import { ALICE, runService, settled } from "./running_service.ts";
 
 const MANY = { maxSessions: 10_000 };
@@ -15,20 +16,22 @@ const system = await runService({
 await Promise.all(["HPC", "DYING", "SMALL", "SLOW"].map((name) => settled(system, name)));
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
+const REQUESTS = LONG ? 1000 : 200;
+
 const POST = { as: ALICE, body: { serverPath: "" } };
 
-Deno.test("with one of two daemons dead 1000 of 1000 requests succeed, and when it is back it is used", async () => {
+Deno.test("with one of two daemons dead all requests succeed, and when it is back it is used", async () => {
   const [first, second] = system.daemons();
   assert(first && second);
   await first.stop();
   using agent = keptAlive(system.authority.certificate);
   const statuses = new Map<number, number>();
-  await inParallel(1000, 16, async () => {
+  await inParallel(REQUESTS, 16, async () => {
     const { status } = await system.ask("/rest/auth/HPC", { ...POST, agent });
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   });
-  assert.deepEqual([...statuses], [[200, 1000]]);
-  assert.equal(second.jobs.slots("alice"), 1000);
+  assert.deepEqual([...statuses], [[200, REQUESTS]]);
+  assert.equal(second.jobs.slots("alice"), REQUESTS);
   const { status } = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.equal(status, `OK [connected to 127.0.0.1:${second.listenPort}; 1 of 2 available]`);
 

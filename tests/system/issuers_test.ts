@@ -5,6 +5,7 @@ import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { CLIENT, startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
+import { LONG } from "../long/results.ts";
 import { authenticatorProperties } from "./every_method.ts";
 import { ALICE_DN, MAP, runService } from "./running_service.ts";
 
@@ -118,9 +119,9 @@ Deno.test("a session for the user of a token is opened with account and mapped g
   assert.equal(values?.get("group"), "proja");
 });
 
-Deno.test("a thousand first logins cost their issuer no request", async () => {
+Deno.test("many first logins cost their issuer no request", async () => {
   const before = one.server.seen.length;
-  for (let left = 1000; left > 0; left -= 50) {
+  for (let left = LONG ? 1000 : 200; left > 0; left -= 50) {
     const replies = await Promise.all(
       Array.from({ length: 50 }, (_, i) => show(annToken({ jti: `${left} ${i}` }))),
     );

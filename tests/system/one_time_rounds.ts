@@ -2,10 +2,11 @@
 import { until } from "../fixtures/deadline.ts";
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { LONG } from "../long/results.ts";
 import { type Instance, SeveralInstances } from "./several_instances.ts";
 
 /** Uses that are tried at once. */
-const USES = 300;
+const USES = LONG ? 300 : 90;
 
 /** What became of one use: the status, or that nobody told. */
 type Outcome = number | "cut";
@@ -21,7 +22,7 @@ export interface Round {
 }
 
 /**
- * A share for one use is used by 300 at once, over all instances. @throws {AssertionError} If the history of what clients
+ * A share for one use is used by many at once, over all instances. @throws {AssertionError} If the history of what clients
  * were told and what the database has is not that of exactly one use.
  */
 export async function oneTimeRound(several: SeveralInstances, number: number): Promise<Round> {
@@ -31,7 +32,7 @@ export async function oneTimeRound(several: SeveralInstances, number: number): P
   const victim = number % several.instances.length;
   const agents = several.instances.map(() => new Agent({ keepAlive: true, maxSockets: 20 }));
   const answered = { count: 0, midst: Promise.withResolvers<void>() };
-  const midst = (number * 37) % 120;
+  const midst = (number * 37) % (USES / 3);
   const use = async (instance: Instance, agent: Agent | undefined): Promise<Outcome> => {
     const reply = await instance.ask(path, { agent }).catch(() => undefined);
     if (answered.count++ === midst) answered.midst.resolve();

@@ -106,22 +106,7 @@ Deno.test("status says that a daemon is down, and why", async () => {
   assert.match(out, /no session is possible on HPC/);
 });
 
-Deno.test("status of a service that does not run is 3", async () => {
-  let main = "";
-  {
-    await using system = await runService();
-    main = system.main;
-    system.service.stop();
-    await system.service.stopped;
-    const { status, err } = await command({ main }, "status");
-    assert.equal(status, 3);
-    assert.match(err, /no service listens at .*control\.sock/);
-    const other = await command({ main }, "ban", "list");
-    assert.equal(other.status, 1);
-  }
-});
-
-Deno.test("the control socket is its owner's alone, and goes with the service", async () => {
+Deno.test("the control socket is its owner's alone, and goes with the service, whose status is 3 then", async () => {
   await using system = await runService();
   const path = `${system.folder}/logs/control.sock`;
   const { mode, isSocket } = await Deno.stat(path);
@@ -129,6 +114,10 @@ Deno.test("the control socket is its owner's alone, and goes with the service", 
   system.service.stop();
   await system.service.stopped;
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  const { status, err } = await command(system, "status");
+  assert.equal(status, 3);
+  assert.match(err, /no service listens at .*control\.sock/);
+  assert.equal((await command(system, "ban", "list")).status, 1);
 });
 
 /** The one behind `sudo`. */
@@ -161,8 +150,12 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
 });
 
+/** For tests that only look. */
+const shared = await runService();
+Deno.test.afterAll(() => shared[Symbol.asyncDispose]());
+
 Deno.test("a failed login is told by its user name if it is one of ours, else by a digest", async () => {
-  await using system = await runService();
+  const system = shared;
   const names: string[] = [];
   for (const user of ["alice", "my-pa55word"]) {
     const request = { as: [user, "wrong-one"] as const, body: { serverPath: "" } };
@@ -182,7 +175,7 @@ Deno.test("a failed login is told by its user name if it is one of ours, else by
 });
 
 Deno.test("log and audit stream can be read by the service's group and by nobody else", async () => {
-  await using system = await runService();
+  const system = shared;
   await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   await audited(system, 1);
   for (const name of ["authserver.log", "audit.log"]) {
@@ -234,7 +227,7 @@ Deno.test("failed logins are remembered over a change of the core", async () => 
 });
 
 Deno.test("user show tells what daemons say, without repeating keys", async () => {
-  await using system = await runService();
+  const system = shared;
   await settled(system);
   const known = await command(system, "user", "show", "alice");
   assert.equal(known.status, 0, known.err);

@@ -67,7 +67,7 @@ export interface Site extends AsyncDisposable {
 /** A service in front of simulated daemons. */
 export interface SystemUnderTest extends Site {
   readonly port: number;
-  readonly service: Omit<RunningService, "rejected"> & {
+  readonly service: Omit<RunningService, "parts" | "rejected"> & {
     readonly pid: number;
     /** Asks for a reload by a signal, and does not wait for it. */
     readonly hangUp: () => void;

@@ -18,7 +18,7 @@ Deno.test("ThrottlingMemory remembers 50,000 of each kind, whoever comes: its me
 
 Deno.test("KnownClients notes a key that is seen again once in a thousandth of its lifetime", () => {
   const time = { at: 1000 };
-  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => time.at });
+  const keys = new KnownClients(1_000_000, 9, () => time.at);
   assert.equal(keys.add("a"), 1000);
   time.at += 999;
   assert.equal(keys.add("a"), undefined);
@@ -27,7 +27,7 @@ Deno.test("KnownClients notes a key that is seen again once in a thousandth of i
 });
 
 Deno.test("KnownClients takes no news of what it has seen later, nor moves it back", () => {
-  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => 5000 });
+  const keys = new KnownClients(1_000_000, 9, () => 5000);
   assert.equal(keys.note("a", 4000), true);
   assert.equal(keys.note("a", 1000), false);
   assert.equal(keys.note("a", 4999), false);
@@ -38,7 +38,7 @@ Deno.test("KnownClients takes no news of what it has seen later, nor moves it ba
 
 Deno.test("KnownClients knows how many of a group are left when one of them makes room", () => {
   const time = { at: 1000 };
-  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });
+  const keys = new KnownClients(1_000_000, 2, () => time.at++);
   for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
   assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [1, 1]);
   keys.add("there\0dan");

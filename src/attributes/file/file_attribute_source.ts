@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { canonicalDn, InvalidName, patternForm } from "../../model/distinguished_name.ts";
 import { InvalidPattern, LinearPattern } from "./linear_pattern.ts";
 import {
@@ -46,19 +47,17 @@ class NameIndex implements MapIndex {
   readonly #entries = new Map<string, Kept>();
 
   add({ key, line, source }: MapEntry, report: Report): void {
-    try {
-      const name = canonicalDn(key);
-      const earlier = this.#entries.get(name);
-      if (earlier !== undefined) {
-        const expected = `expected each name once; line ${earlier.line} names the same user and is not used`;
-        report({ severity: "warning", line, key, expected });
-      }
-      this.#entries.set(name, { line, source });
-    } catch (error) {
-      if (!(error instanceof InvalidName)) throw error;
-      const expected = `expected a distinguished name: ${error.reason} (at character ${error.position})`;
+    const name = attempt(() => canonicalDn(key), InvalidName, ({ reason, position }) => {
+      const expected = `expected a distinguished name: ${reason} (at character ${position})`;
       report({ line, key: key.slice(0, 200), expected });
+    });
+    if (name === undefined) return;
+    const earlier = this.#entries.get(name);
+    if (earlier !== undefined) {
+      const expected = `expected each name once; line ${earlier.line} names the same user and is not used`;
+      report({ severity: "warning", line, key, expected });
     }
+    this.#entries.set(name, { line, source });
   }
 
   find(name: string): MapEntry | undefined {
@@ -79,18 +78,14 @@ class PatternIndex implements MapIndex {
 
   add(entry: MapEntry, report: Report): void {
     const { key, line, source } = entry;
-    try {
-      const pattern = new LinearPattern(key);
-      this.#entries.push([pattern, { line, source }]);
-      if (
-        pattern.crossesParts && !attributesOfEntry(entry).standard.get("role")?.allowed.includes("banned")
-      ) {
-        report({ severity: "warning", line, key: key.slice(0, 200), ...CROSSING });
-      }
-    } catch (error) {
-      if (!(error instanceof InvalidPattern)) throw error;
-      report({ line, key: key.slice(0, 200), expected: error.message });
-    }
+    const shown = key.slice(0, 200);
+    const pattern = attempt(() => new LinearPattern(key), InvalidPattern, ({ message }) => {
+      report({ line, key: shown, expected: message });
+    });
+    if (pattern === undefined) return;
+    this.#entries.push([pattern, { line, source }]);
+    const isBan = attributesOfEntry(entry).standard.get("role")?.allowed.includes("banned");
+    if (pattern.crossesParts && !isBan) report({ severity: "warning", line, key: shown, ...CROSSING });
   }
 
   find(name: string): MapEntry | undefined {
@@ -153,15 +148,10 @@ class FileAttributeSource implements AttributeSource {
   }
 
   #nameOf(dn: string): string {
-    try {
-      return canonicalDn(dn);
-    } catch (error) {
+    return attempt(() => canonicalDn(dn), InvalidName, (error) => {
       // An invalid name might match any entry, even a ban.
-      if (error instanceof InvalidName) {
-        throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
-      }
-      throw error;
-    }
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
+    });
   }
 
   close(): void {

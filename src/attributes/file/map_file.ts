@@ -98,7 +98,8 @@ export async function readMapFile(
     }
   } catch (error) {
     if (!(error instanceof InvalidJson || error instanceof InvalidXml)) throw error;
-    report({ line: error.line, expected: error.expected });
+    const fix = `correct the syntax; see: sed -n ${error.line}p ${file}`;
+    report({ line: error.line, expected: error.expected, fix });
   }
   if (errors.length > 0) throw new InvalidFile([...errors, ...warnings]);
   return warnings;

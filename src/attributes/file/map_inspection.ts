@@ -57,12 +57,19 @@ function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void
   const valuesOf = (what: string) =>
     attributes.filter((attribute) => meaning(attribute) === what).flatMap(({ values }) => values)
       .filter((value) => value !== "");
-  const warn = (expected: string) => report({ severity: "warning", line, key: key.slice(0, 200), expected });
+  const warn = (expected: string, missing: string) => {
+    const fix = `add ${missing} to the entry in line ${line}`;
+    report({ severity: "warning", line, key: key.slice(0, 200), expected, fix });
+  };
   const roles = valuesOf("role");
   if (roles.includes("banned")) return;
-  if (roles.length === 0) warn("no role, so this user may do no more than anonymous callers; expected user");
-  else if (valuesOf("xlogin").length === 0) {
-    warn("no xlogin, so this user has no account and gets no session; expected the name of an account");
+  if (roles.length === 0) {
+    warn("no role, so this user may do no more than anonymous callers; expected user", '"role": "user"');
+  } else if (valuesOf("xlogin").length === 0) {
+    warn(
+      "no xlogin, so this user has no account and gets no session; expected the name of an account",
+      '"xlogin": "<account>"',
+    );
   }
 }
 

@@ -29,7 +29,6 @@ interface Asked {
 /** Accounts, groups and further attributes of users in LDAP servers; unknown users have no attributes. */
 export class LdapSource implements AttributeSource {
   readonly name: string;
-  readonly #config: LdapSourceConfig;
   readonly #expressions: Expressions;
   readonly #directory: LdapDirectory;
   readonly #cache: AnswerCache<AttributeSet>;
@@ -37,11 +36,10 @@ export class LdapSource implements AttributeSource {
 
   /** @throws {InvalidFile} For an invalid filter. */
   constructor(
-    config: LdapSourceConfig,
+    readonly config: LdapSourceConfig,
     { expressions, ...parts }: LdapParts & { readonly expressions: Expressions },
   ) {
     this.name = config.name;
-    this.#config = config;
     this.#expressions = expressions;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ source: config.name }) });
     this.#cache = new AnswerCache(parts);
@@ -49,7 +47,7 @@ export class LdapSource implements AttributeSource {
   }
 
   async attributesOf({ dn, uid }: Identity, signal: AbortSignal): Promise<AttributeSet> {
-    const user = this.#config.lookUpBy === "name" ? dn : uid;
+    const user = this.config.lookUpBy === "name" ? dn : uid;
     if (user === undefined) return NO_ATTRIBUTES;
     // Shared: one caller's abort must not cancel the others.
     return await this.#cache.get([user], async (signal) => {
@@ -79,15 +77,15 @@ export class LdapSource implements AttributeSource {
 
   async #attributesOf(user: string, asked: Asked): Promise<AttributeSet> {
     const attributes = ["*", "memberOf"];
-    const found = this.#config.lookUpBy === "name"
+    const found = this.config.lookUpBy === "name"
       ? await this.#directory.findName(user, attributes, asked)
       : await this.#directory.findUser(user, attributes, asked);
     if (found.kind !== "found") return NO_ATTRIBUTES;
     const { entry } = found;
     const variables = variablesOf(entry);
     const assigned = this.#expressions.attributes(variables);
-    const uid = this.#config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
-    const groups = this.#config.assignments.groups === undefined
+    const uid = this.config.assignments.uid === undefined ? accountOf(entry) : assigned.uid;
+    const groups = this.config.assignments.groups === undefined
       ? await this.#groupsOf(entry, asked)
       : assigned.groups ?? [];
     const role = assigned.role ?? (uid === undefined ? undefined : "user");
@@ -126,7 +124,7 @@ export class LdapSource implements AttributeSource {
 
   /** Searches groups by the filter, breadth first; bounded in number. */
   async #searchGroups(entry: LdapEntry, { server, asker }: Asked): Promise<readonly LdapEntry[]> {
-    const { groupBase: base, groupFilter, nestedGroups } = this.#config;
+    const { groupBase: base, groupFilter, nestedGroups } = this.config;
     if (base === undefined) return [];
     const found = new Map<string, LdapEntry>();
     const open = [{ dn: entry.dn, user: accountOf(entry) ?? "" }];

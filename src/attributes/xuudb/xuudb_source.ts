@@ -119,14 +119,12 @@ const CACHE_SIZE = 100;
 /** User database of a UNICORE site (authentication.md 7.6); unknown users have no attributes. */
 export class XuudbSource implements AttributeSource {
   readonly name: string;
-  readonly #options: XuudbOptions;
   readonly #form: WireForm;
   readonly #cache: AnswerCache<AttributeSet>;
   readonly #remote: RemoteHttp;
 
-  constructor(options: XuudbOptions) {
+  constructor(readonly options: XuudbOptions) {
     this.name = options.name;
-    this.#options = options;
     this.#form = options.form === "soap" ? SOAP_FORM : JSON_FORM;
     const { address, http, clock, elapsed, log } = options;
     const own = log.child({ source: options.name });
@@ -136,14 +134,14 @@ export class XuudbSource implements AttributeSource {
 
   attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
     // Shared: one caller's abort must not cancel the others.
-    const lifetimeMs = this.#options.cache ? LIFETIME_MS : 0;
+    const lifetimeMs = this.options.cache ? LIFETIME_MS : 0;
     return this.#cache.get([dn], async (signal) => {
       return { value: await this.#ask(dn, signal), good: true, lifetimeMs };
     }, signal);
   }
 
   status(address: string): RemoteStatus | undefined {
-    return address === this.#options.address ? this.#remote.status() : undefined;
+    return address === this.options.address ? this.#remote.status() : undefined;
   }
 
   close(): void {
@@ -151,7 +149,7 @@ export class XuudbSource implements AttributeSource {
   }
 
   async #ask(dn: string, signal: AbortSignal): Promise<AttributeSet> {
-    const { address, gcid } = this.#options;
+    const { address, gcid } = this.options;
     // The user is authenticated; their address does not matter.
     const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     try {

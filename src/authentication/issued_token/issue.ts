@@ -59,18 +59,6 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
   };
 }
 
-/** @throws {ERR_TOKEN_RESTRICTIONS} If it exceeds the existing restrictions. */
-function restrictionsWithin(
-  before: TokenRestrictions = {},
-  asked: TokenRestrictions = {},
-): TokenRestrictions {
-  const restrictions = narrowed(before, asked);
-  if (typeof restrictions !== "string") return restrictions;
-  throw httpError("ERR_TOKEN_RESTRICTIONS", {
-    restrictions: `it can be narrowed, and ${restrictions} would widen it`,
-  });
-}
-
 /** Issues tokens for callers, signed with the server's key. */
 export class TokenIssuer {
   readonly #own: OwnIssuer;
@@ -117,17 +105,16 @@ export class TokenIssuer {
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, now, renewableUntil);
     const former = identity.issuedToken;
-    const restrictions = restrictionsWithin(former?.restrictions, request.restrictions);
+    const restrictions = narrowed(former?.restrictions ?? {}, request.restrictions ?? {});
+    if (typeof restrictions === "string") {
+      const text = `it can be narrowed, and ${restrictions} would widen it`;
+      throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: text });
+    }
     const limited = request.limited || isNarrow(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
-    const frozen = former?.preferences ?? preferences;
-    // Clients and other servers expect texts for truth values. Undefined members are omitted.
+    const times = { now, expires, renewableUntil: request.renewable ? renewableUntil : undefined };
     const claims = {
-      sub: identity.dn,
-      iss: issuer.name,
-      iat: now,
-      exp: expires,
-      etd: "true",
+      ...commonClaims(identity.dn, issuer, times, former?.preferences ?? preferences),
       via: namedUser(identity).via,
       login: identity.login,
       displayName: identity.displayName,
@@ -140,9 +127,6 @@ export class TokenIssuer {
       role: decidedRole(identity),
       groups: identity.groups,
       highestRole: role,
-      preferences: frozen === "" ? undefined : frozen,
-      renewable: request.renewable ? "true" : undefined,
-      renewableUntil: request.renewable ? renewableUntil : undefined,
       aud: limitedTo,
       restrictions: restrictionsClaim(restrictions),
       name: request.name,
@@ -167,18 +151,8 @@ export class TokenIssuer {
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, now, renewableUntil);
-    const claims = {
-      sub: subject,
-      iss: issuer.name,
-      iat: now,
-      exp: expires,
-      etd: "true",
-      by,
-      preferences: preferences === "" ? undefined : preferences,
-      renewable: renewable ? "true" : undefined,
-      renewableUntil: renewable ? renewableUntil : undefined,
-      ...this.#family(expires),
-    };
+    const times = { now, expires, renewableUntil: renewable ? renewableUntil : undefined };
+    const claims = { ...commonClaims(subject, issuer, times, preferences), by, ...this.#family(expires) };
     return await this.#make(claims, issuer, undefined);
   }
 
@@ -261,4 +235,18 @@ export class TokenIssuer {
     if (this.#lastKey?.pem !== pem) this.#lastKey = { pem, key: createPrivateKey(pem) };
     return this.#lastKey.key;
   }
+}
+
+/** Clients and other servers expect texts for truth values. Undefined members are omitted. */
+function commonClaims(
+  sub: string,
+  { name: iss }: Issuer,
+  { now, expires, renewableUntil }: Record<"now" | "expires", number> & {
+    renewableUntil?: number | undefined;
+  },
+  preferences?: string,
+) {
+  const renewable = renewableUntil === undefined ? undefined : "true";
+  const given = preferences === "" ? undefined : preferences;
+  return { sub, iss, iat: now, exp: expires, etd: "true", preferences: given, renewable, renewableUntil };
 }

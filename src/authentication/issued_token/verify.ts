@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, X509Certificate } from "node:crypto";
 import { Buffer } from "node:buffer";
+import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
@@ -11,6 +12,7 @@ import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
+import { isTrue } from "../parse_credentials.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "../check_identity.ts";
 import { isSignedBy, TokenVerifier } from "../jws_signature.ts";
 import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
@@ -239,12 +241,9 @@ function listClaim({ claims }: SignedToken, name: string): readonly string[] | u
 
 /** Checks a name from another service. @throws {InvalidToken} */
 function checkedName(dn: string): string {
-  try {
-    return checkIdentity(dn);
-  } catch (error) {
-    if (error instanceof NoIdentity) throw new InvalidToken(`claim sub: ${error.message}`);
-    throw error;
-  }
+  return attempt(() => checkIdentity(dn), NoIdentity, ({ message }) => {
+    throw new InvalidToken(`claim sub: ${message}`);
+  });
 }
 
 /** Default for other servers' tokens: tokens derived from them last no longer. */
@@ -254,23 +253,15 @@ function renewableUntil({ claims, expires }: SignedToken): number {
 }
 
 function readName(text: string): string {
-  try {
-    return canonicalDn(text);
-  } catch (error) {
-    if (error instanceof InvalidName) throw new InvalidToken("claim iss is not a DN");
-    throw error;
-  }
+  return attempt(() => canonicalDn(text), InvalidName, () => {
+    throw new InvalidToken("claim iss is not a DN");
+  });
 }
 
 function readSecret(text: string): KeyObject {
   const bytes = Buffer.from(text, "utf8");
   if (bytes.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
   return createSecretKey(bytes);
-}
-
-/** Boolean, or text in any case. */
-function isTrue(claim: unknown): boolean {
-  return claim === true || (typeof claim === "string" && claim.toLowerCase() === "true");
 }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {

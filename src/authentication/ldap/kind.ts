@@ -1,14 +1,13 @@
-import { integer, optional } from "../../config/key.ts";
+import { optional, seconds } from "../../config/key.ts";
 import { LDAP_KEYS, ldapFiles, readLdap } from "../../outgoing/ldap/ldap_keys.ts";
 import { probedServers } from "../../outgoing/ldap/probed_servers.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
 
 const KEYS = {
   ...LDAP_KEYS,
-  derivedLifetime: optional(integer({
+  derivedLifetime: optional(seconds({
     help:
       "Maximum lifetime of browser sessions and tokens of this service from such a login. If not set, while the entry exists and is not locked",
-    unit: "seconds",
     max: 30 * 86_400,
     added: true,
   })),

@@ -43,7 +43,6 @@ export class LdapAuthenticator implements Authenticator {
   readonly name: string;
   readonly challenges = ["Basic"] as const;
   readonly derivedLifetime: number | undefined;
-  readonly #config: LdapAuthenticatorConfig;
   readonly #clock: Clock;
   readonly #directory: LdapDirectory;
   readonly #attributes: readonly string[];
@@ -52,10 +51,9 @@ export class LdapAuthenticator implements Authenticator {
   /** An entry that does not exist, for logins of unknown users: they take as many requests as others. */
   readonly #nobody: string;
 
-  constructor(config: LdapAuthenticatorConfig, parts: LdapParts) {
+  constructor(readonly config: LdapAuthenticatorConfig, parts: LdapParts) {
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
-    this.#config = config;
     this.#clock = parts.clock;
     this.#directory = new LdapDirectory(config, { ...parts, log: parts.log.child({ method: config.name }) });
     this.#attributes = [...namesIn(config.dnTemplate ?? ""), ...STATUS_ATTRIBUTES];
@@ -117,15 +115,8 @@ export class LdapAuthenticator implements Authenticator {
   #accepted(user: string, entry: LdapEntry): Answer<AuthenticationResult> {
     try {
       const dn = checkIdentity(this.#nameOf(entry) ?? "");
-      const now = this.#clock();
-      const identity = {
-        dn,
-        method: "LDAP",
-        via: this.name,
-        login: user,
-        proved: Math.floor(now / 1000),
-        credential: credentialOf(user, entry),
-      };
+      const [proved, credential] = [Math.floor(this.#clock() / 1000), credentialOf(user, entry)];
+      const identity = { dn, method: "LDAP", via: this.name, login: user, proved, credential };
       return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS };
     } catch (error) {
       if (!(error instanceof NoIdentity)) throw error;
@@ -134,7 +125,7 @@ export class LdapAuthenticator implements Authenticator {
   }
 
   #nameOf(entry: LdapEntry): string | undefined {
-    return nameOf(entry, this.#config.dnTemplate);
+    return nameOf(entry, this.config.dnTemplate);
   }
 
   async #factsOf({ login, dn }: NamedUser, signal: AbortSignal): Promise<UserFacts | undefined> {

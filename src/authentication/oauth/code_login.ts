@@ -246,7 +246,7 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the ID token was made for another client");
     }
     if (claims.get("nonce") !== nonce) throw new InvalidToken("the ID token is of another visit");
-    const hashed = accessTokenHash(token.header.get("alg"), accessToken);
+    const hashed = accessTokenHash(token.algorithm, accessToken);
     if (claims.has("at_hash") && claims.get("at_hash") !== hashed) {
       throw new InvalidToken("the ID token was made with another access token");
     }
@@ -262,8 +262,8 @@ export class CodeLogin implements BrowserLogin {
 }
 
 /** Returns the expected `at_hash` (OIDC Core 1.0, 3.1.3.6); Ed25519 uses SHA-512. */
-function accessTokenHash(algorithm: unknown, accessToken: string): string {
-  const bits = /^[REP]S(256|384|512)$/.exec(String(algorithm))?.[1] ?? "512";
+function accessTokenHash(algorithm: string, accessToken: string): string {
+  const bits = /^[REP]S(256|384|512)$/.exec(algorithm)?.[1] ?? "512";
   const digest = hash(`sha${bits}`, accessToken, "buffer");
   return digest.subarray(0, digest.length / 2).toString("base64url");
 }

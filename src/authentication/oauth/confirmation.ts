@@ -32,11 +32,10 @@ export async function verifyProof(proof: string, request: ProvenRequest): Promis
   if (proof.length > MAX_LENGTH) throw refused("is too long");
   const parsed = readForeignToken(proof);
   if (parsed === undefined) throw refused("is no signed JWT");
-  const { header, claims } = parsed;
+  const { header, claims, algorithm } = parsed;
   const type = header.get("typ");
   if (typeof type !== "string" || type.toLowerCase() !== "dpop+jwt") throw refused("is of another type");
-  const alg = header.get("alg");
-  if (typeof alg !== "string" || !SIGNATURE_ALGORITHMS.includes(alg)) {
+  if (!SIGNATURE_ALGORITHMS.includes(algorithm)) {
     throw refused("is signed by an algorithm that is not allowed");
   }
   if (["crit", "b64", "zip", "enc"].some((member) => header.has(member))) {
@@ -44,11 +43,8 @@ export async function verifyProof(proof: string, request: ProvenRequest): Promis
   }
   const key = publicKey(header.get("jwk"));
   const { id, issued } = checkClaims(claims, request);
-  return {
-    thumbprint: await checkSignature(proof, alg, key),
-    id,
-    endsAt: (issued + MAX_AGE) * 1000,
-  };
+  const thumbprint = await checkSignature(proof, algorithm, key);
+  return { thumbprint, id, endsAt: (issued + MAX_AGE) * 1000 };
 }
 
 function checkClaims(

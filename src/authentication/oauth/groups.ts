@@ -15,12 +15,10 @@ const MOST_VALUES = 2000; // claim values considered
 
 /** Groups of an authenticator's users. */
 export class Groups {
-  readonly #rules: GroupRules;
   readonly #map: ReadonlyMap<string, string>;
   readonly #unixGroups: UnixGroups;
 
-  constructor(rules: GroupRules, log: Logger) {
-    this.#rules = rules;
+  constructor(readonly rules: GroupRules, log: Logger) {
     this.#map = new Map(rules.groupsMap.map(({ name, value }) => [name, value]));
     this.#unixGroups = new UnixGroups(
       "groups of the provider that can be no Unix groups: map them by groupsMap",
@@ -29,11 +27,11 @@ export class Groups {
   }
 
   get areClaimed(): boolean {
-    return this.#rules.groupsClaim.length > 0;
+    return this.rules.groupsClaim.length > 0;
   }
 
   admit(said: Said): boolean {
-    const { requiredGroups } = this.#rules;
+    const { requiredGroups } = this.rules;
     return requiredGroups.length === 0 ||
       this.#groups(said).some((names) => names.some((name) => requiredGroups.includes(name)));
   }
@@ -48,7 +46,7 @@ export class Groups {
 
   /** Returns the names of each group, most exact first. */
   #groups(said: Said): readonly (readonly string[])[] {
-    const { groupsClaim, groupsPrefix } = this.#rules;
+    const { groupsClaim, groupsPrefix } = this.rules;
     const values = groupsClaim.flatMap((claim) => textsOf(said(claim))).slice(0, MOST_VALUES);
     return values.map((value) => namesOfGroup(value, groupsPrefix)).filter((names) => names.length > 0);
   }

@@ -2,9 +2,8 @@ import { KeyObject } from "node:crypto";
 import { createLocalJWKSet, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import { realTime, type Schedule, type Stopwatch, stopwatch, unlessAborted } from "../../model/clock.ts";
+import { type Schedule, type Stopwatch, unlessAborted } from "../../model/clock.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import type { Asker } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { Provider } from "./provider.ts";
@@ -19,6 +18,11 @@ const QUIET_MS = 60_000; // time after which the pauses are reset
 const MOST_UNKNOWN = 1_000;
 const WARM_UP_MS = 5_000; // longest delay of a start
 
+interface KeyHeader {
+  readonly alg: string;
+  readonly kid: string | undefined;
+}
+
 interface Held {
   readonly set: LocalJWKSet;
   readonly found: Map<string, readonly KeyObject[]>; // keys by algorithm and name
@@ -26,15 +30,13 @@ interface Held {
   readonly since: number; // by the stopwatch
 }
 
+const ASKER = { queueKey: "keys", known: true, credential: "keys", address: "keys" };
+
 /**
  * Public keys of an issuer, fetched every ten minutes and kept for a day during outages. An unknown key
  * triggers a rate-limited fetch; its token is refused if a later fetch lacks the key.
  */
 export class KeySet {
-  readonly #provider: Provider;
-  readonly #elapsed: Stopwatch;
-  readonly #schedule: Schedule;
-  readonly #log: Logger;
   readonly #fetching = new SingleFlight<void>();
   readonly #closing = new AbortController();
   #held: Held | undefined;
@@ -47,30 +49,25 @@ export class KeySet {
   #callOff: () => void = () => {};
 
   constructor(
-    { provider, elapsed = stopwatch, schedule = realTime, log }: {
+    readonly parts: {
       readonly provider: Provider;
-      readonly elapsed?: Stopwatch;
-      readonly schedule?: Schedule;
+      readonly elapsed: Stopwatch;
+      readonly schedule: Schedule;
       readonly log: Logger;
     },
-  ) {
-    this.#provider = provider;
-    this.#elapsed = elapsed;
-    this.#schedule = schedule;
-    this.#log = log;
-  }
+  ) {}
 
   async warmUp(): Promise<void> {
     try {
       await unlessAborted(this.#fetch(), AbortSignal.timeout(WARM_UP_MS));
     } catch (error) {
-      this.#log.warn("keys of the issuer not there yet: its tokens are refused for now", { error });
+      this.parts.log.warn("keys of the issuer not there yet: its tokens are refused for now", { error });
     }
   }
 
   /** Returns the keys of this name, or all for the algorithm. @throws {InvalidToken | RemoteUnavailable} */
   async matching(
-    header: { readonly alg: string; readonly kid: string | undefined },
+    header: KeyHeader,
     signal: AbortSignal,
   ): Promise<readonly KeyObject[]> {
     let found = await this.#matchingNow(header);
@@ -96,31 +93,28 @@ export class KeySet {
 
   #current(): Held | undefined {
     const held = this.#held;
-    return held !== undefined && this.#elapsed() - held.since < KEPT_MS ? held : undefined;
+    return held !== undefined && this.parts.elapsed() - held.since < KEPT_MS ? held : undefined;
   }
 
   /** Milliseconds until an unknown key may trigger a fetch. */
   #pauseMs(): number {
-    return this.#nextAt - this.#elapsed();
+    return this.#nextAt - this.parts.elapsed();
   }
 
   #admitUnknown(): void {
     const pauseMs = this.#pauseMs();
     if (pauseMs > 0) {
+      const { remote } = this.parts.provider.status();
       const options = { retryAfterSeconds: pauseMs / 1000 };
-      throw new RemoteUnavailable(
-        this.#provider.status().remote,
-        "unknown keys were named too often",
-        options,
-      );
+      throw new RemoteUnavailable(remote, "unknown keys were named too often", options);
     }
     if (pauseMs <= -QUIET_MS) this.#caused = 0;
     const doubled = FIRST_PAUSE_MS * 2 ** (++this.#caused - BURST);
-    this.#nextAt = this.#elapsed() + (this.#caused < BURST ? 0 : Math.min(doubled, LONGEST_PAUSE_MS));
+    this.#nextAt = this.parts.elapsed() + (this.#caused < BURST ? 0 : Math.min(doubled, LONGEST_PAUSE_MS));
   }
 
   async #matchingNow(
-    header: { readonly alg: string; readonly kid: string | undefined },
+    header: KeyHeader,
   ): Promise<readonly KeyObject[]> {
     const held = this.#current();
     if (held === undefined) return [];
@@ -134,7 +128,7 @@ export class KeySet {
       return found;
     } catch (error) {
       if (error instanceof errors.JOSEError) return [];
-      this.#log.warn("a key of the issuer cannot be used", { kid, error });
+      this.parts.log.warn("a key of the issuer cannot be used", { kid, error });
       return [];
     }
   }
@@ -157,33 +151,26 @@ export class KeySet {
   }
 
   async #fetchNow(): Promise<void> {
-    const { body, keys, leftOut } = await this.#provider.keys(this.#asker());
-    const since = this.#elapsed();
+    const { body, keys, leftOut } = await this.parts.provider.keys({
+      ...ASKER,
+      signal: this.#closing.signal,
+    });
+    const since = this.parts.elapsed();
     if (this.#held?.body === body) {
       this.#held = { ...this.#held, since };
       return;
     }
     this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
-    this.#log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
-  }
-
-  #asker(): Asker {
-    return {
-      queueKey: "keys",
-      known: true,
-      credential: "keys",
-      address: "keys",
-      signal: this.#closing.signal,
-    };
+    this.parts.log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
 
   #planNext(ms: number): void {
     if (this.#closing.signal.aborted) return;
-    this.#callOff = this.#schedule(ms, () => {
+    this.#callOff = this.parts.schedule(ms, () => {
       this.#fetch().catch((error) => {
         if (this.#closing.signal.aborted) return;
-        this.#log.warn("keys of the issuer not renewed, the last ones hold for a day", { error });
+        this.parts.log.warn("keys of the issuer not renewed, the last ones hold for a day", { error });
       });
     });
   }
@@ -191,7 +178,7 @@ export class KeySet {
 
 async function find(
   set: LocalJWKSet,
-  { alg, kid }: { readonly alg: string; readonly kid: string | undefined },
+  { alg, kid }: KeyHeader,
 ): Promise<readonly KeyObject[]> {
   try {
     return [KeyObject.from(await set({ alg, ...(kid !== undefined && { kid }) }))];

@@ -1,5 +1,6 @@
+import { attempt } from "../../model/attempt.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { type Clock, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { type Clock, realTime, type Schedule, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
@@ -73,7 +74,6 @@ export class OAuth implements Authenticator {
   readonly issuer?: TokenIssuer;
   readonly browserLogin?: BrowserLogin;
   readonly derivedLifetime: number;
-  readonly #config: OAuthConfig;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
   readonly #groups: Groups;
@@ -83,8 +83,8 @@ export class OAuth implements Authenticator {
   readonly #cache: AnswerCache<Found>;
 
   constructor(
-    config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
+    readonly config: OAuthConfig,
+    { http, clock, elapsed = stopwatch, schedule = realTime, proofs = new ReplayCache(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
@@ -99,7 +99,6 @@ export class OAuth implements Authenticator {
     if (config.issuer !== undefined) {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
     }
-    this.#config = config;
     this.#clock = clock;
     const own = log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, own);
@@ -151,7 +150,7 @@ export class OAuth implements Authenticator {
       checks.push({ what, expected, found, ok });
     try {
       const token = readForeignToken(text);
-      const { issuer } = this.#config;
+      const { issuer } = this.config;
       const [iss, kid, alg] = [token?.claims.get("iss"), token?.header.get("kid"), token?.header.get("alg")];
       if (issuer !== undefined && token !== undefined) check("issuer", issuer, String(iss), iss === issuer);
       const key = token === undefined ? "opaque" : `${alg}, key ${kid ?? "without name"}`;
@@ -161,7 +160,7 @@ export class OAuth implements Authenticator {
         throw error;
       });
       check("token", "verified", key, true);
-      checks.push(...requirementChecks(this.#config, known.said, this.#clock()));
+      checks.push(...requirementChecks(this.config, known.said, this.#clock()));
       if (known.confirmation.jkt ?? known.confirmation.certificate) {
         check("cnf", "bearer token", "bound", true);
       }
@@ -196,7 +195,7 @@ export class OAuth implements Authenticator {
       return {
         value: { result, confirmation: known.confirmation },
         good: true,
-        lifetimeMs: this.#config.cacheSeconds * 1000,
+        lifetimeMs: this.config.cacheSeconds * 1000,
         endsAt: known.endsAt,
       };
     } catch (error) {
@@ -211,7 +210,7 @@ export class OAuth implements Authenticator {
 
   /** Verifies a token and returns its claims. @throws {InvalidToken | RemoteUnavailable} */
   async #verify(text: string, asker: Asker): Promise<Known> {
-    const { issuer, opaqueTokens, askAlways } = this.#config;
+    const { issuer, opaqueTokens, askAlways } = this.config;
     const token = readForeignToken(text);
     if (token === undefined && !opaqueTokens) throw new InvalidToken(NO_JWT);
     if (issuer === undefined || token === undefined) return await this.#ask(text, token, asker);
@@ -228,7 +227,7 @@ export class OAuth implements Authenticator {
       if (other !== undefined) throw new InvalidToken(other, { advice: "kind" });
     }
     const isVerified = this.issuer !== undefined && token !== undefined;
-    const { introspection, requiredAudience } = this.#config;
+    const { introspection, requiredAudience } = this.config;
     if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
       const isMarked = [reply, claims].some((said) => said !== undefined && isMarkedAccess(said, token));
       if (!isMarked) throw new InvalidToken(UNMARKED, { advice: "kind" });
@@ -241,13 +240,13 @@ export class OAuth implements Authenticator {
   }
 
   #judge({ claims, said }: Known): AuthenticationResult {
-    const unmet = unmetRequirement(this.#config, said, this.#clock());
+    const unmet = unmetRequirement(this.config, said, this.#clock());
     if (unmet !== undefined) throw new Refused(unmet);
     if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
     const dn = this.#identity(claims, said);
     const attributes = this.#assignments.attributes(claims);
     const groups = this.#groups.areClaimed ? this.#groups.unixGroups(said) : [];
-    const { capabilities, capabilitiesBase = "" } = this.#config;
+    const { capabilities, capabilitiesBase = "" } = this.config;
     return {
       kind: "accepted",
       identity: {
@@ -264,7 +263,7 @@ export class OAuth implements Authenticator {
   }
 
   #identity(claims: Variables, said: Said): string {
-    const { identityTemplate, dnTemplate } = this.#config;
+    const { identityTemplate, dnTemplate } = this.config;
     if (this.#assignments.namesUsers) return this.#assignments.identity(claims);
     if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, said);
     const filled = fillNameTemplate(dnTemplate ?? "", claims);
@@ -310,12 +309,9 @@ const UNMARKED =
   "the introspection answer does not say that it is an access token (token_type), expected so, or requiredAudience";
 
 function claimsOf({ body }: ForeignToken): Variables {
-  try {
-    return parseReply(body);
-  } catch (error) {
-    if (error instanceof InvalidReply) throw new InvalidToken("the claims cannot be read", { cause: error });
-    throw error;
-  }
+  return attempt(() => parseReply(body), InvalidReply, (cause) => {
+    throw new InvalidToken("the claims cannot be read", { cause });
+  });
 }
 
 /** Merges token and reply. @throws {InvalidToken} If a binding is unsupported. */

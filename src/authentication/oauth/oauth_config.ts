@@ -2,12 +2,12 @@ import { createPrivateKey } from "node:crypto";
 import {
   flag,
   type Infer,
-  integer,
   items,
   list,
   oneOf,
   optional,
   path,
+  seconds,
   secretText,
   text,
   url,
@@ -78,9 +78,8 @@ export const KEYS = {
     default: false,
     added: true,
   }),
-  cacheSeconds: integer({
+  cacheSeconds: seconds({
     help: "Cache time for answers about a token, at most until the token expires; 0 disables the cache",
-    unit: "seconds",
     max: 86_400,
     default: 300,
     added: true,
@@ -131,9 +130,8 @@ export const KEYS = {
     default: [],
     added: true,
   }),
-  maxAuthAge: optional(integer({
+  maxAuthAge: optional(seconds({
     help: "Maximum age of the login at the OIDC server (auth_time)",
-    unit: "seconds",
     min: 1,
     added: true,
   })),
@@ -249,12 +247,8 @@ function checkProvider(values: Values, { reader, prefix }: Place): void {
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
   }
-  for (
-    const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways], [
-      "signIn",
-      values.signIn,
-    ]] as const
-  ) {
+  const needing = { jwksUri: jwksUri !== undefined, askAlways: values.askAlways, signIn: values.signIn };
+  for (const [key, given] of Object.entries(needing)) {
     if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
   }
 }
@@ -353,12 +347,10 @@ function checkGroups(values: Values, { reader, prefix }: Place): void {
   }
   if (groupsClaim.length > 0) return;
   const [mapped] = groupsMap;
-  const given = [
-    ...(groupsPrefix === undefined ? [] : ["groupsPrefix"]),
-    ...(requiredGroups.length === 0 ? [] : ["requiredGroups"]),
-    ...(mapped === undefined ? [] : [`groupsMap.${mapped.name}`]),
-  ];
-  for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  const needing = { groupsPrefix, requiredGroups: requiredGroups[0], [`groupsMap.${mapped?.name}`]: mapped };
+  for (const [key, given] of Object.entries(needing)) {
+    if (given !== undefined) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+  }
 }
 
 function checkCapabilities(

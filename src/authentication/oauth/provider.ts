@@ -157,15 +157,11 @@ const METADATA_MS = 60 * 60_000; // cache time of metadata, in milliseconds
 
 /** Identity provider: metadata, endpoints and their status. */
 export class Provider {
-  readonly #config: ProviderConfig;
-  readonly #parts: ProviderParts;
   readonly #elapsed: Stopwatch;
   readonly #systems = new Map<string, RemoteHttp>();
   #metadata: { readonly value: ProviderMetadata; readonly since: number } | undefined;
 
-  constructor(config: ProviderConfig, parts: ProviderParts) {
-    this.#config = config;
-    this.#parts = parts;
+  constructor(readonly config: ProviderConfig, readonly parts: ProviderParts) {
     this.#elapsed = parts.elapsed ?? stopwatch;
     for (const address of [config.issuer, config.jwksUri, config.address]) {
       if (address !== undefined) this.#system(address);
@@ -196,7 +192,7 @@ export class Provider {
   }
 
   async keys(asker: Asker): Promise<KeyDocument> {
-    const url = this.#config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", asker);
+    const url = this.config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", asker);
     return await this.ask(getRequest(url), asker, ({ status, body }) => {
       if (status !== 200) throw this.unusable(url, `status ${status} for the keys ${url}`);
       return this.#read(url, () => readKeys(body), `the keys ${url} cannot be used: `);
@@ -209,14 +205,14 @@ export class Provider {
    * @throws {InvalidToken | RemoteUnavailable}
    */
   async askAbout(token: string, asker: Asker): Promise<Variables> {
-    const { introspection, issuer } = this.#config;
+    const { introspection, issuer } = this.config;
     const sort = introspection === undefined ? "userinfo" : "introspection";
     const url = await this.tokenEndpoint(sort, asker);
     const request = introspection === undefined
       ? getRequest(url, { Authorization: `Bearer ${token}` })
       : formRequest(
         url,
-        await clientLogin(introspection, { audience: issuer ?? url, now: this.#parts.clock() }),
+        await clientLogin(introspection, { audience: issuer ?? url, now: this.parts.clock() }),
         [["token", token]],
       );
     const secret = introspection === undefined || "key" in introspection ? "" : introspection.clientSecret;
@@ -238,7 +234,7 @@ export class Provider {
   }
 
   async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
-    return this.#config.address ?? await this.#endpoint(`${sort}_endpoint`, "address", asker);
+    return this.config.address ?? await this.#endpoint(`${sort}_endpoint`, "address", asker);
   }
 
   codeEndpoint(asker: Asker): Promise<string> {
@@ -247,7 +243,7 @@ export class Provider {
 
   /** Returns the URL for browsers. @throws {RemoteUnavailable} Also without PKCE S256 (RFC 9700, 2.1.1). */
   async authorizationEndpoint(asker: Asker): Promise<string> {
-    const { issuer = "" } = this.#config;
+    const { issuer = "" } = this.config;
     const { endpoints, challengeMethods } = await this.#document(asker);
     const url = endpoints.get("authorization_endpoint");
     if (url === undefined) {
@@ -264,7 +260,7 @@ export class Provider {
 
   /** Returns the URL where browsers log out, if the provider has one of its own scheme. @throws {RemoteUnavailable} */
   async endSessionEndpoint(asker: Asker): Promise<string | undefined> {
-    const { issuer = "" } = this.#config;
+    const { issuer = "" } = this.config;
     const url = (await this.#document(asker)).endpoints.get("end_session_endpoint");
     return url !== undefined && new URL(url).protocol === new URL(issuer).protocol ? url : undefined;
   }
@@ -276,7 +272,7 @@ export class Provider {
 
   /** Returns an endpoint of the issuer's origin: others are not contacted. @param key Alternative in the configuration. */
   async #endpoint(name: EndpointName, key: string, asker: Asker): Promise<string> {
-    const { issuer = "", prefix } = this.#config;
+    const { issuer = "", prefix } = this.config;
     const endpoint = (await this.#document(asker)).endpoints.get(name);
     const expected = `expected ${prefix}${key}`;
     if (endpoint === undefined) {
@@ -302,13 +298,13 @@ export class Provider {
       return value;
     } catch (error) {
       if (known === undefined) throw error;
-      this.#parts.log.warn("discovery document not renewed, the last one holds", { error });
+      this.parts.log.warn("discovery document not renewed, the last one holds", { error });
       return known.value;
     }
   }
 
   async #discover(asker: Asker): Promise<ProviderMetadata> {
-    const { issuer = "" } = this.#config;
+    const { issuer = "" } = this.config;
     const addresses = metadataAddresses(issuer);
     for (const url of addresses) {
       const found = await this.ask(getRequest(url), asker, ({ status, body }) => {
@@ -333,7 +329,7 @@ export class Provider {
     const { origin } = new URL(url);
     const known = this.#systems.get(origin);
     if (known !== undefined) return known;
-    const made = new RemoteHttp({ address: url, ...this.#parts });
+    const made = new RemoteHttp({ address: url, ...this.parts });
     this.#systems.set(origin, made);
     return made;
   }

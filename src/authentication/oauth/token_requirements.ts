@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import type { StepUp, TokenCheck } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
@@ -43,13 +44,10 @@ export function requirementChecks(
     maxAuthAge: ["auth_time"],
   } as const;
   const names = [
-    "requiredAudience",
-    "requiredClient",
-    "requiredScope",
-    "emailVerified",
-    "requiredAcr",
-  ] as const;
-  return [...names, "maxAuthAge" as const].flatMap((what) => {
+    ...["requiredAudience", "requiredClient", "requiredScope"] as const,
+    ...["emailVerified", "requiredAcr", "maxAuthAge"] as const,
+  ];
+  return names.flatMap((what) => {
     const wanted = required[what];
     const expected = [wanted].flat().join(" ");
     if (wanted === undefined || wanted === false || expected === "") return [];
@@ -167,10 +165,5 @@ export function readCapabilities(said: Said, base: string): readonly Capability[
 function readPath(text: string, base: string): string | undefined {
   if (!text.startsWith("/") || /[*?[\]:%]/.test(text)) return undefined;
   const path = text.endsWith("/") ? text : `${text}/`;
-  try {
-    return absolutePath(path) === path ? base + path : undefined;
-  } catch (error) {
-    if (error instanceof HttpError) return undefined;
-    throw error;
-  }
+  return attempt(() => absolutePath(path) === path ? base + path : undefined, HttpError, () => undefined);
 }

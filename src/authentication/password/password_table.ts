@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, sameCost, type ScryptCost, type StoredHash } from "./stored_hash.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
@@ -39,13 +40,11 @@ export function parsePasswordLine(line: string): PasswordLine {
 /** Returns why a text is no user's DN. */
 export function nameDiagnostic(dn: string): string | undefined {
   if (dn === "") return "it is empty";
-  try {
-    parseName(dn);
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidName) return `${error.reason} (at its character ${error.position})`;
-    throw error;
-  }
+  return attempt(
+    () => void parseName(dn),
+    InvalidName,
+    ({ reason, position }) => `${reason} (at its character ${position})`,
+  );
 }
 
 /** Enabled user. */
@@ -72,8 +71,10 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   const costs: ScryptCost[] = [];
   const diagnostics: Diagnostic[] = [];
   await eachLine(text, (content, line) => {
-    const report = (expected: string) => diagnostics.push({ severity: "warning", file, line, expected });
-
+    const report = (expected: string) => {
+      const fix = `remove ${file}:${line}, or write it anew: authserver passwd change <user>`;
+      diagnostics.push({ severity: "warning", file, line, expected, fix });
+    };
     const parsed = parsePasswordLine(content);
     if (parsed.kind === "nothing") return;
     if (parsed.kind === "unusable") return void report(parsed.expected);
@@ -119,5 +120,6 @@ async function inspectMode(file: string): Promise<readonly Diagnostic[]> {
     file,
     found,
     expected: "holds secrets, expected no access for others (chmod o-rwx)",
+    fix: `chmod o-rwx ${file}`,
   }];
 }

@@ -167,22 +167,14 @@ export async function matchesStored(stored: StoredHash, password: string): Promi
   return stored.kind === "md5" ? matchesMd5(stored, password) : await matchesScrypt(stored, password);
 }
 
-/** Concurrent hashes for two cores: one slot is reserved for known users, who need not wait for two strangers. */
-const SLOTS = 3;
-const FOR_KNOWN = 1;
-const KNOWN_TURNS = 8; // turns of known users per stranger
-/** Queue length for strangers and for known users, and per queue key: some seconds of work. */
-const WAITING = 128;
-const PER_KEY = 8;
-
 /** Limits concurrent scrypt work: a hash takes 0.1 s and tens of MB, and the runtime would run hundreds. */
 export class ScryptSemaphore {
   readonly #semaphore = new FairSemaphore({
-    atOnce: SLOTS,
-    forKnown: FOR_KNOWN,
-    knownTurns: KNOWN_TURNS,
-    waiting: WAITING,
-    perKey: PER_KEY,
+    atOnce: 3, // for two cores: known users need not wait for two strangers
+    forKnown: 1,
+    knownTurns: 8,
+    waiting: 128, // some seconds of work, as for each key
+    perKey: 8,
   });
 
   /** @throws {ERR_TOO_MUCH_WORK} 503 if the queue is full. @throws The signal's reason; what the work throws. */

@@ -1,3 +1,4 @@
+import { attempt } from "../../model/attempt.ts";
 import { addressInRange, canonicalAddress, isAddressRange } from "../../model/address.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { parseDuration } from "../../model/clock.ts";
@@ -45,12 +46,11 @@ export function parseKeyLine(line: string): KeyLine {
   if (line.length > MAX_LINE_LENGTH) return { kind: "refused", reason: "line is too long" };
   const text = trimCharacters(line, " \t\r\n");
   if (text === "" || text.startsWith("#")) return { kind: "empty" };
-  try {
-    return { kind: "key", key: parseKey(text) };
-  } catch (error) {
-    if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
-    throw error;
-  }
+  return attempt(
+    () => ({ kind: "key", key: parseKey(text) }),
+    UnusableKey,
+    ({ message }) => ({ kind: "refused", reason: message }),
+  );
 }
 
 function parseKey(text: string): AuthorizedKey {
@@ -88,17 +88,19 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
   await eachLine(text, (whole, number) => {
     const line = trimCharacters(whole, " \t");
     if (line === "" || line.startsWith("#")) return;
+    const fix = `remove ${file}:${number}, or write it anew with the public key of the authority`;
     const report = (expected: string) =>
-      diagnostics.push({ severity: "error", file, line: number, expected });
-    try {
-      const authority = parseAuthority(line);
-      const { fingerprint } = authority.publicKey;
-      if (!authorities.has(fingerprint)) authorities.set(fingerprint, authority);
-      else report("expected each authority once, this one stands above already");
-    } catch (error) {
-      if (!(error instanceof UnusableKey)) throw error;
-      report(`authority is not used: ${error.message}`);
-    }
+      diagnostics.push({ severity: "error", file, line: number, expected, fix });
+    attempt(
+      () => {
+        const authority = parseAuthority(line);
+        const { fingerprint } = authority.publicKey;
+        if (!authorities.has(fingerprint)) authorities.set(fingerprint, authority);
+        else report("expected each authority once, this one stands above already");
+      },
+      UnusableKey,
+      ({ message }) => report(`authority is not used: ${message}`),
+    );
   });
   return { authorities, diagnostics };
 }
@@ -107,13 +109,11 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
 export function authorityInLine(keyLine: string): CertificateAuthority | undefined {
   if (keyLine.length > MAX_LINE_LENGTH) return undefined;
   const text = trimCharacters(keyLine, " \t\r\n");
-  try {
-    const isMarked = splitOptions(text)[0].toLowerCase().split(",").includes("cert-authority");
-    return isMarked ? parseAuthority(text) : undefined;
-  } catch (error) {
-    if (error instanceof UnusableKey) return undefined;
-    throw error;
-  }
+  const read = () =>
+    splitOptions(text)[0].toLowerCase().split(",").includes("cert-authority")
+      ? parseAuthority(text)
+      : undefined;
+  return attempt(read, UnusableKey, () => undefined);
 }
 
 function parseAuthority(line: string): CertificateAuthority {

@@ -1,10 +1,9 @@
-import { escapeNameValue, ifName, InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { escapeNameValue, ifName, parseName } from "../../model/distinguished_name.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseAuthorities, parseKeyLine } from "./authorized_keys.ts";
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
-import type { KindConfig } from "../../config/service_config.ts";
 import { inspectFile, readRegularFile } from "../../model/regular_file.ts";
 import { readRevokedKeys } from "./certificate/revoked_keys.ts";
 import { UnusableKey } from "./public_key.ts";
@@ -12,11 +11,6 @@ import { UnusableKey } from "./public_key.ts";
 /** Fills a DN template: `%s` becomes the escaped user name. */
 export function nameFromTemplate(template: string, user: string): string {
   return template.replaceAll("%s", () => escapeNameValue(user));
-}
-
-/** @throws {InvalidName} If the template makes no DN. */
-export function checkTemplate(template: string): void {
-  parseName(nameFromTemplate(template, "user"));
 }
 
 interface NamedKey extends AuthorizedKey {
@@ -42,7 +36,10 @@ export async function parseKeysFile(text: string, file: string): Promise<KeysFil
     const { user, key, expected } = parseLine(line);
     if (user !== undefined && !keys.has(user)) keys.set(user, []);
     if (user !== undefined && key !== undefined) keys.get(user)?.push(key);
-    if (expected !== undefined) diagnostics.push({ severity: "warning", file, line: number, expected });
+    if (expected === undefined) return;
+    const fix =
+      `write ${file}:${number} anew with a public key as printed by: ssh-keygen -y -f <private key>`;
+    diagnostics.push({ severity: "warning", file, line: number, expected, fix });
   });
   return { keys, diagnostics };
 }
@@ -75,30 +72,28 @@ function endsWithinName(keyLine: string): boolean {
   return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
 }
 
-interface InspectedKeys extends KindConfig {
+interface InspectedKeys {
   readonly file: string | undefined;
-  readonly dnTemplate: string;
   readonly certificateAuthorities: string | undefined;
   readonly revokedKeys: string | undefined;
 }
 
-/** Checks keys, authorities, revocation list and template for the operator. */
+/** Checks keys, authorities and revocation list for the operator. */
 export async function inspectKeys(
-  { name, file, dnTemplate, certificateAuthorities, revokedKeys }: InspectedKeys,
+  { file, certificateAuthorities, revokedKeys }: InspectedKeys,
 ): Promise<KindInspection> {
-  const template = [
-    ...inspectTemplate(name, dnTemplate),
+  const lists = [
     ...await inspectAuthorities(certificateAuthorities),
     ...await inspectRevoked(revokedKeys),
   ];
-  if (file === undefined) return { diagnostics: template };
+  if (file === undefined) return { diagnostics: lists };
   const users: KnownUser[] = [];
   const diagnostics = await inspectFile(file, async (text) => {
     const { keys, diagnostics } = await parseKeysFile(text, file);
     for (const named of keys.values()) users.push(...named.map(({ dn }) => ({ dn, file })));
     return diagnostics;
   });
-  return { diagnostics: [...template, ...diagnostics], users };
+  return { diagnostics: [...lists, ...diagnostics], users };
 }
 
 async function inspectAuthorities(file: string | undefined): Promise<readonly Diagnostic[]> {
@@ -114,18 +109,8 @@ async function inspectRevoked(file: string | undefined): Promise<readonly Diagno
     return [];
   } catch (error) {
     if (error instanceof InvalidFile) return error.diagnostics;
-    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
+    const fix = `make the list anew: ssh-keygen -k -f ${file} <public keys>`;
+    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message, fix }];
     return []; // reported with other missing files
-  }
-}
-
-function inspectTemplate(method: string, template: string): readonly Diagnostic[] {
-  try {
-    checkTemplate(template);
-    return [];
-  } catch (error) {
-    if (!(error instanceof InvalidName)) throw error;
-    const key = `container.security.rest.authentication.${method}.dnTemplate`;
-    return [{ severity: "error", file: "configuration", key, found: template, expected: error.message }];
   }
 }

@@ -1,4 +1,4 @@
-import { distinguishedName, flag, integer, oneOf, optional, path } from "../../config/key.ts";
+import { distinguishedName, flag, oneOf, optional, path, seconds } from "../../config/key.ts";
 import type { Place } from "../../config/kind.ts";
 import { isKept } from "../../config/read_persistence.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
@@ -18,13 +18,12 @@ export const sshKey = authenticatorKind({
       default: "CN=%s, OU=ssh-local-users",
     }),
     useAuthorizedKeys: flag({ help: "Look up users' authorized_keys at the daemons", default: true }),
-    updateIntervalSeconds: integer({
+    updateIntervalSeconds: seconds({
       name: "updateInterval",
       help: "Cache time for these keys",
       default: 600,
       min: 1,
       zero: "to ask for each login",
-      unit: "seconds",
     }),
     certificateAuthorities: optional(path({
       help: "Trusted authorities for OpenSSH certificates: one public key per line, with options before it",
@@ -50,12 +49,11 @@ export const sshKey = authenticatorKind({
       default: false,
       added: true,
     }),
-    maxTokenLifetimeSeconds: integer({
+    maxTokenLifetimeSeconds: seconds({
       name: "maxTokenLifetime",
       help: "Maximum remaining lifetime of a token",
       default: 86_400,
       min: 1,
-      unit: "seconds",
       added: true,
     }),
   },

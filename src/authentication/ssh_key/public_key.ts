@@ -7,6 +7,7 @@ import {
   randomBytes,
   verify,
 } from "node:crypto";
+import { attempt } from "../../model/attempt.ts";
 import { MOST_RSA_BITS } from "../../model/trust/certificate_facts.ts";
 
 /** Reason why a key is unusable, for the operator; quotes nothing of it. */
@@ -185,16 +186,15 @@ const RSA_HASHES: ReadonlyMap<string, string> = new Map([
 
 /** Verifies an SSH signature (RFC 4253, 6.6; RFC 5656, 3.1.2; RFC 8332; RFC 8709, 6) by a secure algorithm. */
 export function isWireSigned(signed: Uint8Array, signature: Buffer, key: SshPublicKey): boolean {
-  let algorithm: string;
-  let value: Buffer;
-  try {
+  const read = () => {
     const reader = new WireReader(signature, "signature");
-    [algorithm, value] = [reader.text(), reader.string()];
+    const parts = { algorithm: reader.text(), value: reader.string() };
     reader.expectEnd();
-  } catch (error) {
-    if (error instanceof UnusableKey) return false;
-    throw error;
-  }
+    return parts;
+  };
+  const parts = attempt(read, UnusableKey, () => undefined);
+  if (parts === undefined) return false;
+  const { algorithm, value } = parts;
   if (key.type === "ssh-rsa") {
     const hash = RSA_HASHES.get(algorithm);
     return hash !== undefined && verify(hash, signed, key.key, value);
@@ -216,15 +216,16 @@ export function isEcdsaSigned(
 }
 
 function fromWire(signature: Buffer, size: number): Buffer | undefined {
-  try {
-    const reader = new WireReader(signature, "signature");
-    const plain = join(reader.string(), reader.string(), size);
-    reader.expectEnd();
-    return plain;
-  } catch (error) {
-    if (error instanceof UnusableKey) return undefined;
-    throw error;
-  }
+  return attempt(
+    () => {
+      const reader = new WireReader(signature, "signature");
+      const plain = join(reader.string(), reader.string(), size);
+      reader.expectEnd();
+      return plain;
+    },
+    UnusableKey,
+    () => undefined,
+  );
 }
 
 function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {

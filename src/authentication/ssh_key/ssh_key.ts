@@ -21,7 +21,7 @@ import {
   openCertifiedUsers,
 } from "./certificate/certified_users.ts";
 import { readRevokedKeys, type RevokedKeys } from "./certificate/revoked_keys.ts";
-import { checkTemplate, type KeysFile, nameFromTemplate, parseKeysFile } from "./keys_file.ts";
+import { type KeysFile, nameFromTemplate, parseKeysFile } from "./keys_file.ts";
 import { type KeyCacheTimes, KeyDirectory, type KeySource } from "./key_directory.ts";
 import {
   isLegacySignedBy,
@@ -54,13 +54,9 @@ export interface SshKeyOptions {
 
 /**
  * Authenticates by SSH key, from the keys file and daemons; a user in the file has no other keys.
- * @throws {InvalidName} If the template makes no DN; what {@link watchFile} throws for the keys file.
+ * @throws What {@link watchFile} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
-  checkTemplate(options.dnTemplate);
-  if (!options.dnTemplate.includes("%s")) {
-    options.log.warn("the DN template has no %s, so all users get one name", { method: options.name });
-  }
   const report = ({ diagnostics }: KeysFile) => {
     for (const { file, line, expected } of diagnostics) {
       options.log.warn("line of the keys file not used", { file, line, reason: expected });

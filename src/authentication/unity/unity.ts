@@ -71,30 +71,20 @@ export class Unity implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[];
   readonly derivedLifetime: number;
   readonly #takesTokens: boolean;
-  readonly #config: UnityConfig;
-  readonly #parts: UnityParts;
   readonly #log: Logger;
   readonly #assignments: Assignments;
   readonly #remote: RemoteHttp;
   readonly #cache: AnswerCache<AuthenticationResult>;
 
   /** @throws {InvalidFile} For an invalid expression. */
-  constructor(config: UnityConfig, parts: UnityParts) {
+  constructor(readonly config: UnityConfig, readonly parts: UnityParts) {
     this.#takesTokens = config.kind === "UnityOAuthAuthenticator";
     this.challenges = [this.#takesTokens ? "Bearer" : "Basic"];
     this.name = config.name;
     this.derivedLifetime = config.derivedLifetime;
-    this.#config = config;
-    this.#parts = parts;
     this.#log = parts.log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, this.#log);
-    this.#remote = new RemoteHttp({
-      address: config.address,
-      http: parts.http,
-      clock: parts.clock,
-      elapsed: parts.elapsed,
-      log: this.#log,
-    });
+    this.#remote = new RemoteHttp({ ...parts, address: config.address, log: this.#log });
     this.#cache = new AnswerCache(parts);
     if (!config.validate) {
       this.#log.warn(
@@ -133,16 +123,16 @@ export class Unity implements Authenticator {
     return await this.#remote.ask(
       {
         method: "POST",
-        url: this.#config.address,
+        url: this.config.address,
         headers: {
           Authorization: authorization,
           "Content-Type": "text/xml; charset=UTF-8",
           SOAPAction: '"http://www.oasis-open.org/committees/security"',
         },
         body: authnRequest(requestId, {
-          url: this.#parts.url,
-          nameIdFormat: NAME_ID_FORMATS[this.#config.nameIdFormat],
-          at: this.#parts.clock(),
+          url: this.parts.url,
+          nameIdFormat: NAME_ID_FORMATS[this.config.nameIdFormat],
+          at: this.parts.clock(),
         }),
       },
       asker,
@@ -171,8 +161,8 @@ export class Unity implements Authenticator {
   }
 
   async #accept(body: string, requestId: string): Promise<Answer<AuthenticationResult>> {
-    const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.#parts;
-    const { nameIdFormat, identityTemplate, validate: strict } = this.#config;
+    const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.parts;
+    const { nameIdFormat, identityTemplate, validate: strict } = this.config;
     const now = clock();
     const { dn, attributes, usableUntil } = await readSamlResponse(
       body,
@@ -187,19 +177,10 @@ export class Unity implements Authenticator {
       },
       { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
     );
-    const identity = {
-      dn,
-      method: "UNITY-SAML",
-      via: this.name,
-      proved: Math.floor(now / 1000),
-      ...this.#assignments.attributes(attributes),
-    };
-    return {
-      value: { kind: "accepted", identity },
-      good: true,
-      lifetimeMs: GOOD_MS,
-      endsAt: usableUntil,
-    };
+    const proved = Math.floor(now / 1000);
+    const assigned = this.#assignments.attributes(attributes);
+    const identity = { dn, method: "UNITY-SAML", via: this.name, proved, ...assigned };
+    return { value: { kind: "accepted", identity }, good: true, lifetimeMs: GOOD_MS, endsAt: usableUntil };
   }
 
   #refused(reason: string): Answer<AuthenticationResult> {
@@ -220,24 +201,15 @@ function authnRequest(id: string, { url, nameIdFormat, at }: {
   const instant = new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
   const here = escapeXml(url);
   return `<soap:Envelope xmlns:soap="${SOAP}"><soap:Body>` +
-    `<samlp:AuthnRequest xmlns:samlp="${PROTOCOL}" ID="${
-      escapeXml(id)
-    }" Version="2.0" IssueInstant="${instant}"` +
+    `<samlp:AuthnRequest xmlns:samlp="${PROTOCOL}" ID="${id}" Version="2.0" IssueInstant="${instant}"` +
     ` AssertionConsumerServiceURL="${here}">` +
     `<saml:Issuer xmlns:saml="${ASSERTION}" Format="${NAME_FORMAT_ENTITY}">${here}</saml:Issuer>` +
     `<samlp:NameIDPolicy Format="${nameIdFormat}" AllowCreate="true"/>` +
     `</samlp:AuthnRequest></soap:Body></soap:Envelope>`;
 }
 
-const REFERENCES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};
-
 function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => REFERENCES[sign] ?? sign);
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** Trusts only the issuers' own certificates while valid. */
@@ -250,8 +222,13 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
   return (shown) => {
     const known = find([...issuers, ...anchors], shown, at);
     if (known !== undefined) return known;
-    const certificate = read(shown);
-    if (certificate === undefined || !isValid(certificate, at)) return undefined;
+    let certificate: X509Certificate;
+    try {
+      certificate = new X509Certificate(shown);
+    } catch {
+      return undefined; // no certificate
+    }
+    if (!isValid(certificate, at)) return undefined;
     const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
       isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
     );
@@ -262,14 +239,6 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
 function find(trusted: readonly string[], shown: Uint8Array, at: number): X509Certificate | undefined {
   return trusted.map((pem) => new X509Certificate(pem))
     .find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));
-}
-
-function read(der: Uint8Array): X509Certificate | undefined {
-  try {
-    return new X509Certificate(der);
-  } catch {
-    return undefined; // no certificate
-  }
 }
 
 function isValid(certificate: X509Certificate, at: number): boolean {

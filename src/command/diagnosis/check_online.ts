@@ -4,7 +4,7 @@ import type { DatabaseConfig, LogicalServerConfig, ServiceConfig } from "../../c
 import { exchange } from "../../daemon/command_connection.ts";
 import { DAEMON_LIMITS } from "../../daemon/daemon_pool.ts";
 import { encodePing } from "../../daemon/encode_command.ts";
-import { describeFailure, failure, type Fault } from "../../daemon/exchange.ts";
+import { describeFailure, failure, remedyOf } from "../../daemon/exchange.ts";
 import { parsePing } from "../../daemon/parse_reply.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -18,14 +18,12 @@ import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 import { SYSLOG_PORT } from "../../workers/syslog_server.ts";
 
-/** Result of contacting another system. */
 export interface Finding {
   /** For example `daemon HPC-2` or `method OAUTH`. */
   readonly system: string;
   readonly address: string;
   readonly ok: boolean;
   readonly found: string;
-  /** Remedy, if known. */
   readonly fix?: string | undefined;
 }
 
@@ -91,7 +89,7 @@ function checkDaemons(
       address: `${commandHost}:${commandPort}`,
       ok: reply !== undefined,
       found: reply === undefined ? describeFailure(failed) : `UFTPD ${reply.version}${limit}`,
-      fix: reply === undefined ? daemonFix(failed.fault) : undefined,
+      fix: reply === undefined ? remedyOf(failed) : undefined,
     }];
   });
 }
@@ -114,33 +112,6 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
     return [{ system, address, ok: false, found: error.message }];
   } finally {
     database.close();
-  }
-}
-
-const AWAY = "see whether the daemon runs, and commandHost and commandPort are those of its command socket";
-const TLS = "see whether ssl fits SSL_CONF of the daemon, and commandPort is that of its command socket";
-const ACL =
-  "add the subject of this service's certificate to the daemon's ACL file, as the daemon's log writes it";
-
-function daemonFix(fault: Fault): string {
-  switch (fault) {
-    case "refused":
-    case "unresolved":
-    case "unreachable":
-    case "connect-timeout":
-      return AWAY;
-    case "not-tls":
-    case "handshake-failed":
-    case "handshake-closed":
-      return TLS;
-    case "untrusted":
-      return "put the authority that issued the daemon's certificate into the truststore, or have one issued that is not marked as an authority's (CA:FALSE); sslExpectedDN, if set, has to be its subject";
-    case "own-certificate-refused":
-      return "put the authority of this service's certificate into the daemon's truststore";
-    case "empty-reply":
-      return ACL;
-    default:
-      return "see the log of the daemon";
   }
 }
 

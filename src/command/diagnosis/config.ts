@@ -52,7 +52,6 @@ const schema = defineCommand({
   return { value: JSON.parse(text), text };
 });
 
-/** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",

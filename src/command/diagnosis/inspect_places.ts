@@ -12,10 +12,11 @@ interface Configured {
   readonly effective: readonly EffectiveValue[];
 }
 
-/** Key of a place with the reason why the service cannot use it. */
-interface Finding extends Pick<Diagnostic, "severity" | "expected" | "found"> {
-  readonly key: string;
-  readonly fix: string;
+/** Why the service cannot use the place of a key. */
+type Finding = Omit<Diagnostic, "file" | "line">;
+
+function error(key: string, expected: string, fix: string, found?: string): Finding[] {
+  return [{ severity: "error", key, found, expected, fix }];
 }
 
 /** Bits in a digit of a mode. */
@@ -77,70 +78,57 @@ async function inspectDatabase(
   const about = await Deno.stat(file).catch(() => undefined);
   if (about === undefined) return []; // the service makes it
   if (!about.isFile) {
-    return [{ severity: "error", key, expected: `${file} is not a file`, fix: `mv ${file} ${file}.old` }];
+    return error(key, `${file} is not a file`, `mv ${file} ${file}.old`);
   }
   const obstacle = await obstacleTo(file, about, READ | WRITE, account);
-  if (obstacle !== undefined) {
-    return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
-  }
+  if (obstacle !== undefined) return error(key, obstacle.expected, obstacle.fix);
   const { databaseDamage } = await import("../../store/sqlite_database.ts");
   const damage = await databaseDamage(file, schema);
   if (damage === undefined) return [];
-  const fix = `mv ${file} ${file}.damaged, then restore the file from a backup`;
-  return [{ severity: "error", key, expected: damage, fix }];
+  return error(key, damage, `mv ${file} ${file}.damaged, then restore the file from a backup`);
 }
 
 async function inspectSocket(key: string, path: string, account: Account | undefined): Promise<Finding[]> {
-  const fix = `set ${key}=/run/authserver/control.sock`;
   if (new TextEncoder().encode(path).length > LONGEST_PATH) {
     const expected = `expected a path of at most ${LONGEST_PATH} bytes`;
-    return [{ severity: "error", key, found: path, expected, fix }];
+    return error(key, expected, `set ${key}=/run/authserver/control.sock`, path);
   }
   const about = await Deno.lstat(path).catch(() => undefined);
   if (about === undefined || about.isSocket) return await inspectFolder(key, dirname(path), account);
-  return [{
-    severity: "error",
-    key,
-    expected: `${path} is there and is no socket`,
-    fix: `mv ${path} ${path}.old`,
-  }];
+  return error(key, `${path} is there and is no socket`, `mv ${path} ${path}.old`);
 }
 
-/** A warning, since the service runs without a log. */
+/** Warnings, since the service runs without a log. */
 async function inspectLog(key: string, file: string, account: Account | undefined): Promise<Finding[]> {
-  const folder = await inspectFolder(key, dirname(file), account);
-  if (folder.length > 0) return folder.map((finding) => ({ ...finding, severity: "warning" }));
-  const about = await Deno.stat(file).catch(() => undefined);
-  if (about === undefined) return [];
-  if (about.isDirectory) {
-    return [{ severity: "warning", key, expected: `${file} is a folder`, fix: `mv ${file} ${file}.old` }];
-  }
-  const obstacle = await obstacleTo(file, about, WRITE, account);
-  return obstacle === undefined
-    ? []
-    : [{ severity: "warning", key, expected: obstacle.expected, fix: obstacle.fix }];
+  const find = async () => {
+    const folder = await inspectFolder(key, dirname(file), account);
+    const about = await Deno.stat(file).catch(() => undefined);
+    if (folder.length > 0 || about === undefined) return folder;
+    if (about.isDirectory) return error(key, `${file} is a folder`, `mv ${file} ${file}.old`);
+    const obstacle = await obstacleTo(file, about, WRITE, account);
+    return obstacle === undefined ? [] : error(key, obstacle.expected, obstacle.fix);
+  };
+  return (await find()).map((finding) => ({ ...finding, severity: "warning" }));
 }
 
 async function inspectFolder(key: string, folder: string, account: Account | undefined): Promise<Finding[]> {
   const [there, about] = await nearest(folder);
   const name = nameOf(account);
   if (about === undefined || !about.isDirectory) {
-    const expected = `${folder} cannot be made: ${there} is not a folder`;
-    return [{ severity: "error", key, expected, fix: `mv ${there} ${there}.old` }];
+    return error(key, `${folder} cannot be made: ${there} is not a folder`, `mv ${there} ${there}.old`);
   }
   const missing = there !== folder;
   if (account !== undefined && missing && OF_SYSTEMD.some((made) => isWithin(folder, made))) return [];
   const closed = account === undefined ? undefined : await closedFolder(account, there);
   if (closed !== undefined) {
     const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
-    return [{ severity: "error", key, expected: `${whoOf(account)} may not enter ${closed}`, fix }];
+    return error(key, `${whoOf(account)} may not enter ${closed}`, fix);
   }
   const obstacle = await obstacleTo(there, about, WRITE | ENTER, account);
   if (obstacle === undefined) return [];
-  if (!missing) return [{ severity: "error", key, expected: obstacle.expected, fix: obstacle.fix }];
-  const expected = `${folder} cannot be made: ${obstacle.expected}`;
+  if (!missing) return error(key, obstacle.expected, obstacle.fix);
   const fix = obstacle.isReadOnly ? obstacle.fix : `install -d -o ${name} -m 700 ${folder}`;
-  return [{ severity: "error", key, expected, fix }];
+  return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
 }
 
 /** The path, or its nearest existing ancestor. */
@@ -170,16 +158,15 @@ async function inspectAddress(
   try {
     Deno.listen({ hostname, port: port < 1024 && account === undefined ? port : 0 }).close();
     return [];
-  } catch (error) {
-    if (error instanceof Deno.errors.AddrInUse) return [];
-    if (error instanceof Deno.errors.AddrNotAvailable) {
+  } catch (cause) {
+    if (cause instanceof Deno.errors.AddrInUse) return [];
+    if (cause instanceof Deno.errors.AddrNotAvailable) {
       const fix = `set ${key}=0.0.0.0 or an address that "ip address" shows`;
-      return [{ severity: "error", key, found: host, expected: "this machine has no such address", fix }];
+      return error(key, "this machine has no such address", fix, host);
     }
-    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-    const expected = `this account may not listen on port ${port}`;
+    if (!(cause instanceof Deno.errors.PermissionDenied)) throw cause;
     const fix = "set a port above 1023, or give the unit AmbientCapabilities=CAP_NET_BIND_SERVICE";
-    return [{ severity: "error", key, found: host, expected, fix }];
+    return error(key, `this account may not listen on port ${port}`, fix, host);
   }
 }
 

@@ -1,14 +1,12 @@
 import { dirname } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
-/** Local account. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gids: readonly number[]; // primary and supplementary groups
 }
 
-/** Sources for the service's account. */
 interface AccountPlaces {
   readonly units: readonly string[]; // unit files of systemd; a later one overrides those before it
   readonly folder: string; // folder of an installed configuration

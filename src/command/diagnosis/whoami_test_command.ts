@@ -13,10 +13,8 @@ import type { Ban } from "../../throttling/ban.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, signToken, UnusablePrivateKey } from "./ssh/private_key.ts";
 
-/** Milliseconds to wait for the bans of the running service. */
 const BANS_MS = 5000;
 
-/** Command `authserver whoami-test`: explains whether a user can sign in. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",
@@ -188,7 +186,6 @@ async function firstLine(io: CommandIo): Promise<string> {
   return line;
 }
 
-/** Converts maps for JSON. */
 function withoutMaps(explanation: Explanation): unknown {
   const text = JSON.stringify(
     explanation,

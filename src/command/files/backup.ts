@@ -16,7 +16,6 @@ import { askRunning, NotRunning } from "../running/ask_running.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
-/** Command `authserver backup`. */
 export const backup = defineCommand({
   name: "backup",
   summary: "Copy configuration, keys, users and data into a new folder, while the service runs",
@@ -94,7 +93,6 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   };
 }
 
-/** Name of the manifest in a backup. */
 export const MANIFEST = "manifest.json";
 
 interface BackupFile {
@@ -105,7 +103,6 @@ interface BackupFile {
   readonly sha256: string;
 }
 
-/** Contents of a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string; // of the service that made it
@@ -115,12 +112,10 @@ export interface Manifest {
   readonly load?: string; // command that restores the dump of PostgreSQL
 }
 
-/** Returns the path of a file's copy. */
 export function copyOf(backup: string, path: string): string {
   return `${backup}/files${path}`;
 }
 
-/** Returns the SHA-256 of a file in hexadecimal. */
 export async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   const file = await Deno.open(path);
@@ -128,7 +123,6 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Schemas of the SQLite databases by file name. */
 export const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
 
 /** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
@@ -172,7 +166,6 @@ function isNewer(version: string): boolean {
   return theirs === undefined || ours === undefined || theirs > ours;
 }
 
-/** Command `authserver restore`. */
 export const restore = defineCommand({
   name: "restore",
   summary: "Put the files of a backup back in their places; the service must not run",

@@ -80,7 +80,6 @@ const importAll = defineCommand({
   }
 });
 
-/** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
@@ -171,7 +170,6 @@ function told({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
 }
 
-/** Rethrows database errors as {@link CommandFailed}. */
 async function explained<T>(action: () => Promise<T>): Promise<T> {
   const { UnknownDatabase } = await import("../../store/sqlite_database.ts");
   try {

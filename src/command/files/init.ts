@@ -10,7 +10,6 @@ import {
 } from "./installation/installation_folder.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
-/** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
   summary:

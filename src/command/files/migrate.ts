@@ -15,7 +15,6 @@ import type { ConfigurationFile } from "./migration/java_installation.ts";
 
 const CONF = "conf";
 
-/** Command `authserver migrate`: copies the Java service's configuration in a form that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",

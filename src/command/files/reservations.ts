@@ -10,7 +10,6 @@ import {
   defineCommands,
   type Given,
   printRemarks,
-  tell,
   textTable,
   WrongUsage,
 } from "../command.ts";
@@ -70,12 +69,11 @@ const add = defineCommand({
   return await withReservations(given, async (store, context) => {
     const { reservation, remarks } = await store.add(entry);
     const { file } = store;
-    tell(given, io, {
+    printRemarks(io, file, remarks);
+    return {
       value: { file, ...toJson(reservation) },
       text: `Added to ${file}:\n${table([reservation], context)}`,
-    });
-    printRemarks(io, file, remarks);
-    return 0;
+    };
   });
 });
 
@@ -89,13 +87,11 @@ const remove = defineCommand({
   return await withReservations(given, async (store) => {
     const { remarks } = await store.remove(name);
     const { file } = store;
-    tell(given, io, { value: { file, name }, text: `Removed '${name}' from ${file}\n` });
     printRemarks(io, file, remarks);
-    return 0;
+    return { value: { file, name }, text: `Removed '${name}' from ${file}\n` };
   });
 });
 
-/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",

@@ -125,7 +125,6 @@ const importShares = defineCommand({
     return importedReport(done);
   }, { create: true }));
 
-/** Command `authserver share …`: manages shares, also of a running service. */
 export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",

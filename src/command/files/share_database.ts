@@ -13,7 +13,6 @@ import { counted } from "../../model/text.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 
-/** Share store of a configuration, for commands. */
 interface ShareDatabase {
   readonly administration: ShareAdministration;
   readonly servers: readonly string[]; // servers with sharing
@@ -84,7 +83,6 @@ function explained(error: unknown, file: string): unknown {
   return error;
 }
 
-/** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;
@@ -113,7 +111,6 @@ export async function optionsOf(config: ServiceConfig, database: DatabaseConfig)
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
 }
 
-/** Opens the shared database for a command. */
 export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,

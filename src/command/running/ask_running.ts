@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { hangUp } from "../../model/regular_file.ts";
 import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { type AdminRequest, formatAdminRequest, MAX_REPLY } from "../../resource/admin/admin_request.ts";
 import {
@@ -40,7 +41,6 @@ export async function askRunning(
   return await askService(paths, request, withinMs);
 }
 
-/** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[]) {
     super(
@@ -68,11 +68,7 @@ export async function askService(
     throw new CommandFailed(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
     clearTimeout(timer);
-    try {
-      connection.close();
-    } catch {
-      // closed by the timer
-    }
+    hangUp(connection); // unless the timer did
   }
 }
 

@@ -3,7 +3,6 @@ import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, text
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 
-/** `authserver status` */
 export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
@@ -82,7 +81,6 @@ export function sinkTroubles(status: unknown, refusing?: boolean): string[] {
   });
 }
 
-/** What is wrong between several instances of a service. */
 export function clusterTroubles(status: unknown): string[] {
   const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
   const state = textAt(status, "database", "state");
@@ -102,7 +100,6 @@ export function clusterTroubles(status: unknown): string[] {
   ];
 }
 
-/** The answer to `status` as a page for a terminal. */
 export function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
@@ -254,7 +251,6 @@ const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 /** From so many days before its end on a certificate is a warning. */
 const CERTIFICATE_DAYS = 14;
 
-/** The answer to `status` as a monitoring plugin tells it. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
   const usable = servers.filter((server) => member(server, "usable") === true);

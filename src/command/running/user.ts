@@ -20,7 +20,6 @@ const show = defineCommand({
   };
 });
 
-/** `authserver user` */
 export const user: Command = defineCommands({
   name: "user",
   summary: "Show information about a user",

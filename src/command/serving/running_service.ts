@@ -6,14 +6,14 @@ import { exportedLines, exportsLines, forJournal, isJournal } from "../../loggin
 import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { CannotStart } from "../../workers/worker_lifecycle.ts";
 import { ownControlSocket } from "../../workers/control_socket.ts";
-import { Operations, type OperationsConfig, type OperationsParts } from "../../workers/operations.ts";
+import { Operations, type OperationsConfig } from "../../workers/operations.ts";
 import { Supervisor } from "../../workers/supervisor.ts";
 import { AS_ROOT, SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
 import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
-import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
+import { ServiceManager } from "./service_manager.ts";
 import type { CertificateFiles } from "../../service/assembly/load_snapshot.ts";
 
 /** Exit status for configuration errors (`EX_CONFIG` of sysexits.h), after which systemd does not restart. */
@@ -28,7 +28,7 @@ const CONFIGURATION_ERROR = 78;
 export async function startService(
   file: string,
   report: (diagnostic: Diagnostic) => unknown,
-  { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
+  { manager = new ServiceManager(), surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
     readonly surroundings?: Surroundings;
@@ -40,57 +40,33 @@ export async function startService(
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging);
-  const supervisor = await Supervisor.start(snapshot, {
-    logFile,
-    hostName: surroundings.hostName(),
-  }).catch(
-    (error: unknown) => {
-      throw startFailure(error);
-    },
-  );
+  const options = { logFile, hostName: surroundings.hostName() };
+  const supervisor = await Supervisor.start(snapshot, options).catch(rethrowStartFailure);
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
-  const operations = await startOperations(file, operationsOf(snapshot.config, surroundings), {
-    supervisor,
-    reload,
+  const operations = await Operations.start(
+    { supervisor, reload, configuration: resolve(file) },
+    operationsOf(snapshot.config, surroundings),
+  ).catch(async (error) => {
+    await supervisor.stop();
+    rethrowStartFailure(error);
   });
-  const { site } = snapshot.config;
-  supervisor.log.info("service started", {
-    version: VERSION,
-    site: site.name,
-    host: site.host,
-    port: supervisor.port,
-  });
+  const { site: { name: site, host } } = snapshot.config;
+  supervisor.log.info("service started", { version: VERSION, site, host, port: supervisor.port });
   if (surroundings.uid() === 0) supervisor.log.warn(AS_ROOT);
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );
-  const watched = { config: snapshot.config, files };
-  const parts = { supervisor, operations, manager, surroundings, watched, effective };
-  const service = new RunningService(file, parts);
+  const parts = { file, supervisor, operations, manager, surroundings };
+  const service = new RunningService(parts, { config: snapshot.config, files }, effective);
   started.resolve(service);
   return service;
 }
 
-async function startOperations(
-  file: string,
-  config: OperationsConfig,
-  parts: Omit<OperationsParts, "configuration">,
-): Promise<Operations> {
-  try {
-    return await Operations.start({ ...parts, configuration: resolve(file) }, config);
-  } catch (error) {
-    await parts.supervisor.stop();
-    throw startFailure(error);
-  }
-}
-
-function startFailure(error: unknown): unknown {
-  if (!(error instanceof CannotStart)) return error;
-  return new CommandFailed(error.message, {
-    cause: error,
-    status: error.permanent ? CONFIGURATION_ERROR : 1,
-  });
+function rethrowStartFailure(error: unknown): never {
+  if (!(error instanceof CannotStart)) throw error;
+  const status = error.permanent ? CONFIGURATION_ERROR : 1;
+  throw new CommandFailed(error.message, { cause: error, status });
 }
 
 /** The journal adds its own times and priorities (systemd.exec(5), "JOURNAL_STREAM"). */
@@ -103,17 +79,10 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
-/** Running service that reloads changed files. */
 export class RunningService {
-  readonly stopped: Promise<void>;
-  readonly #file: string;
-  readonly #supervisor: Supervisor;
-  readonly #operations: Operations;
-  readonly #manager: ServiceManager;
-  readonly #surroundings: Surroundings;
+  readonly #stopped = Promise.withResolvers<void>();
   readonly #watch: { close(): void };
   readonly #endWatchdog: () => void;
-  readonly #done: () => void;
   #watched: Watched;
   /** For comparison on reload. */
   #effective: readonly EffectiveValue[];
@@ -124,28 +93,20 @@ export class RunningService {
   #awaited: PathsWatch | undefined;
 
   constructor(
-    file: string,
-    { supervisor, operations, manager, surroundings, watched, effective }: {
+    readonly parts: {
+      readonly file: string;
       readonly supervisor: Supervisor;
       readonly operations: Operations;
       readonly manager: ServiceManager;
       readonly surroundings: Surroundings;
-      readonly watched: Watched;
-      readonly effective: readonly EffectiveValue[];
     },
+    watched: Watched,
+    effective: readonly EffectiveValue[],
   ) {
-    this.#file = file;
-    this.#supervisor = supervisor;
-    this.#operations = operations;
-    this.#manager = manager;
-    this.#surroundings = surroundings;
     this.#watched = watched;
     this.#effective = effective;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.stopped = promise;
-    this.#done = resolve;
     this.#tellReady();
-    this.#endWatchdog = beat(manager, () => supervisor.alive);
+    this.#endWatchdog = beat(parts.manager, () => parts.supervisor.alive);
     this.#watch = watchConfiguration(() => this.#watched, {
       reload: this.reload,
       renewCertificates: () => this.#inTurn(() => this.#renewCertificates()),
@@ -154,7 +115,11 @@ export class RunningService {
   }
 
   get port(): number {
-    return this.#supervisor.port;
+    return this.parts.supervisor.port;
+  }
+
+  get stopped(): Promise<void> {
+    return this.#stopped.promise;
   }
 
   /** Reloads the configuration; logs and ignores a bad one. */
@@ -170,25 +135,26 @@ export class RunningService {
 
   /** Logs and counts an unhandled rejection. */
   readonly rejected = (error: unknown): void => {
-    this.#supervisor.log.error("rejection that nobody handled", { error });
-    this.#supervisor.reports.rejected("supervisor");
+    this.parts.supervisor.log.error("rejection that nobody handled", { error });
+    this.parts.supervisor.reports.rejected("supervisor");
   };
 
   async #end(): Promise<void> {
     const { drainSeconds } = this.#watched.config;
-    this.#manager.stopping(drainSeconds);
-    if (drainSeconds > 0) await this.#supervisor.leave(drainSeconds);
-    const ms = this.#manager.stopMs;
+    const { manager, operations, supervisor } = this.parts;
+    manager.stopping(drainSeconds);
+    if (drainSeconds > 0) await supervisor.leave(drainSeconds);
+    const ms = manager.stopMs;
     const late = setTimeout(() => {
-      this.#supervisor.log.error("shutdown took too long, ending with what is under way", { ms });
-      this.#done();
+      supervisor.log.error("shutdown took too long, ending with what is under way", { ms });
+      this.#stopped.resolve();
     }, ms);
-    await this.#operations.close();
-    await this.#supervisor.stop();
+    await operations.close();
+    await supervisor.stop();
     clearTimeout(late);
     this.#endWatchdog();
-    this.#manager.close();
-    this.#done();
+    manager.close();
+    this.#stopped.resolve();
   }
 
   #inTurn(change: () => Promise<void>): Promise<void> {
@@ -198,8 +164,9 @@ export class RunningService {
   }
 
   async #reload(): Promise<void> {
-    if (this.#stopping) return this.#supervisor.reports.reloaded(["the service is shutting down"]);
-    this.#manager.reloading();
+    const { file, supervisor, operations, manager, surroundings } = this.parts;
+    if (this.#stopping) return supervisor.reports.reloaded(["the service is shutting down"]);
+    manager.reloading();
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];
     try {
@@ -208,26 +175,21 @@ export class RunningService {
       ({ dependsOn } = inspection);
       if (snapshot === undefined) {
         this.#tryAgainWith(dependsOn);
-        this.#supervisor.reports.reloaded(diagnostics.filter(isError).map(formatDiagnostic));
-        this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
-          file: this.#file,
-        });
+        supervisor.reports.reloaded(diagnostics.filter(isError).map(formatDiagnostic));
+        supervisor.log.error("the new configuration cannot be used, the one before stays", { file });
         return;
       }
-      await this.#supervisor.reload(snapshot);
-      await this.#operations.reload(operationsOf(snapshot.config, this.#surroundings));
-      this.#supervisor.reports.reloaded();
+      await supervisor.reload(snapshot);
+      await operations.reload(operationsOf(snapshot.config, surroundings));
+      supervisor.reports.reloaded();
       this.#watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
-      if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
+      if (keys.length > 0) supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
     } catch (error) {
       this.#tryAgainWith(dependsOn);
-      this.#supervisor.log.error("reload failed, the configuration before stays", {
-        file: this.#file,
-        error,
-      });
-      this.#supervisor.reports.reloaded([error instanceof Error ? error.message : String(error)]);
+      supervisor.log.error("reload failed, the configuration before stays", { file, error });
+      supervisor.reports.reloaded([error instanceof Error ? error.message : String(error)]);
     } finally {
       this.#tellReady();
     }
@@ -241,24 +203,26 @@ export class RunningService {
   }
 
   async #renewCertificates(): Promise<void> {
+    const { supervisor } = this.parts;
     const { snapshot, files } = await this.#inspect();
     if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
-    if (snapshot?.material) await this.#supervisor.renewTls(snapshot.material);
-    else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
+    if (snapshot?.material) await supervisor.renewTls(snapshot.material);
+    else supervisor.log.error("the new certificates cannot be used, the ones before stay");
   }
 
   async #inspect(): Promise<Inspection> {
-    const inspection = await inspectStart(this.#file, this.#surroundings, { inUse: true });
+    const { file, surroundings, supervisor } = this.parts;
+    const inspection = await inspectStart(file, surroundings, { inUse: true });
     for (const diagnostic of inspection.diagnostics) {
       const level = isError(diagnostic) ? "error" : "warn";
-      this.#supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
+      supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
     }
     return inspection;
   }
 
   #tellReady(): void {
-    const { port, generation } = this.#supervisor;
-    this.#manager.ready(`Serving port ${port}, configuration ${generation}`);
+    const { supervisor: { port, generation }, manager } = this.parts;
+    manager.ready(`Serving port ${port}, configuration ${generation}`);
   }
 }
 
@@ -295,6 +259,17 @@ export function watchConfiguration(
   { reload, renewCertificates, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
 ): PathsWatch {
+  const watchStore = (
+    of: (watched: Watched) => readonly [TruststoreConfig | undefined, files: readonly string[]],
+    onChange: OnChange["reload"],
+  ) => {
+    const seconds = () => of(current())[0]?.updateIntervalSeconds ?? -1;
+    return watch(() => seconds() < 0 ? [] : of(current())[1], onChange, {
+      failed,
+      // Negative: disabled, but a reload may change that.
+      intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
+    });
+  };
   const watches = [
     watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
     watch(
@@ -302,32 +277,8 @@ export function watchConfiguration(
       renewCertificates,
       { failed },
     ),
-    watchStore(
-      () => current().config.truststore,
-      () => current().files.truststore,
-      { onChange: renewCertificates, failed },
-      watch,
-    ),
-    watchStore(
-      () => current().config.trustedAssertionIssuers,
-      () => current().files.assertionIssuers,
-      { onChange: reload, failed },
-      watch,
-    ),
+    watchStore(({ config, files }) => [config.truststore, files.truststore], renewCertificates),
+    watchStore(({ config, files }) => [config.trustedAssertionIssuers, files.assertionIssuers], reload),
   ];
   return { close: () => watches.forEach((one) => one.close()) };
-}
-
-function watchStore(
-  store: () => TruststoreConfig | undefined,
-  files: () => readonly string[],
-  { onChange, failed }: { readonly onChange: OnChange["reload"]; readonly failed: OnChange["failed"] },
-  watch: typeof watchPaths,
-): PathsWatch {
-  const seconds = () => store()?.updateIntervalSeconds ?? -1;
-  return watch(() => seconds() < 0 ? [] : files(), onChange, {
-    failed,
-    // Negative: disabled, but a reload may change that.
-    intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
-  });
 }

@@ -1,4 +1,4 @@
-import { className, flag, integer, list, optional, section } from "../key.ts";
+import { className, flag, list, optional, seconds, section } from "../key.ts";
 
 /** Authenticators (specification 5; authentication.md 1.1). */
 export const AUTHENTICATION = section({
@@ -44,9 +44,8 @@ export const SHOW_CERTIFICATE = flag({
 export const DERIVED_S = 8 * 3600;
 
 /** See `Authenticator.derivedLifetime`. */
-export const DERIVED_LIFETIME = integer({
+export const DERIVED_LIFETIME = seconds({
   help: "Maximum lifetime of browser sessions and tokens of this service from such a login; 0 disables both",
-  unit: "seconds",
   max: 30 * 86_400,
   default: DERIVED_S,
   added: true,

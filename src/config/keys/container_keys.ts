@@ -1,4 +1,4 @@
-import { flag, host, integer, oneOf, optional, port, section, text, url } from "../key.ts";
+import { flag, host, integer, oneOf, optional, port, seconds, section, text, url } from "../key.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
 export const CONTAINER = section({
@@ -26,12 +26,11 @@ export const CONTAINER = section({
       help:
         "Deprecated form of container.externalurl, with or without https://; the service ignores the part from /services on",
     })),
-    drainSeconds: integer({
+    drainSeconds: seconds({
       help:
         "Time for which a stopping service still serves requests while GET /health/ready answers 503, so that load balancers switch to other instances",
       default: 0,
       max: 3600,
-      unit: "seconds",
       added: true,
     }),
     liveReload: flag({
@@ -89,35 +88,31 @@ export const FEATURES = section({
 export const LOGGING = section({
   prefix: "container.logging.",
   title: "Logs",
+  added: true,
   keys: {
     level: oneOf(["debug", "info", "warn", "error"], {
       help: "Minimum level of log entries",
       default: "info",
-      added: true,
     }),
     format: oneOf(["text", "json"], {
       help: "Format of log lines: text (time, level, message, key=value) or one JSON object per line",
       default: "text",
-      added: true,
     }),
     file: text({
       help: "Log file in addition to the console; - logs to the console only",
       default: "logs/authserver.log",
-      added: true,
     }),
     maxSize: integer({
       help:
         "Rename log file and audit file to .1, .2 and so on when they have this many bytes; 0: never, for logrotate",
       min: 0,
       default: 0,
-      added: true,
     }),
     maxFiles: integer({
       help: "Number of renamed files to keep of each, with maxSize",
       min: 1,
       max: 1000,
       default: 10,
-      added: true,
     }),
   },
 });
@@ -126,27 +121,24 @@ export const LOGGING = section({
 export const AUDIT = section({
   prefix: "container.audit.",
   title: "Audit",
+  added: true,
   keys: {
     file: optional(text({
       help:
         "Audit file with one JSON object per line. If not set: audit.log next to the log file; -: the console",
-      added: true,
     })),
     required: flag({
       help: "Answer 503 to requests that need an audit line while audit lines cannot be written",
       default: false,
-      added: true,
     }),
     journal: flag({
       help: "Send audit lines to the systemd journal, as authserver-audit, instead of a file",
       default: false,
-      added: true,
     }),
     syslog: optional(url({
       help:
         "Send audit lines to this log server, as syslog messages over TLS (RFC 5424, RFC 5425), instead of a file; tls://host:port, default port 6514",
       schemes: ["tls"],
-      added: true,
     })),
   },
 });
@@ -168,14 +160,14 @@ export const CONTROL = section({
 export const METRICS = section({
   prefix: "container.metrics.",
   title: "Metrics",
+  added: true,
   keys: {
     port: optional(
       port({
         help: "Port for /metrics; 0 selects a free port. If not set, the service exports no metrics",
-        added: true,
         anyFree: true,
       }),
     ),
-    host: host({ help: "Interface for /metrics", default: "127.0.0.1", added: true }),
+    host: host({ help: "Interface for /metrics", default: "127.0.0.1" }),
   },
 });

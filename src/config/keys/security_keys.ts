@@ -6,6 +6,7 @@ import {
   items,
   optional,
   path,
+  seconds,
   secretText,
   section,
   text,
@@ -80,19 +81,17 @@ export const ISSUED_TOKENS = section({
   prefix: "container.security.rest.jwt.",
   title: "Issued tokens",
   keys: {
-    lifetimeSeconds: integer({
+    lifetimeSeconds: seconds({
       name: "lifetime",
       help: "Default token lifetime",
       default: 300,
       min: 1,
-      unit: "seconds",
     }),
-    maxLifetimeSeconds: integer({
+    maxLifetimeSeconds: seconds({
       name: "maxLifetime",
       help: "Maximum token lifetime",
       default: 86_400,
       min: 1,
-      unit: "seconds",
       added: true,
     }),
     hmacSecret: optional(secretText({
@@ -111,28 +110,24 @@ export const ISSUED_TOKENS = section({
 export const BROWSERS = section({
   prefix: "container.security.browser.",
   title: "Browser sessions",
+  added: true,
   keys: {
-    idleSeconds: integer({
+    idleSeconds: seconds({
       name: "idleTime",
       help: "Idle timeout of a browser session",
       default: 1800,
       min: 60,
-      unit: "seconds",
-      added: true,
     }),
-    maxSeconds: integer({
+    maxSeconds: seconds({
       name: "maxTime",
       help: "Maximum lifetime of a browser session",
       default: 28_800,
       min: 60,
-      unit: "seconds",
-      added: true,
     }),
     deviceLogin: flag({
       help:
         "Let command-line programs log in through a browser (RFC 8628): /login/device, /login.sh and /oauth/…",
       default: true,
-      added: true,
     }),
   },
 });
@@ -141,38 +136,32 @@ export const BROWSERS = section({
 export const THROTTLING = section({
   prefix: "container.security.throttling.",
   title: "Failed logins",
+  added: true,
   keys: {
-    enabled: flag({ name: "enable", help: "Enable login throttling", default: true, added: true }),
+    enabled: flag({ name: "enable", help: "Enable login throttling", default: true }),
     maxFailures: integer({
       help: "Failed logins within the window that cause no delay",
       default: 5,
       min: 1,
       max: 10_000,
-      added: true,
     }),
-    windowSeconds: integer({
+    windowSeconds: seconds({
       name: "window",
       help: "Time for which a failed login counts",
       default: 600,
       min: 1,
-      unit: "seconds",
-      added: true,
     }),
-    baseDelaySeconds: integer({
+    baseDelaySeconds: seconds({
       name: "baseDelay",
       help: "First delay; it doubles with each further failure",
       default: 5,
       min: 1,
-      unit: "seconds",
-      added: true,
     }),
-    maxDelaySeconds: integer({
+    maxDelaySeconds: seconds({
       name: "maxDelay",
       help: "Maximum delay",
       default: 900,
       min: 1,
-      unit: "seconds",
-      added: true,
     }),
   },
 });

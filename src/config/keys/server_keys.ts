@@ -4,11 +4,11 @@ import {
   flag,
   host,
   hosts,
-  integer,
   list,
   optional,
   path,
   port,
+  seconds,
   section,
   text,
   timeZone,
@@ -85,9 +85,8 @@ export const LOGICAL_KEYS = {
     default: [],
     added: true,
   }),
-  maxAuthAge: optional(integer({
+  maxAuthAge: optional(seconds({
     help: "Maximum age of the login to use the server",
-    unit: "seconds",
     min: 1,
     added: true,
   })),

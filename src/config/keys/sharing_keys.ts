@@ -1,4 +1,5 @@
 import {
+  because,
   className,
   flag,
   hosts,
@@ -7,6 +8,7 @@ import {
   optional,
   path,
   ports,
+  seconds,
   secretText,
   section,
   text,
@@ -27,11 +29,10 @@ export const SHARE = section({
       help:
         "Client address (or addresses) of this service's own transfers, as daemons see it. If not set, the service detects it",
     })),
-    maxLifetimeSeconds: integer({
+    maxLifetimeSeconds: seconds({
       name: "maxLifetime",
       help: "Maximum lifetime of a share; 0 means no limit",
       default: 0,
-      unit: "seconds",
       added: true,
     }),
     suggestPeople: flag({
@@ -48,8 +49,11 @@ export const SHARE = section({
   },
   ignored: {
     "server.*": "the service uses the daemons of authservice.servers",
-    userIdentityType: "deprecated, users are known by their distinguished name",
-    userIdentityExtractor: "deprecated, users are known by their distinguished name",
+    ...because(
+      "deprecated, users are known by their distinguished name",
+      "userIdentityType",
+      "userIdentityExtractor",
+    ),
   },
 });
 
@@ -75,15 +79,8 @@ export const PERSISTENCE = section({
     }),
   },
   ignored: {
-    "directory.*": ONE,
-    "class.*": ONE,
-    "config*": OURS,
-    "driver*": OURS,
-    "pool_timeout*": OURS,
-    "cache.*": OURS,
-    "cluster.*": OURS,
-    "h2.*": OURS,
-    "mysql.*": OURS,
+    ...because(ONE, "directory.*", "class.*"),
+    ...because(OURS, "config*", "driver*", "pool_timeout*", "cache.*", "cluster.*", "h2.*", "mysql.*"),
   },
 });
 
@@ -93,14 +90,17 @@ export const NO_POSTGRES = section({
   title: "PostgreSQL",
   keys: {},
   ignored: {
-    "database*": SQLITE,
-    "user*": SQLITE,
-    "password*": SQLITE,
-    "host*": SQLITE,
-    "port*": SQLITE,
-    "max_connections*": SQLITE,
-    "statementTimeout*": SQLITE,
-    "pgsql.*": SQLITE,
+    ...because(
+      SQLITE,
+      "database*",
+      "user*",
+      "password*",
+      "host*",
+      "port*",
+      "max_connections*",
+      "statementTimeout*",
+      "pgsql.*",
+    ),
   },
 });
 
@@ -142,22 +142,20 @@ export const POSTGRES = section({
       default: 2000,
       min: 100,
       max: 60_000,
-      unit: "milliseconds",
       added: true,
+      unit: "milliseconds",
     }),
-    outageGraceSeconds: integer({
+    outageGraceSeconds: seconds({
       name: "outage.grace",
       help:
         "Time for which all tokens of the service stay valid while the database is down; after that, only short tokens do",
       default: 60,
-      unit: "seconds",
       added: true,
     }),
-    outageTokenSeconds: integer({
+    outageTokenSeconds: seconds({
       name: "outage.tokenLifetime",
       help: "Maximum lifetime of these short tokens, from the first token of the token family to the end",
       default: 300,
-      unit: "seconds",
       added: true,
     }),
     tls: flag({
@@ -182,11 +180,6 @@ export const POSTGRES = section({
     })),
   },
   ignored: {
-    "host.*": ONE,
-    "port.*": ONE,
-    "database.*": ONE,
-    "user.*": ONE,
-    "password.*": ONE,
-    "max_connections.*": ONE,
+    ...because(ONE, "host.*", "port.*", "database.*", "user.*", "password.*", "max_connections.*"),
   },
 });

@@ -1,4 +1,4 @@
-import { flag, integer, items, oneOf, optional, path, secretText, section, text } from "../key.ts";
+import { because, flag, items, oneOf, optional, path, seconds, secretText, section, text } from "../key.ts";
 
 /** Own certificate and key (specification 1; rest-api.md 3.5). */
 export const CREDENTIAL = section({
@@ -27,11 +27,10 @@ const TRUST_KEYS = {
   type: optional(oneOf(["keystore", "directory", "openssl", "java_default"], {
     help: "Type of the truststore. If not set, the service detects it. java_default is not supported",
   })),
-  updateInterval: integer({
+  updateInterval: seconds({
     help: "Interval between checks for new certificates; negative disables the checks",
     default: 600,
     min: -1_000_000,
-    unit: "seconds",
   }),
   directoryLocations: items(path({ help: "Certificate file, or a pattern such as conf/ca/*.pem" })),
   directoryEncoding: oneOf(["PEM", "DER"], { help: "Encoding of these files", default: "PEM" }),
@@ -65,13 +64,11 @@ const TRUST_KEYS = {
 };
 
 const TRUST_IGNORED = {
-  directoryConnectionTimeout: "certificates are read from files only",
-  directoryDiskCachePath: "certificates are read from files only",
+  ...because("certificates are read from files only", "directoryConnectionTimeout", "directoryDiskCachePath"),
   opensslNewStoreFormat: "both forms of the folder are read",
   opensslNsMode: "name space files are not evaluated",
   crlUpdateInterval: "see updateInterval",
-  crlConnectionTimeout: "revocation lists are read from files only",
-  crlDiskCachePath: "revocation lists are read from files only",
+  ...because("revocation lists are read from files only", "crlConnectionTimeout", "crlDiskCachePath"),
   "ocsp*": "the service does not support OCSP",
   "revocation*": "the service checks revocation lists only",
 };

@@ -1,5 +1,5 @@
 import type { KeyObject, X509Certificate } from "node:crypto";
-import { type Diagnostic, isError } from "../../model/diagnostic.ts";
+import { type Diagnostic, isError, readableAt } from "../../model/diagnostic.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
@@ -71,14 +71,14 @@ async function loadCredential(
   const { path, keyPath, origin, keyOrigin } = config;
   const files = keyPath === undefined ? [path] : [path, keyPath];
   const diagnostics: Diagnostic[] = [];
-  const report = (severity: Diagnostic["severity"], expected: string, at = origin) => {
-    diagnostics.push({ severity, ...at, expected });
+  const report = (severity: Diagnostic["severity"], expected: string, fix?: string, at = origin) => {
+    diagnostics.push({ severity, ...at, expected, fix });
   };
   const read = async (file: string, at: Origin) => {
     try {
       return await readRegularFile(file);
     } catch (error) {
-      report("error", `cannot read ${file}: ${reason(error)}`, at);
+      report("error", `cannot read ${file}: ${reason(error)}`, readableAt(file), at);
     }
   };
   const certificate = await read(path, origin);
@@ -87,8 +87,13 @@ async function loadCredential(
   const secret = keyPath ?? path;
   const { mode } = await Deno.stat(secret);
   if (mode !== null && (mode & 0o004) !== 0) {
-    const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
-    report("warning", expected, keyOrigin);
+    const fix = `chmod o-r ${secret}`;
+    report(
+      "warning",
+      `every user of this machine can read the private key, expected: ${fix}`,
+      fix,
+      keyOrigin,
+    );
   }
   try {
     const credential = readCredentialFiles(config, { certificate, key });
@@ -101,6 +106,7 @@ async function loadCredential(
       report(
         kind === "invalid" ? "error" : "warning",
         `the certificate of ${subjectOf(own)} in ${path} ${text}`,
+        `renew ${path}, then authserver reload; see: date; openssl x509 -noout -dates -in ${path}`,
       );
     }
     if (config.keyAlias !== undefined) {

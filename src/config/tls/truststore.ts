@@ -28,8 +28,8 @@ interface Candidate {
 /** Loads trusted certificates. An unusable file is an error if it is named, a warning if it is found by a pattern. */
 export async function loadTruststore(config: TruststoreConfig, now: number) {
   const diagnostics: Diagnostic[] = [];
-  const report = (severity: Diagnostic["severity"], expected: string) => {
-    diagnostics.push({ severity, ...config.origin, expected });
+  const report = (severity: Diagnostic["severity"], expected: string, fix?: string) => {
+    diagnostics.push({ severity, ...config.origin, expected, fix });
   };
   const { candidates, folders } = await findFiles(config, report);
   const anchors = new Map<string, string>();
@@ -41,7 +41,8 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
       for (const certificate of certificates) {
         const { kind, text } = describeValidity(validityOf(certificate), now);
         if (kind === "invalid") {
-          report("warning", `not trusted, ${subjectOf(certificate)} in ${path} ${text}`);
+          const fix = `replace or remove ${path}; see: date; openssl x509 -noout -dates -in ${path}`;
+          report("warning", `not trusted, ${subjectOf(certificate)} in ${path} ${text}`, fix);
         } else anchors.set(certificate.fingerprint256, certificate.toString());
       }
     } catch (error) {
@@ -114,7 +115,7 @@ async function loadRevocation(
 ) {
   if (config.revocation === undefined) return undefined;
   const { mode, locations, origin } = config.revocation;
-  const warn = (expected: string) => report({ severity: "warning", ...origin, expected });
+  const warn = (expected: string, fix?: string) => report({ severity: "warning", ...origin, expected, fix });
   const patterns = [
     ...locations,
     ...(config.type === "openssl" ? [join(config.path, "????????.r*")] : []),
@@ -139,6 +140,7 @@ async function loadRevocation(
           } else if (!issuers.some((issuer) => isOf(list, issuer))) {
             warn(
               `${path}: no trusted authority signed this revocation list, it counts if one in between did`,
+              `trust the authority of ${path}, or remove the list; see: openssl crl -noout -issuer -in ${path}`,
             );
           }
           lists.push(Buffer.from(der).toString("base64"));

@@ -13,7 +13,6 @@ const MOST_IN_CHUNKS = 512 * 1024;
 
 let open = 0;
 
-/** Returns the chunk size for a number of connections. */
 export function chunkBytes(connections: number): number {
   return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / connections)));
 }

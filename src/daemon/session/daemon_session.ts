@@ -216,7 +216,6 @@ export class DaemonSession {
     throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   }
 
-  /** Makes a directory in an existing one. */
   async makeDirectory(path: string): Promise<void> {
     await this.#simple("MKD", path, 257);
   }

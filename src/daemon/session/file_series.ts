@@ -18,31 +18,22 @@ const AHEAD = 4096;
  * bytes of the next, so the last one lacks them and all fail. Unread data ends the session.
  */
 export class FileSeries {
-  readonly #control: ControlConnection;
-  readonly #data: GuardedSocket;
   readonly #chunks: ChunkReader;
-  readonly #times: SessionTimes;
-  readonly #late: () => void;
   #asked = 0;
   #answered = 0;
   #ahead = 0; // characters of unanswered commands
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param late Called if the data is not read in time. */
   constructor(
     readonly files: readonly WantedFile[],
-    { control, data, times, late }: {
+    readonly parts: {
       readonly control: ControlConnection;
       readonly data: GuardedSocket;
       readonly times: SessionTimes;
-      readonly late: () => void;
+      readonly late: () => void; // called if the data is not read in time
     },
   ) {
-    this.#control = control;
-    this.#data = data;
-    this.#chunks = new ChunkReader(data);
-    this.#times = times;
-    this.#late = late;
+    this.#chunks = new ChunkReader(parts.data);
   }
 
   /**
@@ -89,11 +80,11 @@ export class FileSeries {
       this.#asked++;
       this.#ahead += length;
     }
-    if (commands.length > 0) await this.#control.sendAhead(commands);
+    if (commands.length > 0) await this.parts.control.sendAhead(commands);
   }
 
   async #read(most: number): Promise<Uint8Array<ArrayBuffer>> {
-    const chunk = await this.#chunks.read(most, this.#times.dataIdleMs);
+    const chunk = await this.#chunks.read(most, this.parts.times.dataIdleMs);
     if (chunk === undefined) {
       throw httpError("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
     }
@@ -101,16 +92,16 @@ export class FileSeries {
   }
 
   async #expect(command: string, code: number): Promise<void> {
-    const reply = await this.#control.readReply();
+    const reply = await this.parts.control.readReply();
     if (reply.code !== code) throw refusal(command, reply);
   }
 
-  /** Starts the timeout of the reader. */
   #watch(): void {
+    const { data, late, times } = this.parts;
     this.#timer = setTimeout(() => {
-      this.#data.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data"));
-      this.#late();
-    }, this.#times.clientIdleMs);
+      data.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data"));
+      late();
+    }, times.clientIdleMs);
   }
 }
 

@@ -45,7 +45,6 @@ export class GuardedSocket {
     }
   }
 
-  /** Half-closes the connection. */
   finishWriting(ms: number): Promise<void> {
     return this.#step(ms, () => this.connection.closeWrite());
   }

@@ -3,7 +3,6 @@ import { type Entry, parseEntry } from "./entry.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 
-/** Limits of a listing. */
 const MOST_LINES = 100_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 

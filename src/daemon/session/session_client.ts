@@ -1,5 +1,5 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { AccessPermission } from "../daemon_group.ts";
+import type { AccessPermission, InstanceStatus, SessionGrant, SessionOrder } from "../daemon_group.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
@@ -37,30 +37,11 @@ export interface OwnSession {
 
 /** Used part of a logical server. */
 export interface SessionDaemons {
-  status(): {
-    readonly instances: readonly {
-      readonly instance: number;
-      readonly address: string;
-      readonly up: boolean;
-    }[];
-    readonly sessionLimit?: number;
-  };
+  status(): { readonly instances: readonly Candidate[]; readonly sessionLimit?: number };
   openSession(
-    order: {
-      readonly user: string;
-      readonly group?: string;
-      readonly clientAddresses: readonly string[];
-      readonly file: string;
-      readonly permission: AccessPermission;
-      readonly persistent: boolean;
-      readonly streams: number;
-      readonly compress: boolean;
-      readonly rateLimit: number;
-      readonly includes?: string;
-      readonly excludes?: string;
-    },
+    order: SessionOrder,
     options: { readonly instance?: number; readonly signal: AbortSignal },
-  ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
+  ): Promise<Pick<SessionGrant, "host" | "port" | "secret">>;
 }
 
 interface SessionClientOptions {
@@ -70,19 +51,14 @@ interface SessionClientOptions {
   readonly sessionQuota?: Partial<SessionQuotaOptions>;
 }
 
-interface Candidate {
-  readonly instance: number; // from 1
-  readonly address: string; // `host:port`, or `host` while the port is unknown
-}
+type Candidate = Pick<InstanceStatus, "instance" | "address" | "up">;
 
-/** Physical daemon with a known port. */
 interface Listening {
   readonly instance: number;
   readonly host: string;
   readonly port: number;
 }
 
-/** Session between two requests. */
 interface KeptSession extends IdleSession {
   readonly control: ControlConnection;
   readonly listening: Listening;
@@ -93,7 +69,6 @@ interface KeptSession extends IdleSession {
 /** Time in which an idle session is not asked whether its daemon has ended it. */
 const SURELY_ALIVE_MS = 500;
 
-/** Common fields of all own sessions. */
 const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 
 /** Daemon's default limit, until it reports one. */
@@ -154,7 +129,6 @@ export class SessionClient {
     }
   }
 
-  /** Closes the sessions that are kept between requests. */
   close(): void {
     this.#sessionQuota.close();
   }
@@ -306,7 +280,6 @@ function link(signal: AbortSignal, life: AbortController): () => void {
   return () => signal.removeEventListener("abort", end);
 }
 
-/** Reports whether another daemon may succeed. */
 function canGoElsewhere(error: unknown): boolean {
   return error instanceof HttpError && (error.status === 503 || error.status === 429);
 }

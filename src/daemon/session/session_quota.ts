@@ -7,7 +7,6 @@ export interface IdleSession {
   close(): void;
 }
 
-/** Session's slot in the quota. */
 export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly instance: number; // from 1
   readonly idle?: Idle; // session that comes with the slot
@@ -17,7 +16,6 @@ export interface Slot<Idle extends IdleSession = IdleSession> {
   keep(idle: Idle): void;
 }
 
-/** Limits of own sessions and their queue. */
 export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
@@ -59,7 +57,6 @@ export class SessionQuota<Idle extends IdleSession = IdleSession> {
     return await account.acquire(instances, signal, key);
   }
 
-  /** Closes all idle sessions. */
   close(): void {
     for (const account of [...this.#accounts.values()]) account.closeIdle();
   }
@@ -178,7 +175,6 @@ class Account<Idle extends IdleSession> {
     taken.freeAt = this.#elapsed() + (used ? holdMs : 0);
   }
 
-  /** Closes an idle session. */
   #end(taken: Taken<Idle>): void {
     if (taken.idle === undefined) return;
     const { session, forget } = taken.idle;

@@ -33,8 +33,6 @@ type Purpose = "search" | "bind";
 
 /** One LDAP server with its circuit breaker, and connections that are kept between requests. */
 export class LdapServer {
-  readonly #config: LdapConfig;
-  readonly #parts: LdapParts;
   readonly #remote: TlsRemote;
   readonly #system: RemoteSystem;
   readonly #idle = { search: new Map<LdapConnection, number>(), bind: new Map<LdapConnection, number>() };
@@ -42,9 +40,7 @@ export class LdapServer {
   readonly #attempts = new Set<() => void>();
   #closed = false;
 
-  constructor(readonly address: string, config: LdapConfig, parts: LdapParts) {
-    this.#config = config;
-    this.#parts = parts;
+  constructor(readonly address: string, readonly config: LdapConfig, readonly parts: LdapParts) {
     this.#remote = ldapRemote(address, config);
     this.#system = new RemoteSystem({ ...parts, address, atOnce: parts.outgoing.connectionsPerHost });
   }
@@ -92,7 +88,7 @@ export class LdapServer {
       // By hand, since `AbortSignal.any` is expensive for each request.
       const attempt = new AbortController();
       const stop = () => attempt.abort();
-      const { timeoutMs } = this.#config;
+      const { timeoutMs } = this.config;
       const timer = setTimeout(() => attempt.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
       asker.signal.addEventListener("abort", stop, { once: true });
       this.#attempts.add(stop);
@@ -145,8 +141,8 @@ export class LdapServer {
   }
 
   async #open(purpose: Purpose, signal: AbortSignal): Promise<LdapConnection> {
-    const connection = new LdapConnection(await this.#parts.outgoing.connect(this.#remote, signal));
-    const { bindDN, bindPassword } = this.#config;
+    const connection = new LdapConnection(await this.parts.outgoing.connect(this.#remote, signal));
+    const { bindDN, bindPassword } = this.config;
     if (purpose === "bind" || bindDN === undefined || bindPassword === undefined) return connection;
     try {
       const result = await closingOn(signal, connection, () => connection.bind(bindDN, bindPassword));

@@ -47,8 +47,8 @@ export const LDAP_KEYS = {
     default: 5000,
     min: 100,
     max: 60_000,
-    unit: "milliseconds",
     added: true,
+    unit: "milliseconds",
   }),
   testUser: optional(text({
     help: "User name that check --online looks up. If not set, it only looks for the entry userBase",

@@ -26,7 +26,6 @@ export class DatabaseState {
     readonly options: {
       readonly elapsed: Stopwatch;
       readonly toleranceMs: number;
-      /** Called when the kind of the condition changes. */
       readonly changed?: ((condition: DatabaseCondition) => void) | undefined;
     },
   ) {

@@ -5,10 +5,8 @@ import { meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { DatabaseState } from "./database_state.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
-/** Longest queue for a connection. */
 const WAITING = 1000;
 
-/** Deadline of a piece of work. */
 export interface Deadline {
   readonly signal: AbortSignal; // aborted at the deadline
   /** Milliseconds left, at least 1. */

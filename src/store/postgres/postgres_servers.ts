@@ -9,7 +9,6 @@ import {
 } from "./postgres_connection.ts";
 import { toFailure } from "./postgres_failure.ts";
 
-/** Address of a server. */
 export interface PostgresServer {
   readonly host: string;
   readonly port: number;
@@ -18,7 +17,6 @@ export interface PostgresServer {
 /** Connects to a server, with TLS if configured, until the signal aborts. */
 export type Reach = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
 
-/** Options for a primary and its standbys. */
 interface ServersOptions {
   readonly servers: readonly PostgresServer[];
   readonly login: PostgresLogin;
@@ -88,7 +86,6 @@ export class PostgresServers {
   }
 }
 
-/** Condition: standby or read-only. */
 export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
 /** @throws {DatabaseAway} If the server is read-only. */

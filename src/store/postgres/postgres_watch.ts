@@ -9,13 +9,10 @@ const REREAD_MS = 15_000;
 /** Interval of pings, since a silent connection may be dead. */
 const PING_MS = 2_000;
 
-/** Pause between reconnects. */
 const PAUSE_MS = 250;
 
-/** Query for read-only state and backend process. */
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
 
-/** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
   "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
@@ -66,7 +63,6 @@ export class PostgresWatch {
     return this.#parts.state.hears && (this.#connection?.isAlive ?? false);
   }
 
-  /** Resolves once it listens for the first time. */
   get listening(): Promise<void> {
     return this.#listening.promise;
   }

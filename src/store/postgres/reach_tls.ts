@@ -10,16 +10,13 @@ import { DatabaseFailure } from "../database.ts";
 import type { PostgresServer, Reach } from "./postgres_servers.ts";
 import { reachPlain } from "./reach_plain.ts";
 
-/** Trust anchors and client certificate for the database. */
 export interface PostgresTrust {
   readonly anchors: readonly string[]; // PEM; replaces the system's anchors
   readonly clientCertificate?: { readonly certificate: string; readonly key: string }; // PEM, with chain
 }
 
-/** SSLRequest of PostgreSQL's protocol. */
 const ASK_FOR_TLS = Uint8Array.of(0, 0, 0, 8, 4, 210, 22, 47);
 
-/** Response of a server with TLS. */
 const HAS_TLS = "S".charCodeAt(0);
 
 /**

@@ -11,7 +11,6 @@ export class Digests {
 
   readonly of = (text: string): string => createHmac("sha256", this.#key).update(text).digest("base64url");
 
-  /** Digests each part; empty if absent. */
   ofSubject({ user, address }: BanSubject): { user: string; address: string } {
     return {
       user: user === undefined ? "" : this.of(user),

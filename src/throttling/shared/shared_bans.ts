@@ -48,7 +48,6 @@ interface OperatorOrders {
 export class SharedBans {
   constructor(readonly database: Database, readonly digests: Digests) {}
 
-  /** Changes after any change. */
   version(): string {
     return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
   }
@@ -116,7 +115,6 @@ function toBan(found: Row): SharedBan {
   };
 }
 
-/** Reports whether two bans have the same subject and end. */
 export function isSameBan(one: Ban, other: Ban): boolean {
   const [mine, others] = [columns(one), columns(other)];
   return mine.user === others.user && mine.address === others.address && one.until === other.until;

@@ -19,7 +19,6 @@ const AT_ONCE = 200; // logins per transaction
 
 interface SharedThrottlingParts {
   readonly database: Database;
-  /** See {@link Digests}. */
   readonly secret: string;
   readonly learned: (news: ThrottlingNews) => void; // called for operators' orders on other instances
   readonly log: Logger;

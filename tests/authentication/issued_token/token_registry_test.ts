@@ -1,6 +1,6 @@
 /** Which tokens there are, and which were taken back. */
 import assert from "node:assert/strict";
-import { createPrivateKey } from "node:crypto";
+import { createPrivateKey, hash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { TokenIssuer, type TokenRequest } from "../../../src/authentication/issued_token/issue.ts";
@@ -395,7 +395,7 @@ Deno.test("a row in the table of tokens makes no text a token, whatever its algo
     }
   }
   for (const [i, text] of forged.entries()) {
-    const content = { ...row.content, digest: parseSignedToken(text).digest };
+    const content = { ...row.content, digest: hash("sha256", text, "base64") };
     await records.put("token", { ...row, key: "forged", content }, 99);
     assert.equal(await accepts(text), undefined, `forgery ${i}`);
   }

@@ -6,10 +6,7 @@ Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked key
   const folder = await Deno.makeTempDir();
   const found = async (revokedKeys: string) =>
     (await inspectKeys({
-      name: "SSHKEY",
-      kind: "SSHKeyAuthenticator",
       file: undefined,
-      dnTemplate: "CN=%s",
       certificateAuthorities: undefined,
       revokedKeys,
     })).diagnostics.map(({ file, expected }) => [file, expected]);
@@ -29,10 +26,7 @@ Deno.test("inspectKeys() names what cannot be used in the files of authorities a
     await Deno.writeTextFile(authorities, first);
     await Deno.writeTextFile(revoked, second);
     const { diagnostics } = await inspectKeys({
-      name: "SSHKEY",
-      kind: "SSHKeyAuthenticator",
       file: undefined,
-      dnTemplate: "CN=%s",
       certificateAuthorities: authorities,
       revokedKeys: revoked,
     });

@@ -165,7 +165,7 @@ for (const kind of ["UnitySAMLAuthenticator", "UnityOAuthAuthenticator"] as cons
 
 Deno.test("Unity sends the request as Unity expects it", () =>
   within(start({}, { url: "https://auth.example/A?b=1&c" }), async ({ ask, provider }) => {
-    provider.lie = { url: "https://auth.example/A?b=1&amp;c" };
+    provider.lie = { url: "https://auth.example/A?b=1&#38;c" };
     assert.equal(await ask(ANN), "accepted");
     const [seen] = provider.server.seen;
     assert.equal(seen?.method, "POST");
@@ -178,9 +178,9 @@ Deno.test("Unity sends the request as Unity expects it", () =>
       seen?.body,
       '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>' +
         `<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" ID="${id}" Version="2.0"` +
-        ' IssueInstant="2027-01-15T08:00:00Z" AssertionConsumerServiceURL="https://auth.example/A?b=1&amp;c">' +
+        ' IssueInstant="2027-01-15T08:00:00Z" AssertionConsumerServiceURL="https://auth.example/A?b=1&#38;c">' +
         '<saml:Issuer xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"' +
-        ' Format="urn:oasis:names:tc:SAML:2.0:nameid-format:entity">https://auth.example/A?b=1&amp;c</saml:Issuer>' +
+        ' Format="urn:oasis:names:tc:SAML:2.0:nameid-format:entity">https://auth.example/A?b=1&#38;c</saml:Issuer>' +
         '<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName" AllowCreate="true"/>' +
         "</samlp:AuthnRequest></soap:Body></soap:Envelope>",
     );

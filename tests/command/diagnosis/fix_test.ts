@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fixOf, withRemedy } from "../../../src/command/diagnosis/fix.ts";
+import { inspectPasswordFile } from "../../../src/authentication/password/password_table.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 
 const at = (expected: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
@@ -11,26 +12,27 @@ const at = (expected: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
 });
 
 const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
-  [at("expected UTF-8 text"), "iconv -f LATIN1 -t UTF-8 conf/c -o conf/c.utf8 && cat conf/c.utf8 > conf/c"],
   [
-    at("the certificate of CN=x in /c.pem has expired on 2020-01-01"),
-    "renew /c.pem, then authserver reload; see: openssl x509 -noout -dates -in /c.pem",
+    at("expected PKCS#12, this is a Java key store; convert it: keytool a b"),
+    "keytool a b # then name the new file at conf/c:7",
   ],
-  [
-    at("/c.pem, /k.pem: expected the certificate of the private key, they do not belong together"),
-    "put a pair there; compare: openssl x509 -noout -pubkey -in /c.pem; openssl pkey -pubout -in /k.pem",
-  ],
-  [
-    at("expected a hash of 32 hexadecimal digits or $scrypt$…"),
-    "write conf/c:7 anew: authserver passwd <user>",
-  ],
+  [at("not an attribute, did you mean xlogin?"), "write xlogin at conf/c:7"],
+  [at("expected an account; others count, too: not here"), "write an account at conf/c:7"],
   [
     at("expected a port number from 1 to 65535", { key: "container.port" }),
     "set container.port=<a port number from 1 to 65535> at conf/c:7",
   ],
+  [
+    at("missing, expected a path", { key: "share.a", line: undefined }),
+    "set share.a=<a path> at conf/c",
+  ],
   [at("expected persistence.directory too, the folder"), "add persistence.directory=<value> to conf/c"],
-  [at("is also set in line 1; this line counts"), "remove conf/c:7, or line 1"],
-  [at('expected {, found "<"'), "correct the syntax; see: sed -n 7p conf/c"],
+  [at("expected share.mail=true too"), "add share.mail=true to conf/c"],
+  [
+    at("is also set in line 1; this line counts", { key: "container.port" }),
+    "remove conf/c:7, or change it",
+  ],
+  [at("is cut off"), "correct conf/c:7"],
   [at("anything", { fix: "what its reader says" }), "what its reader says"],
 ];
 
@@ -45,3 +47,19 @@ Deno.test("withRemedy() prints the problem and its remedy in a line each", () =>
     "error: conf/c:7: x\n  fix: y\\u001b\n",
   );
 });
+
+for (
+  const [what, content, fix] of [
+    ["latin letters", Uint8Array.of(0x63, 0x68, 0xe4), /^iconv -f LATIN1 -t UTF-8 (\S+) -o \1\.utf8 && /],
+    ["a hash that is none", new TextEncoder().encode("ann:x:y:CN=Ann\n"), /authserver passwd change <user>$/],
+  ] as const
+) {
+  Deno.test(`inspectPasswordFile() names the command that mends ${what}`, async () => {
+    const file = await Deno.makeTempFile();
+    await Deno.writeFile(file, content, { mode: 0o600 });
+    const { diagnostics: [first] } = await inspectPasswordFile(file);
+    assert.ok(first);
+    assert.match(fixOf(first), fix);
+    await Deno.remove(file);
+  });
+}

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { connectServiceManager, NO_SERVICE_MANAGER } from "../../../src/command/serving/service_manager.ts";
+import { connectServiceManager } from "../../../src/command/serving/service_manager.ts";
 import { startService } from "../../../src/command/serving/running_service.ts";
 import { writeDemoConfiguration } from "../../demo/demo_configuration.ts";
 import { createAuthority } from "../../pki/authority.ts";
@@ -43,7 +43,7 @@ for (
 Deno.test("connectServiceManager() needs no manager", () => {
   const environments: Record<string, string>[] = [{}, { NOTIFY_SOCKET: "" }, { WATCHDOG_USEC: "1000000" }];
   for (const environment of environments) {
-    assert.equal(connect(environment).manager, NO_SERVICE_MANAGER);
+    assert.equal(connect(environment).manager.notify, undefined);
   }
 });
 

@@ -46,6 +46,7 @@ async function load(path: string, settings: Settings = {}, now = NOW) {
     messages: loaded.diagnostics.map((diagnostic) =>
       formatDiagnostic(diagnostic).replaceAll(`${folder}/`, "")
     ),
+    fixes: loaded.diagnostics.map(({ fix = "" }) => fix.replaceAll(`${folder}/`, "")),
   };
 }
 
@@ -237,6 +238,7 @@ Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not
 
   const expired = await at(validToDate, 0.001);
   assert.deepEqual(expired.messages, [`${place} has expired on ${day(validToDate)}`]);
+  assert.match(expired.fixes.join(), /^renew bundle\.pem, .*openssl x509 -noout -dates -in bundle\.pem$/);
   assert.equal(expired.material, undefined);
 
   const early = await at(validFromDate, -1);

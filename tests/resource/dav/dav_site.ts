@@ -38,6 +38,8 @@ export class DavSite implements AsyncDisposable {
   readonly parts: DavParts;
   /** Ends what runs, as a ban does. */
   ban = (_reason: unknown) => {};
+  /** Requests that a ban would end now. */
+  watched = 0;
 
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
@@ -53,7 +55,8 @@ export class DavSite implements AsyncDisposable {
       unread: new UnreadAnswers(),
       watch: (_call, end) => {
         this.ban = end;
-        return () => {};
+        this.watched++;
+        return () => this.watched--;
       },
       clock,
     };

@@ -138,3 +138,41 @@ Deno.test("WebDAV locks of a directory bind its account with all below, and nobo
   assert.equal((await Deno.stat(`${dav.root}/unmapped`)).size, 0);
   assert.equal(await locked(dav, "unmapped"), "423");
 });
+
+Deno.test("WebDAV watches for bans until a request or its content ends", async () => {
+  await using dav = await DavSite.open();
+  for (
+    const [method, path, more] of [
+      ["GET", "d/ten.txt"],
+      ["GET", "d/ten.txt", { headers: { Range: "bytes=2-4" } }],
+      ["GET", "d/ten.txt", { headers: { Range: "bytes=20-" } }],
+      ["GET", "d/nothing"],
+      ["GET", "d"],
+      ["HEAD", "d/ten.txt"],
+      ["PROPFIND", "d", { headers: { Depth: "1" } }],
+      ["PUT", "d/new", { body: "new" }],
+      ["DELETE", "d/new"],
+    ] as const
+  ) {
+    await (await dav.ask(method, path, more)).body?.cancel();
+    assert.equal(dav.watched, 0, `${method} ${path}`);
+  }
+  const content = await dav.ask("GET", "d/ten.txt");
+  assert.equal(dav.watched, 1, "the content is still to come");
+  assert.equal(await content.text(), "0123456789");
+  assert.equal(dav.watched, 0);
+});
+
+Deno.test("WebDAV deletes, moves and copies the version that the request names", async () => {
+  await using dav = await DavSite.open();
+  const etag = (await dav.ask("HEAD", "d/ten.txt")).headers.get("ETag") ?? "";
+  const Destination = `/dav/HPC${dav.root}/d/moved.txt`;
+  for (const method of ["DELETE", "MOVE", "COPY"]) {
+    for (const [name, value] of [["If-Match", '"other"'], ["If-None-Match", "*"]] as const) {
+      const headers = { Destination, [name]: value };
+      assert.equal(await dav.told(method, "d/ten.txt", { headers }), "412 ERR_PRECONDITION_FAILED", method);
+    }
+  }
+  assert.equal(await dav.told("COPY", "d/ten.txt", { headers: { Destination, "If-Match": etag } }), "201");
+  assert.equal(await dav.told("DELETE", "d/ten.txt", { headers: { "If-Match": etag } }), "204");
+});

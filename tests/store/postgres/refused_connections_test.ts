@@ -46,10 +46,12 @@ Deno.test(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited'
            AND query NOT LIKE 'LISTEN%' AND query NOT LIKE 'SELECT%readOnly%'`,
         );
-        await until("work is refused", async () => await one().then(() => false, () => true));
-        await until("the state says so", () => database.status.kind === "away");
-        const { status } = database;
-        assert.match(status.kind === "up" ? "" : status.reason, /too many connections for role/);
+        // On a busy machine, work may end by its time limit before a connection is refused.
+        await until("the state tells of refused connections", async () => {
+          await one().catch(() => {});
+          const { status } = database;
+          return status.kind !== "up" && /too many connections for role/.test(status.reason);
+        });
         await limit(-1);
         if (round === 0) await until("it is up without any work", () => database.status.kind === "up");
         await until("work goes on", () => one().then(() => true, () => false));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { attempt } from "../../../model/attempt.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
@@ -72,13 +73,8 @@ export class CertifiedUsers implements CertificateStore {
 
   /** Stores an acceptable certificate. @param own Authorities; default: the operator's. @throws {ERR_RECORD_STORE} */
   async #keep(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
-    let certificate: UserCertificate;
-    try {
-      certificate = readUserCertificate(line);
-    } catch (error) {
-      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
-      throw error;
-    }
+    const certificate = attempt(() => readUserCertificate(line), UnusableKey, refusal);
+    if ("kind" in certificate) return certificate;
     const result = this.judge(certificate, { own });
     if (result.kind === "refused") return result;
     const { principals } = result;
@@ -109,15 +105,12 @@ export class CertifiedUsers implements CertificateStore {
   /** Returns a user's certificates, valid or not. @throws {ERR_RECORD_STORE} */
   async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
     const records = await this.parts.records.list(kindOf(own), user);
-    return records.flatMap((record) => {
-      try {
-        return [this.#stored(contentOf(record).line)];
-      } catch (error) {
-        if (!(error instanceof UnusableKey)) throw error;
+    return records.flatMap((record) =>
+      attempt(() => this.#stored(contentOf(record).line), UnusableKey, (error) => {
         this.parts.log.error("stored certificate cannot be read", { error });
         return [];
-      }
-    });
+      })
+    );
   }
 
   /** @param options.clientAddress Absent: not in use. @param options.own Instead of the operator's. */
@@ -143,16 +136,12 @@ export class CertifiedUsers implements CertificateStore {
 
   simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
-    try {
-      const result = this.judge(readUserCertificate(line), { clientAddress });
-      if (result.kind === "refused") return result;
-      return result.principals.includes(user)
-        ? { kind: "accepted", identity: this.identityOf(user) }
-        : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
-    } catch (error) {
-      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
-      throw error;
-    }
+    const judge = () => this.judge(readUserCertificate(line), { clientAddress });
+    const result = attempt(judge, UnusableKey, refusal);
+    if (result.kind === "refused") return result;
+    return result.principals.includes(user)
+      ? { kind: "accepted", identity: this.identityOf(user) }
+      : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
   }
 
   /** With `%principal%` names, only attribute sources know the accounts. */
@@ -287,8 +276,12 @@ export function judgeCertificate(
   return { kind: "valid", principals };
 }
 
-function refused(reason: string): CertificateResult {
-  return { kind: "refused", reason };
+function refused(reason: string) {
+  return { kind: "refused", reason } as const;
+}
+
+function refusal({ message }: UnusableKey) {
+  return refused(message);
 }
 
 function hindrance(certificate: UserCertificate, { revoked, now }: Circumstances): string | undefined {

@@ -5,7 +5,6 @@ import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 /** Error for an unusable private key; reveals nothing of it. */
 export class UnusablePrivateKey extends Error {}
 
-/** Error for a missing or wrong passphrase. */
 export class PassphraseNeeded extends Error {}
 
 const OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";

@@ -28,7 +28,6 @@ export function installationFolder(
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
 }
 
-/** Option for the site's prefix of script names. */
 export const PREFIX_OPTION = {
   value: "NAME",
   help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
@@ -60,7 +59,6 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
   }
 }
 
-/** Reports whether a path exists, also as a dangling link. */
 export async function isThere(path: string): Promise<boolean> {
   return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

@@ -15,7 +15,6 @@ import startupProperties from "../../../../conf/startup.properties" with { type:
 import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
-/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;
@@ -33,7 +32,6 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
 
-/** Settings of the scripts. */
 export const STARTUP_FILE: SampleFile = {
   path: "conf/startup.properties",
   mode: PUBLIC,
@@ -82,7 +80,6 @@ export function systemFiles(installedBy: keyof typeof UNIT_FOLDERS): readonly Sa
   ];
 }
 
-/** Replaces relative paths by those of the system. */
 function atSystemPlaces(text: string): string {
   return text.replaceAll("=conf/", "=/etc/authserver/").split("\n").map((line) => {
     const [key = ""] = line.replace(/^#/, "").split("=", 1);

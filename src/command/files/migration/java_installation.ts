@@ -4,7 +4,6 @@ import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 
-/** Libraries of the Java service's package. */
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
 /** Installation of the Java service from its archive (a folder with `conf/`) or package (`/etc/unicore/authserver`). */
@@ -41,14 +40,12 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** File of an installation. */
 export interface ConfigurationFile {
   readonly path: string; // relative to `conf/`, or to the installation's folder
   readonly mode: number;
   readonly content: Uint8Array;
 }
 
-/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
   readonly left: readonly string[]; // entries that cannot be copied, with reasons

@@ -8,7 +8,6 @@ import { parseProperties, type PropertyEntry } from "../../../config/properties.
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
-/** Result of moving the shares of a Java service. */
 export interface MovedShares {
   readonly from: string; // table with its location
   readonly imported?: Imported;
@@ -112,7 +111,6 @@ function dumpOfMysql({ name, setting }: ShareTable, database: string): string {
     `--result-file=${quoted(join(Deno.cwd(), `${name}.sql`))} ${quoted(database)} ${name}`;
 }
 
-/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `"${word.replace(/["$`\\]/g, "\\$&")}"`;
 }

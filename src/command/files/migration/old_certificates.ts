@@ -29,7 +29,6 @@ function certificatesIn(content: Uint8Array, passwords: readonly string[]): X509
   return alone.length > 0 ? alone : certificatesOfStore(content, passwords);
 }
 
-/** First byte of DER files. */
 const SEQUENCE = 0x30;
 
 /** `check` reports unreadable certificates that the configuration names. */
