@@ -1,8 +1,8 @@
 import type { HttpResponse } from "../../model/http_message.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
-import { type HttpError, httpError } from "../../model/http_error.ts";
-import type { Asked, Call } from "../../resource/call.ts";
+import { httpError } from "../../model/http_error.ts";
+import type { Call } from "../../resource/call.ts";
 import { readOwnForm } from "../../resource/form.ts";
 import { shareAddress } from "../../resource/access/share_facts.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
@@ -19,7 +19,6 @@ import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
 import { distance, size, when } from "../quantities.ts";
-import { toSignIn } from "../sign_in_page.ts";
 import { TEXTS } from "../texts.ts";
 import { whom } from "../about_share.ts";
 import { qrPicture } from "../qr_picture.ts";
@@ -212,13 +211,6 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
   }
   await changeShare(call, shareChange(form), parts);
   return redirect(`${call.root}shares/${name}/${call.params.get("id") ?? ""}`);
-}
-
-/** Redirects anonymous browsers to the sign-in, which leads back. */
-export function sharesForStrangers(failure: HttpError, asked: Asked): HttpResponse | undefined {
-  const { method, path, query } = asked.request;
-  const page = path.slice(path.lastIndexOf("/shares") + 1);
-  return toSignIn(failure, asked, method === "GET" ? `${page}${query === "" ? "" : `?${query}`}` : "shares");
 }
 
 function page(call: Call, title: Content, body: Content): HttpResponse {

@@ -46,7 +46,7 @@ export async function davPlace(
 }
 
 /** Begins to send the content of a file or archive; its end is told to `finish`. */
-export type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
+type BeginContent = () => Promise<Pick<UseOfShare, "finish">>;
 
 /** Runs a request that a ban ends, and content of which `begin` was called until its end. Counts the bytes of content. */
 export async function untilBan(

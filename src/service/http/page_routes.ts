@@ -28,6 +28,15 @@ export async function toSignIn(failure: HttpError, asked: Asked, page: string) {
   return (await signInPages()).toSignIn(failure, asked, page);
 }
 
+/** Redirects from pages below one to the sign-in page, which leads back; after a form, to that one. */
+function toSignInBelow(page: string): Route["failed"] {
+  return (failure, asked) => {
+    const { method, path, query } = asked.request;
+    const here = method === "GET" ? path.slice(path.lastIndexOf(`/${page}`) + 1) : page;
+    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${here}?${query}` : here);
+  };
+}
+
 /** Redirects from a share to the sign-in page, which leads back. */
 export async function signInForShare(failure: HttpError, asked: Asked) {
   return (await signInPages()).signInForShare(failure, asked);
@@ -90,7 +99,6 @@ export function pageRoutes(parts: RouteParts): Route[] {
 const FORM = { consumes: FORM_TYPE } as const;
 
 function ownTokenRoutes(parts: TokenPageParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "tokens");
   const certificate: Row = [
     "POST",
     "/certificate",
@@ -98,7 +106,7 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     { ...FORM, audit: "certificate" },
   ];
   return table(
-    { service: "auth", permission: "POST", signedIn: true, failed },
+    { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("tokens") },
     ["GET", "/tokens", async (call) => (await tokenPages()).tokensPage(call, parts)],
     ["POST", "/tokens", async (call) => (await tokenPages()).makeTokenByForm(call, parts), {
       ...FORM,
@@ -114,9 +122,8 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
 
 /** Follows the users' access rule: browsers cannot choose a role. */
 function administrationRoutes(parts: AdminPageParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
   return table(
-    { service: "auth", permission: "POST", signedIn: true, failed },
+    { service: "auth", permission: "POST", signedIn: true, failed: toSignInBelow("admin") },
     ["GET", "/admin", async (call) => (await adminPages()).adminPage(call, parts)],
     ["POST", "/admin/bans", async (call) => (await adminPages()).changeBans(call, parts), {
       ...FORM,
@@ -158,14 +165,9 @@ function linkRoutes(sharing: SharingParts): Route[] {
 
 /** Files of signed-in browsers; the rules are those of sessions. */
 function ownFileRoutes(parts: DavParts): Route[] {
-  const failed: Route["failed"] = (failure, asked) => {
-    const { method, path, query } = asked.request;
-    const page = method === "GET" ? path.slice(path.lastIndexOf("/files") + 1) : "files";
-    return toSignIn(failure, asked, method === "GET" && query !== "" ? `${page}?${query}` : page);
-  };
   const shown: Route["answer"] = async (call) => (await filePages()).ownFilePage(call, parts);
   return table(
-    { service: "auth", permission: "POST", signedIn: true, audit: "session", failed },
+    { service: "auth", permission: "POST", signedIn: true, audit: "session", failed: toSignInBelow("files") },
     ["GET", "/files", async (call) => (await filePages()).filesPage(call, parts)],
     ["GET", "/files/:server", shown],
     ["GET", "/files/:server/*rest", shown],
@@ -207,11 +209,9 @@ function signInRoutes(parts: SignInParts): Route[] {
 }
 
 function ownShareRoutes(parts: SharingParts): Route[] {
-  const failed: Route["failed"] = async (failure, asked) =>
-    (await sharePages()).sharesForStrangers(failure, asked);
   const form = { ...FORM, audit: "share" } as const;
   return table(
-    { service: "share", signedIn: true, failed },
+    { service: "share", signedIn: true, failed: toSignInBelow("shares") },
     ["GET", "/shares", async (call) => (await sharePages()).ownSharesPage(call, parts)],
     [
       "GET",
