@@ -17,7 +17,6 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
 
-/** Dependencies of the tokens page. */
 export interface TokenPageParts {
   readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
   readonly registry: TokenRegistry | undefined; // absent without storage of tokens
@@ -158,7 +157,6 @@ function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Ma
   );
 }
 
-/** Returns the restrictions of a token in words. */
 export function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],

@@ -3,7 +3,6 @@ import type { Caller } from "../model/identity.ts";
 import type { ReservationRegistry } from "../reservations/reservation.ts";
 import { httpError } from "../model/http_error.ts";
 
-/** Logical server as resources see it. */
 export interface ServerFacts {
   readonly name: string;
   readonly description: string;
@@ -13,7 +12,6 @@ export interface ServerFacts {
   readonly logins?: LoginPolicy; // absent if every login suffices
 }
 
-/** Login requirements of a server. */
 export interface LoginPolicy {
   readonly inWords: string;
   /** Returns what the login lacks, in words. */
@@ -48,7 +46,6 @@ export function requestedServer(segment: string, servers: ReadonlyMap<string, Se
   return { ...address, facts };
 }
 
-/** Known server or instance. */
 export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 
 /** Returns the server if it exists. @throws {ERR_UNKNOWN_SERVER} */

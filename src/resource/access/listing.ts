@@ -2,7 +2,6 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Quota } from "../../sharing/share.ts";
 import type { ListingQuery } from "./listing_query.ts";
 
-/** Line of a directory listing. */
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
@@ -11,7 +10,6 @@ export interface ListingEntry {
   readonly href: string; // absolute, percent-encoded
 }
 
-/** Facts about a share for people. */
 export interface ShareFacts {
   readonly name: string;
   readonly owner: string; // distinguished name
@@ -43,7 +41,6 @@ export interface Listing {
 /** Entries of a directory, and their place in it. */
 export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
 
-/** Format of listings. */
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
@@ -51,7 +48,6 @@ export interface ListingForm {
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
-/** Page of a shared file. */
 export interface FileView {
   readonly name: string;
   readonly size: number;
@@ -67,7 +63,6 @@ export interface FileView {
     | { readonly kind: "unknown" | "limited" | "nothing" };
 }
 
-/** Destination of uploads. */
 export interface UploadTarget {
   readonly to: string; // address for `PUT`; relative if no public URL is configured
   readonly form: string; // address for the form
@@ -75,7 +70,6 @@ export interface UploadTarget {
   readonly formToken?: string; // absent for browsers without a sign-in
 }
 
-/** Upload share, for people who upload. */
 export interface UploadView extends UploadTarget {
   readonly share: Omit<ShareFacts, "command">;
   readonly command: string; // command line for an upload
@@ -90,7 +84,6 @@ export interface ShareViews {
   readonly upload: (view: UploadView) => HttpResponse;
 }
 
-/** Listing as JSON. */
 export const JSON_LISTING: Omit<ListingForm, "most"> = {
   type: "application/json",
   headers: () => ({
