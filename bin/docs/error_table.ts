@@ -1,13 +1,16 @@
-import type { ErrorRow } from "../../src/model/errors.ts";
+import { type ErrorCode, ERRORS } from "../../src/model/errors.ts";
+import { ERROR_MEANINGS } from "./error_meanings.ts";
 
 /** The manual's page of error codes. */
-export function errorTable(errors: Readonly<Record<string, ErrorRow>>): string {
-  const rows = Object.entries(errors).map(([code, { status, meaning, remedy }]) =>
-    `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |`
-  );
+export function errorTable(): string {
+  const codes = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERROR_MEANINGS);
+  const rows = codes.map((code) => {
+    const [{ status }, { meaning, remedy }] = [ERRORS[code], ERROR_MEANINGS[code]];
+    return `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |`;
+  });
   return `# Error codes
 
-<!-- Made by \`deno task docs\` from src/model/errors.ts. -->
+<!-- Made by \`deno task docs\` from src/model/errors.ts and bin/docs/error_meanings.ts. -->
 
 Every answer with status 400 or above has a JSON body (browsers get a page):
 

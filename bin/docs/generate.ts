@@ -11,7 +11,6 @@ import { metricsTable } from "./metrics_table.ts";
 import { sections } from "./sections.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
-import { ERRORS } from "../../src/model/errors.ts";
 
 const COMMANDS = await allCommands();
 
@@ -23,7 +22,7 @@ export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
     ["docs/configuration.md", configurationReference(await sections(KINDS))],
     ["docs/configuration.schema.json", `${JSON.stringify(await configurationSchema(KINDS), undefined, 2)}\n`],
     ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => documented(spec)))],
-    ["docs/errors.md", errorTable(ERRORS)],
+    ["docs/errors.md", errorTable()],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),
   ]);

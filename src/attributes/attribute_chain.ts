@@ -12,7 +12,7 @@ import { HttpError } from "../model/http_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { AttributesConfig, KindConfig } from "../config/service_config.ts";
-import { type KindList, kindOf } from "../config/kind.ts";
+import { type KindList, kindOf, openAll } from "../config/kind.ts";
 
 /** Account, groups and role from authentication (authentication.md 7.1), alias `PAMAttributeSource` (7.2). */
 export class AutomaticSource implements AttributeSource {
@@ -58,7 +58,8 @@ export class AttributeChain implements AttributeSource {
         onAnswer?.(source, identity, answer);
         answers++;
         combined = combine(policy, combined, answer);
-        if (decides(policy, answer)) break;
+        const isApplicable = answer.standard.size > 0 || answer.extra.size > 0;
+        if (policy === "FIRST_ACCESSIBLE" || (policy === "FIRST_APPLICABLE" && isApplicable)) break;
       } catch (error) {
         if (error instanceof HttpError) onAnswer?.(source, identity, error);
         failure = this.#excused(error, link, signal);
@@ -98,11 +99,6 @@ export function withAutomaticSource(
   if (links.some(({ source }) => source instanceof AutomaticSource)) return links;
   const automatic = { source: new AutomaticSource(), optional: false };
   return policy === "MERGE_LAST_OVERRIDES" ? [automatic, ...links] : [...links, automatic];
-}
-
-function decides(policy: CombiningPolicy, { standard, extra }: AttributeSet): boolean {
-  return policy === "FIRST_ACCESSIBLE" ||
-    (policy === "FIRST_APPLICABLE" && (standard.size > 0 || extra.size > 0));
 }
 
 function combine(policy: CombiningPolicy, sofar: AttributeSet, next: AttributeSet): AttributeSet {
@@ -196,12 +192,10 @@ async function createLinks(
   list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<ChainLink[]> {
-  const made = await Promise.allSettled(configs.map((config) => createLink(config, list, parts)));
-  const links = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
-  const failure = made.find((result) => result.status === "rejected");
-  if (failure === undefined) return links;
-  links.forEach(({ source }) => source.close());
-  throw failure.reason;
+  return await openAll(configs, async (config) => {
+    const { source, optional } = await createLink(config, list, parts);
+    return { source, optional, close: () => source.close() };
+  });
 }
 
 async function createLink(

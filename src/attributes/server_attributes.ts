@@ -106,7 +106,9 @@ function serverAttribute(
   if (name === undefined) return undefined;
   if (other !== undefined) log.warn("two spellings of one attribute", { used: name, ignored: other });
   const values = extra.get(name) ?? [];
-  const value = isList(suffix) ? values.filter((each) => each !== "").join(":") : values.at(-1);
+  // Of a list all values apply: dropping a forbidden path would allow it.
+  const isList = suffix === "group" || suffix === "includes" || suffix === "excludes";
+  const value = isList ? values.filter((each) => each !== "").join(":") : values.at(-1);
   if (value === "" && (suffix === "includes" || suffix === "excludes")) {
     log.warn("an empty list of paths limits nothing", { attribute: name });
     return undefined;
@@ -115,11 +117,6 @@ function serverAttribute(
     throw httpError("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: expected a value`);
   }
   return value;
-}
-
-/** Reports whether all values apply: dropping a forbidden path would allow it. */
-function isList(suffix: ServerSuffix): boolean {
-  return suffix === "group" || suffix === "includes" || suffix === "excludes";
 }
 
 function rateLimit(server: string, text: string | undefined): number {

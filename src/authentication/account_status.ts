@@ -43,13 +43,7 @@ const CANNOT_TELL: AccountStatus = { kind: "cannot tell" };
 
 /** Returns the facts to store about a caller, who may have presented a token. */
 export function namedUser({ dn, via, login, uid, issuedToken }: Identity): NamedUser {
-  const source = issuedToken === undefined ? via : issuedToken.namedBy;
-  return {
-    dn,
-    via: source,
-    login,
-    uid,
-  };
+  return { dn, via: issuedToken === undefined ? via : issuedToken.namedBy, login, uid };
 }
 
 /** Returns the facts to store about a login, which derived tokens and shares depend on. */

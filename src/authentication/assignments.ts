@@ -11,14 +11,6 @@ import { InvalidExpression } from "./expression/tokenizer.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "../config/read_assignments.ts";
 
-interface AssignedAttributes {
-  readonly uid?: string;
-  readonly role?: string;
-  readonly groups?: readonly string[];
-  readonly displayName?: string | undefined; // for people; proves nothing
-  readonly mail?: string | undefined; // only if the provider verified it
-}
-
 const LONGEST_NAME = 100; // characters of a display name
 
 /** Role with public reads only (authentication.md 8.3), for users whose role is unclear. */
@@ -70,7 +62,8 @@ export class Assignments {
     return checkIdentity(name);
   }
 
-  attributes(variables: Variables): AssignedAttributes {
+  /** Returns account, role and groups, and for people their name and verified mail, which prove nothing. */
+  attributes(variables: Variables) {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
       if (uid !== undefined && !isUserAccount(uid)) throw new UnusableResult("is no account name");

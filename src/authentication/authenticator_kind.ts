@@ -9,7 +9,7 @@ import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/key_directory.ts";
-import { type KindList, kindOf } from "../config/kind.ts";
+import { type KindList, kindOf, openAll } from "../config/kind.ts";
 
 /** Dependencies of authenticators. */
 export interface AuthenticatorParts {
@@ -46,18 +46,11 @@ export function authenticatorKind<const T extends Table, S extends object>(
   return kind;
 }
 
-/** Creates the configured authenticators. @throws The start error, or `AggregateError`; the others are closed. */
+/** Creates the configured authenticators. @throws As {@link openAll}. */
 export async function createAuthenticators(
   configs: readonly KindConfig[],
   list: KindList<AuthenticatorKind>,
   parts: AuthenticatorParts,
 ): Promise<readonly Authenticator[]> {
-  const made = await Promise.allSettled(
-    configs.map(async (config) => await (await kindOf(config, list)).create(config, parts)),
-  );
-  const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
-  const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
-  if (failures.length === 0) return authenticators;
-  authenticators.forEach((authenticator) => authenticator.close());
-  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
+  return await openAll(configs, async (config) => (await kindOf(config, list)).create(config, parts));
 }

@@ -124,18 +124,12 @@ async function judge(
   }
   const isGuessable = credentials.authorization.kind === "basic";
   if (refused !== undefined && (isGuessable || failed.length === 0)) return refused;
-  if (failed.length > 0) return { kind: "undecided", error: outOfOrder(failed, failure) };
+  if (failed.length > 0) {
+    const said = failure instanceof HttpError ? Number(failure.headers["Retry-After"]) : NaN;
+    const facts = { seconds: said > 0 ? said : 5, reason: `Out of order: ${failed.join(", ")}` };
+    return { kind: "undecided", error: httpError("ERR_AUTHENTICATION_UNAVAILABLE", facts, failure) };
+  }
   return { kind: "skipped", reason: ["no method for credentials of this kind", ...skipped].join("; ") };
-}
-
-function retryAfter(cause: unknown): number {
-  const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
-  return said > 0 ? said : 5;
-}
-
-function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
-  const reason = `Out of order: ${authenticators.join(", ")}`;
-  return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
 /** Returns `WWW-Authenticate` with all schemes, or `Bearer`. @param diagnostic About the presented token. */

@@ -82,7 +82,10 @@ function toVariable(value: unknown, depth: number): Variable | undefined {
   if (depth > MAX_DEPTH) throw new InvalidReply(`the reply is nested deeper than ${MAX_DEPTH} levels`);
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(itemText);
+  if (Array.isArray(value)) {
+    return value.filter((item) => item !== null)
+      .map((item) => typeof item === "string" ? item : JSON.stringify(item));
+  }
   if (!isJsonObject(value)) return undefined;
   const members = new Map<string, Variable>();
   for (const [name, member] of Object.entries(value)) {
@@ -90,8 +93,4 @@ function toVariable(value: unknown, depth: number): Variable | undefined {
     if (variable !== undefined) members.set(name, variable);
   }
   return members;
-}
-
-function itemText(item: unknown): string {
-  return typeof item === "string" ? item : JSON.stringify(item);
 }

@@ -65,6 +65,28 @@ function numbersOf(key: KeyObject): RsaPublicKey | undefined {
 
 const NEVER = new AbortController().signal; // verifying is too quick to cancel
 
+/** RFC 7518, 3.4, by node:crypto's curve names. */
+const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+  ["prime256v1", ["ES256"]],
+  ["secp384r1", ["ES384"]],
+  ["secp521r1", ["ES512"]],
+]);
+
+/** Returns the names of a key's algorithm, the first for signing; empty if it is unsuitable. */
+export function algorithmsOf(key: KeyObject): readonly string[] {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return modulusLength < 8 * MIN_RSA_LENGTH ? [] : ["RS256"];
+    case "ed25519":
+      return ["EdDSA", "Ed25519"];
+    case "ec":
+      return CURVES.get(namedCurve) ?? [];
+    default:
+      return [];
+  }
+}
+
 /** Caches valid signatures by key, not failures; whether key and token are acceptable is checked elsewhere. */
 export class TokenVerifier {
   readonly #right = new BoundedMap<string, true>(20_000);

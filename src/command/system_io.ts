@@ -1,4 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { writeSync } from "node:fs";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { CommandFailed, type CommandIo } from "./command.ts";
 import { isJournal, messagesForJournal } from "../logging/line_forms.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
@@ -35,76 +39,29 @@ async function readInput(): Promise<string> {
   }
   const bytes = new Uint8Array(length);
   chunks.reduce((offset, chunk) => (bytes.set(chunk, offset), offset + chunk.length), 0);
-  return decode(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  if (!isUtf8(bytes)) throw new CommandFailed("Expected UTF-8 text");
+  return new TextDecoder().decode(bytes);
 }
 
 async function askSecret(question: string): Promise<string | undefined> {
   if (!Deno.stdin.isTerminal()) return undefined;
-  const line = new SecretLine();
-  Deno.stdin.setRaw(true);
   try {
-    // After echo is off: a fast answer must not show either.
-    writeAll(2, question);
-    const buffer = new Uint8Array(1024);
-    for (let state = line.type(new Uint8Array()); state !== "done";) {
-      const length = await Deno.stdin.read(buffer);
-      state = length === null ? "cancelled" : line.type(buffer.subarray(0, length));
-      if (state === "cancelled") throw new CommandFailed("Broken off");
-    }
+    // The question comes after the echo is off: a fast answer must not show either.
+    return await readSecretLine(process.stdin, () => writeAll(2, question));
   } finally {
-    Deno.stdin.setRaw(false);
     writeAll(2, "\n");
   }
-  return decode(() => line.text);
 }
 
-function decode(read: () => string): string {
-  try {
-    return read();
-  } catch (cause) {
-    if (cause instanceof TypeError) throw new CommandFailed("Expected UTF-8 text", { cause });
-    throw cause;
-  }
-}
-
-export type SecretLineState = "typing" | "done" | "cancelled";
-
-const ENTER = [0x0a, 0x0d];
-const CANCEL = [0x03]; // Ctrl-C
-const END_OF_INPUT = 0x04; // Ctrl-D
-const BACKSPACE = [0x08, 0x7f];
-const ERASE_LINE = 0x15; // Ctrl-U
-const ESCAPE = 0x1b;
-
-/** Line editor for a terminal in raw mode, without echo. */
-export class SecretLine {
-  readonly #bytes: number[] = [];
-  #state: SecretLineState = "typing";
-
-  /** Processes input; drops bytes after the end of the line. */
-  type(bytes: Uint8Array): SecretLineState {
-    // Drops escape sequences, as of arrow keys.
-    if (bytes[0] === ESCAPE) return this.#state;
-    for (const byte of bytes) {
-      if (this.#state !== "typing") break;
-      if (ENTER.includes(byte)) this.#state = "done";
-      else if (CANCEL.includes(byte)) this.#state = "cancelled";
-      else if (byte === END_OF_INPUT) this.#state = this.#bytes.length === 0 ? "cancelled" : "done";
-      else if (BACKSPACE.includes(byte)) this.#eraseCharacter();
-      else if (byte === ERASE_LINE) this.#bytes.length = 0;
-      else this.#bytes.push(byte);
-    }
-    return this.#state;
-  }
-
-  /** @throws {TypeError} For invalid UTF-8. */
-  get text(): string {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(this.#bytes));
-  }
-
-  #eraseCharacter(): void {
-    let last = this.#bytes.pop();
-    // Deletes the whole UTF-8 sequence.
-    while (last !== undefined && (last & 0xc0) === 0x80) last = this.#bytes.pop();
-  }
+/** Reads a line with the keys of a terminal, without echo. @param began Called when the echo is off. @throws {CommandFailed} */
+export async function readSecretLine(input: NodeJS.ReadableStream, began = () => {}): Promise<string> {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input, output, terminal: true, historySize: 0 });
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const cancel = () => reject(new CommandFailed("Broken off"));
+  lines.once("line", resolve).once("SIGINT", cancel).once("close", cancel);
+  began();
+  const line = await promise.finally(() => lines.close());
+  if (line.includes("\ufffd")) throw new CommandFailed("Expected UTF-8 text");
+  return line;
 }

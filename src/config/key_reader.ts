@@ -148,7 +148,8 @@ export class KeyReader {
   #show(key: Key<unknown>, full: string, section: string, entry?: ResolvedEntry): void {
     // Hides passwords, which do not belong in URLs.
     const written = entry?.value.trim().replace(/\/\/[^/@\s]*@/g, "//***@");
-    const value = written ?? defaultText(key.absent?.value);
+    const value = written ??
+      (key.absent?.value === undefined ? undefined : [key.absent.value].flat().join(" "));
     this.#effective.set(full, {
       key: entry?.key ?? full,
       section,
@@ -318,9 +319,10 @@ export class KeyReader {
   }
 
   #near(prefix: string): ResolvedEntry | undefined {
-    for (let below = prefix; below.includes("."); below = parentPrefix(below)) {
+    for (let below = prefix; below.includes(".");) {
       const entry = this.firstBelow(below);
       if (entry !== undefined) return entry;
+      below = below.slice(0, below.slice(0, -1).lastIndexOf(".") + 1);
     }
     return undefined;
   }
@@ -333,11 +335,6 @@ export class KeyReader {
   ): void {
     this.diagnostics.push({ severity, ...this.origin(key), expected, ...more });
   }
-}
-
-function defaultText(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  return Array.isArray(value) ? value.join(" ") : String(value);
 }
 
 function isComplete<T extends Table>(table: T, values: Record<string, unknown>): values is Infer<T> {
@@ -365,8 +362,4 @@ function textOf(path: string): string {
     const why = error instanceof InvalidFile ? error.diagnostics[0]?.expected : undefined;
     throw new UnexpectedValue(`cannot read ${path}: ${why ?? reason(error)}`, false);
   }
-}
-
-function parentPrefix(prefix: string): string {
-  return prefix.slice(0, prefix.slice(0, -1).lastIndexOf(".") + 1);
 }

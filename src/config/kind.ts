@@ -152,6 +152,19 @@ export function allKinds<K extends Kind>({ kinds }: KindList<K>): Promise<readon
   return Promise.all(kinds.map((entry) => entry.load()));
 }
 
+/** Opens all configured ones. @throws The error of one, or `AggregateError`; the others are closed. */
+export async function openAll<T extends { close(): void }>(
+  configs: readonly KindConfig[],
+  open: (config: KindConfig) => Promise<T>,
+): Promise<T[]> {
+  const made = await Promise.allSettled(configs.map(open));
+  const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
+  const opened = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  if (failures.length === 0) return opened;
+  opened.forEach((one) => one.close());
+  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
+}
+
 /** Requires `https://` for credentials, unless the host is local or `allowPlainHttp` is set beside `key`. */
 export function requireHttps(
   { reader, prefix }: Pick<Place, "reader" | "prefix">,

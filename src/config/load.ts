@@ -63,7 +63,10 @@ export async function loadConfiguration(
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
   await reader.reportUnknown(unknownKeys);
-  diagnostics.sort(byPlace(mainFile));
+  diagnostics.sort((a, b) =>
+    compare(b.file === mainFile, a.file === mainFile) || compare(a.file, b.file) ||
+    compare(a.line ?? -Infinity, b.line ?? -Infinity)
+  );
   const { effective, dependsOn } = reader;
   const loaded = { readable, serverNames, unreadable, diagnostics, effective, dependsOn };
   return !isWhole(readable, complete) || diagnostics.some(isError) ? loaded : { ...loaded, config: readable };
@@ -111,13 +114,6 @@ async function readAll(
 
 function isWhole(_config: Partial<ServiceConfig>, complete: boolean): _config is ServiceConfig {
   return complete;
-}
-
-function byPlace(mainFile: string): (a: Diagnostic, b: Diagnostic) => number {
-  return (a, b) => {
-    return compare(b.file === mainFile, a.file === mainFile) || compare(a.file, b.file) ||
-      compare(a.line ?? -Infinity, b.line ?? -Infinity);
-  };
 }
 
 function deepFreeze<T>(value: T): T {

@@ -66,7 +66,7 @@ function* logicalLines(text: string): Generator<{ content: string; line: number 
       if (part === "" || part.startsWith("#") || part.startsWith("!")) continue;
       first = line;
     }
-    if (endsInOddBackslashes(part)) {
+    if ((part.length - trimEndCharacters(part, "\\").length) % 2 === 1) {
       if (part.length > 1) parts.push(part.slice(0, -1));
       continue;
     }
@@ -74,10 +74,6 @@ function* logicalLines(text: string): Generator<{ content: string; line: number 
     parts = [];
   }
   if (parts.length > 0) yield { content: parts.join(""), line: first };
-}
-
-function endsInOddBackslashes(text: string): boolean {
-  return (text.length - trimEndCharacters(text, "\\").length) % 2 === 1;
 }
 
 /** Splits at the first unescaped `=`, `:` or blank. */

@@ -55,7 +55,8 @@ function parseAddress(text: string): Octets | undefined {
     const value = parseInt(group, 16);
     return [value >> 8, value & 255];
   });
-  return isMapped(octets) ? octets.slice(12) : octets;
+  const isMapped = octets.every((octet, i) => i >= 12 || octet === (i < 10 ? 0 : 255));
+  return isMapped ? octets.slice(12) : octets;
 }
 
 /** Returns the form of RFC 5952, as the URL standard has it too, in hexadecimal throughout. */
@@ -68,10 +69,6 @@ function groupsOf(shortened: string): readonly string[] {
   const [head = [], tail] = shortened.split("::").map((part) => part === "" ? [] : part.split(":"));
   if (tail === undefined) return head;
   return [...head, ...new Array<string>(8 - head.length - tail.length).fill("0"), ...tail];
-}
-
-function isMapped(octets: Octets): boolean {
-  return octets.every((octet, i) => i >= 12 || octet === (i < 10 ? 0 : 255));
 }
 
 function parseRange(text: string): { readonly octets: Octets; readonly prefix: number } | undefined {

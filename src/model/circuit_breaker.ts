@@ -1,14 +1,5 @@
 import type { Stopwatch } from "./clock.ts";
 
-interface CircuitBreakerOptions {
-  readonly elapsed: Stopwatch;
-  /** Pause before the first trial; each failed trial doubles it, up to the longest. */
-  readonly firstPauseMs: number;
-  readonly longestPauseMs: number;
-  /** How long attempts must fail before the breaker opens. Default 0: the first failure opens it. */
-  readonly toleranceMs?: number;
-}
-
 /** Circuit breaker: opens after failures, then admits one trial (half-open) after each pause. */
 export class CircuitBreaker {
   #failingSince: number | undefined;
@@ -16,8 +7,15 @@ export class CircuitBreaker {
   #until = -Infinity;
   #trial = false;
 
-  constructor(readonly options: CircuitBreakerOptions) {
-  }
+  constructor(
+    readonly options: {
+      readonly elapsed: Stopwatch;
+      /** Pause before the first trial; each failed trial doubles it, up to the longest. */
+      readonly firstPauseMs: number;
+      readonly longestPauseMs: number;
+      readonly toleranceMs?: number; // how long attempts must fail before it opens; default: not at all
+    },
+  ) {}
 
   /** Reports whether the latest completed attempt failed. */
   get isFailing(): boolean {

@@ -9,11 +9,9 @@ export function confusable(text: string): string | undefined {
   if (/[\p{C}\p{Default_Ignorable_Code_Point}]/u.test(text)) return "a character that does not show";
   if (text.normalize("NFKC") !== text.normalize("NFC")) return "a character that stands for others";
   for (const character of text) {
-    if (character > "\x7f" && isAscii(foldCharacters(character))) return "a disguised ASCII character";
+    if (character > "\x7f" && /^[ -~]+$/.test(foldCharacters(character))) {
+      return "a disguised ASCII character";
+    }
   }
   return undefined;
-}
-
-function isAscii(text: string): boolean {
-  return /^[ -~]+$/.test(text);
 }

@@ -233,18 +233,15 @@ function plainHeaders(response: IncomingMessage): Record<string, string> {
   return headers;
 }
 
-interface Wanted {
-  readonly host?: string | null;
-  readonly port?: string | number | null;
-}
-
 /** Returns the agent, whose connections `open` opens from now on. */
 function connecting<A extends HttpAgent>(
   agent: A,
   limitMs: number,
   open: (target: TlsTarget) => Promise<TlsConnection>,
 ): A {
-  agent.createConnection = ({ host, port }: Wanted): Duplex => {
+  agent.createConnection = (
+    { host, port }: { host?: string | null; port?: string | number | null },
+  ): Duplex => {
     const target = { host: (host ?? "").replace(/^\[|\]$/g, ""), port: Number(port) };
     return new TlsStream(() => open(target), limitMs);
   };

@@ -20,11 +20,6 @@ type AskNameService = (
 
 const askSystem: AskNameService = (name, type, signal) => Deno.resolveDns(name, type, { signal });
 
-interface NameQuestion {
-  readonly caller: string; // address for the queue
-  readonly signal: AbortSignal;
-}
-
 /** Resolves names from callers by DNS only (A and AAAA), with limits on number and time. */
 export class NameService {
   readonly #semaphore = new FairSemaphore(LIMITS);
@@ -35,7 +30,7 @@ export class NameService {
   /** Returns canonical addresses of each name; empty if unknown or too slow. @throws The signal's reason. */
   async addressesOf(
     names: readonly string[],
-    { caller, signal }: NameQuestion,
+    { caller, signal }: { readonly caller: string; readonly signal: AbortSignal },
   ): Promise<(readonly string[])[]> {
     const limit = AbortSignal.timeout(this.parts.maxWaitMs ?? MAX_WAIT_MS);
     const seeker = { queueKey: caller, known: true, signal: AbortSignal.any([signal, limit]) };

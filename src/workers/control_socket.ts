@@ -34,9 +34,6 @@ export const LONGEST_PATH = 92;
 
 /** Unix socket for the operator's commands, open to its owner and root only. One line of JSON each way. */
 export class ControlSocket {
-  readonly #answer: Answer;
-  readonly #log: Logger;
-  readonly #requestMs: number;
   readonly #accepting: Promise<void>;
   #closed = false;
   #retry: (() => void) | undefined; // ends the pause before callers are taken again
@@ -46,11 +43,8 @@ export class ControlSocket {
   private constructor(
     readonly path: string,
     readonly listener: Deno.UnixListener,
-    { answer, log, requestMs = REQUEST_MS }: ControlParts,
+    readonly parts: ControlParts,
   ) {
-    this.#answer = answer;
-    this.#log = log;
-    this.#requestMs = requestMs;
     this.#accepting = this.#accept();
   }
 
@@ -96,7 +90,7 @@ export class ControlSocket {
       } catch (error) {
         if (this.#closed) return;
         // For example too many open files, which is temporary.
-        this.#log.error("control socket could not take a caller, trying again", { error });
+        this.parts.log.error("control socket could not take a caller, trying again", { error });
         const timer = setTimeout(() => this.#retry?.(), RETRY_MS);
         await new Promise<void>((resolve) => this.#retry = resolve);
         clearTimeout(timer);
@@ -106,7 +100,7 @@ export class ControlSocket {
 
   async #serve(connection: Deno.UnixConn): Promise<void> {
     this.#open.add(connection);
-    const timer = setTimeout(() => hangUp(connection), this.#requestMs);
+    const timer = setTimeout(() => hangUp(connection), this.parts.requestMs ?? REQUEST_MS);
     try {
       const reply = await this.#reply(async () => {
         const line = await readLine(connection, MAX_REQUEST);
@@ -131,13 +125,13 @@ export class ControlSocket {
     { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: string }
   > {
     try {
-      return { ok: true, result: await this.#answer(parseAdminRequest(await read())) };
+      return { ok: true, result: await this.parts.answer(parseAdminRequest(await read())) };
     } catch (error) {
       if (error instanceof AdminRequestFailed || error instanceof InvalidLine) {
         return { ok: false, error: error.message };
       }
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) throw error;
-      this.#log.error("operator's command failed", { error });
+      this.parts.log.error("operator's command failed", { error });
       return { ok: false, error: "The service failed to do it, its log says why" };
     }
   }

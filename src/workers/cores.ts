@@ -184,11 +184,9 @@ export class CoreState {
   #throttling: ThrottlingMemory;
   #rest: Omit<StateUpdate, keyof LoginUpdate> = {};
   readonly #proofs = new ReplayCache(PROOFS, Date.now);
-  readonly #steady: Clock;
 
-  constructor(config: ThrottlingConfig, steady: Clock = steadyClock) {
+  constructor(config: ThrottlingConfig, readonly steady: Clock = steadyClock) {
     this.#config = config;
-    this.#steady = steady;
     this.#throttling = create(config, steady);
   }
 
@@ -221,7 +219,7 @@ export class CoreState {
     if (isDeepStrictEqual(config, this.#config)) return;
     const state = this.#throttling.state();
     this.#config = config;
-    this.#throttling = create(config, this.#steady);
+    this.#throttling = create(config, this.steady);
     this.#throttling.adopt(state);
   }
 }

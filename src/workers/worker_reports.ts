@@ -41,24 +41,14 @@ export class WorkerReports {
   /** The start counts as a success. */
   lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   readonly #delays = new DurationHistogram();
-  readonly #logFile: LogFile;
-  #logging: LoggingConfig;
-  #auditConfig: AuditConfig;
+  #config: ReportsConfig;
   #audit: AuditSink;
   readonly #auditSink: Sink;
-  readonly #logServer: ReportsParts["logServer"];
 
-  constructor(
-    logFile: LogFile,
-    { logging, audit }: ReportsConfig,
-    { auditChanged, logServer }: ReportsParts,
-  ) {
-    this.#logFile = logFile;
-    this.#logging = logging;
-    this.#logServer = logServer;
-    this.log = createLogger(logFile.write, { threshold: () => this.#logging.level });
-    this.#auditSink = new Sink("audit", this.log, auditChanged);
-    this.#auditConfig = audit;
+  constructor(readonly logFile: LogFile, config: ReportsConfig, readonly parts: ReportsParts) {
+    this.#config = config;
+    this.log = createLogger(logFile.write, { threshold: () => this.#config.logging.level });
+    this.#auditSink = new Sink("audit", this.log, parts.auditChanged);
     this.#audit = this.#openAudit();
     // A count must be there to be seen to grow.
     for (const worker of WORKERS) this.rejected(worker, 0);
@@ -67,12 +57,12 @@ export class WorkerReports {
     }
   }
 
-  async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
-    this.#logging = logging;
-    this.#logFile.moveTo(logging.file, logging);
-    if (isDeepStrictEqual(audit, this.#auditConfig)) return;
+  async moveTo(config: ReportsConfig): Promise<void> {
+    const { audit } = this.#config;
+    this.#config = config;
+    this.logFile.moveTo(config.logging.file, config.logging);
+    if (isDeepStrictEqual(audit, config.audit)) return;
     const before = this.#audit;
-    this.#auditConfig = audit;
     this.#audit = this.#openAudit();
     const left = await before.close();
     if (left.length > 0) this.#audit.write(left);
@@ -82,7 +72,7 @@ export class WorkerReports {
   hear(message: FromWorker, worker: string): void {
     switch (message.kind) {
       case "log":
-        this.#logFile.writeLines(message.text);
+        this.logFile.writeLines(message.text);
         break;
       case "starting":
         this.log.warn("worker still starting", message.fields);
@@ -95,7 +85,7 @@ export class WorkerReports {
 
   /** Health of audit, log file and console. */
   get sinks(): readonly SinkState[] {
-    return [this.#auditSink.state, ...this.#logFile.sinks];
+    return [this.#auditSink.state, ...this.logFile.sinks];
   }
 
   get auditFails(): boolean {
@@ -125,13 +115,13 @@ export class WorkerReports {
 
   retry(): void {
     this.#audit.retry();
-    this.#logFile.retry();
+    this.logFile.retry();
   }
 
   async close(): Promise<void> {
     const { length } = await this.#audit.close();
     if (length > 0) this.log.error("audit lines lost at the end", { lines: length });
-    this.#logFile.close();
+    this.logFile.close();
   }
 
   #take({ counts, delaysMs, ownDelayMs, rejections }: Report, worker: string): void {
@@ -144,19 +134,17 @@ export class WorkerReports {
   }
 
   #openAudit(): AuditSink {
-    const { console } = this.#logFile;
-    switch (this.#auditConfig.to) {
+    const { logFile: { console }, log } = this;
+    const { audit } = this.#config;
+    switch (audit.to) {
       case "file":
-        return new AuditLines(
-          new AppendFile(this.#auditConfig.path, () => this.#logging),
-          this.#auditSink,
-        );
+        return new AuditLines(new AppendFile(audit.path, () => this.#config.logging), this.#auditSink);
       case "console":
         return new AuditLines({ path: "console", append: console, close: () => {} }, this.#auditSink);
       case "journal":
         return new AuditStream(systemdJournal(), this.#auditSink);
       case "syslog":
-        return new AuditStream(this.#logServer(this.#auditConfig.address, this.log), this.#auditSink);
+        return new AuditStream(this.parts.logServer(audit.address, log), this.#auditSink);
     }
   }
 }

@@ -46,9 +46,6 @@ export function workerModule(module: URL): URL {
 /** Worker with a permission list, for the supervisor. Once ready it is pinged until its end. */
 export class WorkerThread<In> {
   readonly #worker: Worker;
-  readonly #said: WorkerEvents["said"];
-  readonly #died: WorkerEvents["died"];
-  readonly #patience: Patience;
   readonly #waiting = new Set<(message: FromWorker) => void>();
   #over = false;
   #loaded = false;
@@ -58,18 +55,15 @@ export class WorkerThread<In> {
     module: URL,
     readonly name: string,
     permissions: WorkerPermissions,
-    { said, died, pingMs = PING_MS, patience = PATIENCE }: WorkerEvents,
+    readonly events: WorkerEvents,
   ) {
-    this.#said = said;
-    this.#patience = patience;
-    this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const watchdog = new Watchdog();
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       watchdog.heard();
       this.#loaded = true;
-      if (data.kind === "ready") this.#lookAfter(watchdog, pingMs);
-      said(data);
+      if (data.kind === "ready") this.#lookAfter(watchdog);
+      events.said(data);
       for (const take of [...this.#waiting]) take(data);
     };
     this.#worker.onerror = (event) => {
@@ -88,7 +82,7 @@ export class WorkerThread<In> {
    */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
-    const { everyMs, idle, most, cpuMs } = this.#patience;
+    const { everyMs, idle, most, cpuMs } = this.events.patience ?? PATIENCE;
     let used = cpuMs();
     for (let looks = 1, still = 0; !this.#over; looks++) {
       const first = await this.#next(everyMs, ({ kind }) => kind === "ready" || kind === "failed");
@@ -105,7 +99,7 @@ export class WorkerThread<In> {
           `the ${this.name} did not start within ${seconds} s: still ${awaited}; ${hint}`,
         ]);
       }
-      this.#said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
+      this.events.said({ kind: "starting", fields: { worker: this.name, awaited, seconds } });
     }
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
@@ -121,19 +115,19 @@ export class WorkerThread<In> {
     this.#worker.terminate();
   }
 
-  #lookAfter(watchdog: Watchdog, pingMs: number): void {
+  #lookAfter(watchdog: Watchdog): void {
     if (this.#over || this.#pings !== undefined) return;
     this.#pings = setInterval(() => {
       if (watchdog.tick()) this.#lose(SILENT);
       else this.#worker.postMessage({ kind: "ping" });
-    }, pingMs);
+    }, this.events.pingMs ?? PING_MS);
   }
 
   #lose(reason: string): void {
     if (this.#over) return;
     this.end();
     for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
-    this.#died(reason);
+    this.events.died(reason);
   }
 
   /** Returns the next wanted message; `undefined` after a timeout or its end. */

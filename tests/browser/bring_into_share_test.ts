@@ -103,6 +103,35 @@ Deno.test({
 });
 
 Deno.test({
+  name: "an upload that nothing moves of for 30 s is asked about and goes on, on a new connection",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open();
+    await using way = cutting(sharing.system.port, [10 * MB], "stall");
+    const file = await Deno.makeTempFile({ suffix: ".bin" });
+    const digest = await largeFile(file, 30 * MB);
+    await using browser = await start();
+    const id = await sharing.share("d/", { access: "MODIFY" });
+    const page = await browser.open(`https://localhost:${way.port}/rest/access/HPC/${id}/sub/`, DESK);
+    // Its thirty seconds last one, and it counts how often they are over.
+    await page.evaluate(`{
+      const { setTimeout } = window;
+      window.stalls = 0;
+      window.setTimeout = (act, ms, ...more) => ms === 30000
+        ? setTimeout(() => { window.stalls++; act(); }, 1000)
+        : setTimeout(act, ms, ...more);
+    }`);
+    await page.choose("#files", [file]);
+    await page.until(over(1));
+    assert.deepEqual(await states(page), [`${file.slice(file.lastIndexOf("/") + 1)} Done, verified`]);
+    assert.equal(way.state.cut, 1);
+    assert.ok(Number(await page.evaluate("window.stalls")) >= 1);
+    assert.equal(await digestOf(`${sharing.data}/d/sub/${file.slice(file.lastIndexOf("/") + 1)}`), digest);
+    await Deno.remove(file);
+  },
+});
+
+Deno.test({
   name:
     "without script files are brought into a folder by a form, beside those of the same names or in their place",
   ignore,

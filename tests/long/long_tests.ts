@@ -61,6 +61,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   repetitions: {
     tests: [
       "browser",
+      "resource/dav/dav_test.ts",
       "system/damaged_files_test.ts",
       "system/dav_test.ts",
       "system/group_test.ts",

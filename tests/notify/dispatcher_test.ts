@@ -12,7 +12,7 @@ import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { SHARE_SCHEMA } from "../../src/sharing/store/schema.ts";
 import { type Database, row } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
-import { SqliteDatabase } from "../../src/store/sqlite_database.ts";
+import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
 import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { VirtualTime } from "../fixtures/virtual_time.ts";
 
@@ -337,6 +337,47 @@ function testDelivery(
     assert.deepEqual(inbox.got, ["daemon.down", "daemon.up", "daemon.down"]);
   });
 }
+
+Deno.test("Dispatcher waits an hour at most between attempts, and 15 s for an attempt", async () => {
+  const time = new VirtualTime();
+  const database = new SqliteDatabase(IN_MEMORY, SHARE_SCHEMA, time.clock);
+  const inbox = new Inbox();
+  const tries: number[] = [];
+  inbox.hinder = () => {
+    tries.push(time.now);
+    throw new Error("status 400");
+  };
+  const recorder = new Recorder(kinds);
+  await database.change(() => recorder.record(event("bad")));
+  const dispatcher = new Dispatcher(inbox, {
+    outbox: new Outbox(database),
+    sinks: new Sinks(SILENT),
+    log: SILENT,
+    schedule: time.schedule,
+  });
+  const limits: number[] = [];
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (ms) => {
+    limits.push(ms);
+    return new AbortController().signal;
+  };
+  try {
+    for (let attempt = 1; attempt <= 13; attempt++) {
+      const before = tries.length;
+      await dispatcher.look();
+      assert.equal(tries.length, before + 1);
+      const pauseMs = Math.min(5000 * 2 ** (attempt - 1), 3_600_000);
+      time.now += pauseMs - 1;
+      await dispatcher.look();
+      assert.equal(tries.length, before + 1, `${pauseMs} ms after attempt ${attempt} at the earliest`);
+      time.now += 1;
+    }
+  } finally {
+    AbortSignal.timeout = timeout;
+    database.close();
+  }
+  assert.deepEqual(new Set(limits), new Set([15_000]));
+});
 
 testDelivery("notifications in SQLite", async () => {
   const time = new VirtualTime();

@@ -36,3 +36,18 @@ Deno.test("WorkerReports says at its end how many audit lines a log server did n
   assert.match(log.join(""), /error audit lines not written to=tls:\/\/logs\.example error=.*not there/);
   assert.match(log.join(""), /error audit lines lost at the end lines=2/);
 });
+
+Deno.test("WorkerReports says of a slow start which worker waits for what, and how long already", async () => {
+  const log: string[] = [];
+  const reports = new WorkerReports(new LogFile(undefined, (text) => void log.push(text)), {
+    logging: LOGGING,
+    audit: { to: "file", path: "/nonexistent/audit.log", required: false },
+  }, { logServer: () => assert.fail("no log server") });
+  const fields = { worker: "core", awaited: "loading the program", seconds: 20 };
+  reports.hear({ kind: "starting", fields }, "core");
+  assert.match(
+    log.join(""),
+    /warn {2}worker still starting worker=core awaited="loading the program" seconds=20/,
+  );
+  await reports.close();
+});

@@ -166,18 +166,9 @@ function attribute(key: string, { name, line, value }: JsonMember, report: Repor
 }
 
 function describe(value: JsonNode): string {
-  switch (value.kind) {
-    case "number":
-    case "boolean":
-    case "null":
-      return value.text.slice(0, 50);
-    case "string":
-      return "a text";
-    case "array":
-      return "an array";
-    case "object":
-      return "an object";
-  }
+  if ("items" in value) return "an array";
+  if ("members" in value) return "an object";
+  return value.kind === "string" ? "a text" : value.text.slice(0, 50);
 }
 
 /**

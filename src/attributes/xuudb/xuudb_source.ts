@@ -156,7 +156,12 @@ export class XuudbSource implements AttributeSource {
       const request = this.#form.request(address, gcid, dn);
       return attributesOfRecord(await this.#remote.ask(request, asker, (answer) => this.#read(answer)));
     } catch (error) {
-      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
+      const reason = error instanceof InvalidAnswer
+        ? "not understood"
+        : error instanceof RemoteUnavailable && error.connected
+        ? error.reason
+        : "the XUUDB cannot be reached";
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reason}`, error);
     }
   }
 
@@ -168,11 +173,6 @@ export class XuudbSource implements AttributeSource {
       throw error instanceof InvalidAnswer ? this.#remote.unusable("not understood", error) : error;
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof InvalidAnswer) return "not understood";
-  return error instanceof RemoteUnavailable && error.connected ? error.reason : "the XUUDB cannot be reached";
 }
 
 function attributesOfRecord(record: XuudbRecord): AttributeSet {

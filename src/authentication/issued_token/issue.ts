@@ -104,7 +104,10 @@ export class TokenIssuer {
     // Shortened silently, since callers cannot know that limit.
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, now, renewableUntil);
-    const former = identity.issuedToken;
+    const { issuedToken: former, browser } = identity;
+    // A browser sign-in is the root of its tokens' family: they end with it.
+    const signedIn = browser &&
+      { id: browser.id, expires: browser.ends, since: this.options.clock(), root: browser.id, line: [] };
     const restrictions = narrowed(former?.restrictions ?? {}, request.restrictions ?? {});
     if (typeof restrictions === "string") {
       const text = `it can be narrowed, and ${restrictions} would widen it`;
@@ -130,7 +133,7 @@ export class TokenIssuer {
       aud: limitedTo,
       restrictions: restrictionsClaim(restrictions),
       name: request.name,
-      ...this.#family(expires, former?.family ?? this.#familyOf(identity)),
+      ...this.#family(expires, former?.family ?? signedIn),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -159,13 +162,6 @@ export class TokenIssuer {
   #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
     return familyClaims(familyWith(former, token, this.options.clock()));
-  }
-
-  /** A browser sign-in is the root of its tokens' family: they end with it. */
-  #familyOf({ browser }: Identity): TokenFamily | undefined {
-    if (browser === undefined) return undefined;
-    const { id, ends: expires } = browser;
-    return { id, expires, since: this.options.clock(), root: id, line: [] };
   }
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {

@@ -7,6 +7,7 @@ import {
   type Validity,
   validityOf,
 } from "../../model/trust/certificate_facts.ts";
+import { algorithmsOf } from "../jws_signature.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
@@ -20,13 +21,6 @@ export interface Issuer {
   readonly algorithms: readonly string[];
   readonly validity: Validity;
 }
-
-/** RFC 7518, 3.4, by node:crypto's curve names. */
-const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
-  ["prime256v1", ["ES256"]],
-  ["secp384r1", ["ES384"]],
-  ["secp521r1", ["ES512"]],
-]);
 
 /** @param certificate PEM. @throws {TypeError} If it is invalid or its key is unsupported. */
 export function issuerOf(certificate: string): Issuer {
@@ -58,20 +52,6 @@ function readCertificate(pem: string): X509Certificate {
     return new X509Certificate(pem);
   } catch (cause) {
     throw new TypeError("not a certificate in PEM form", { cause });
-  }
-}
-
-function algorithmsOf(key: KeyObject): readonly string[] {
-  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
-  switch (key.asymmetricKeyType) {
-    case "rsa":
-      return modulusLength < 2048 ? [] : ["RS256"];
-    case "ed25519":
-      return ["EdDSA", "Ed25519"];
-    case "ec":
-      return CURVES.get(namedCurve) ?? [];
-    default:
-      return [];
   }
 }
 

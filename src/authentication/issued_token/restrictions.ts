@@ -107,7 +107,5 @@ function checkedActivity(value: unknown): Activity {
 
 function checkedRange(value: unknown): string {
   if (typeof value === "string" && isAddressRange(value)) return value;
-  throw invalid(
-    "address: expected an address or a range such as 192.0.2.0/24 or 2001:db8::/32",
-  );
+  throw invalid("address: expected an address or a range such as 192.0.2.0/24 or 2001:db8::/32");
 }

@@ -10,6 +10,7 @@ import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
+import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { isTrue } from "../parse_credentials.ts";
@@ -56,7 +57,9 @@ class IssuedTokenAuthenticator implements Authenticator {
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
     this.#trusted = options.trustedIssuers.map(trustedIssuerOf);
-    if (options.hmacSecret !== undefined) this.#secret = readSecret(options.hmacSecret);
+    const secret = options.hmacSecret && Buffer.from(options.hmacSecret, "utf8");
+    if (secret && secret.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
+    this.#secret = secret ? createSecretKey(secret) : undefined;
     for (const issuer of this.#trusted) {
       if (isValidAt(issuer.validity, options.clock())) continue;
       options.log.warn("certificate of a trusted token issuer is out of date", { issuer: issuer.name });
@@ -99,17 +102,21 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isForUs && !isOwn) throw new InvalidToken("meant for another server", { advice: "audience" });
     const facts: IssuedTokenFacts = {
       issuer,
-      ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),
+      namedBy: isOwn ? optionalText(token, "via") : ISSUED_TOKENS,
+      highestRole: isOwn ? optionalText(token, "highestRole") : undefined,
       renewable: isTrue(claims.get("renewable")),
       limitedTo: claims.has("aud") ? own : undefined,
-      preferences: claims.has("preferences") ? textClaim(token, "preferences") : undefined,
+      preferences: optionalText(token, "preferences"),
       renewableUntil: isOwn ? renewableUntil(token) : expires,
-      ...restrictionsIn(token),
+      restrictions: restrictionsIn(token),
     };
     checkAddress(facts, clientAddress);
     const identity = { method: "ETD", via: this.name };
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
-    if (!["via", "by"].some((name) => claims.has(name))) this.#tellOld(token, dn);
+    if (!claims.has("via") && !claims.has("by") && this.#told.get(token.digest) === undefined) {
+      this.#told.set(token.digest, true);
+      this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
+    }
     const family = await this.#family(token, clientAddress);
     return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };
   }
@@ -123,13 +130,6 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
     registry?.noteUse(shown, clientAddress);
     return shown.family;
-  }
-
-  /** Logs once per token. */
-  #tellOld({ digest }: SignedToken, dn: string): void {
-    if (this.#told.get(digest)) return;
-    this.#told.set(digest, true);
-    this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
   }
 
   /** Returns the signer: an issuer with a current (if listed, former) certificate, or a holder of the secret. */
@@ -179,8 +179,7 @@ class IssuedTokenAuthenticator implements Authenticator {
 function decidedOf(
   token: SignedToken,
 ): Omit<Identity, "dn" | "method" | "via"> {
-  const { claims } = token;
-  const uid = claims.has("uid") ? textClaim(token, "uid") : undefined;
+  const uid = optionalText(token, "uid");
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
   const groups = listClaim(token, "groups");
   if (groups !== undefined && !groups.every(isUserAccount)) {
@@ -188,15 +187,15 @@ function decidedOf(
   }
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {
-    ...(claims.has("login") && { login: textClaim(token, "login") }),
-    ...(claims.has("displayName") && { displayName: textClaim(token, "displayName") }),
+    login: optionalText(token, "login"),
+    displayName: optionalText(token, "displayName"),
     uid,
     uidServers,
-    ...(claims.has("role") && { role: textClaim(token, "role") }),
-    ...(claims.has("cred") && { credential: textClaim(token, "cred") }),
-    ...(claims.has("proved") && { proved: numberClaim(token, "proved") }),
-    ...(claims.has("acr") && { acr: textClaim(token, "acr") }),
-    ...(claims.has("auth_time") && { authTime: numberClaim(token, "auth_time") }),
+    role: optionalText(token, "role"),
+    credential: optionalText(token, "cred"),
+    proved: optionalNumber(token, "proved"),
+    acr: optionalText(token, "acr"),
+    authTime: optionalNumber(token, "auth_time"),
     groups,
   };
 }
@@ -209,23 +208,21 @@ function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string)
   }
 }
 
-function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
-  if (!claims.has("restrictions")) return {};
+function restrictionsIn({ claims }: SignedToken): TokenRestrictions | undefined {
   const restrictions = restrictionsFromClaim(claims.get("restrictions"));
-  if (restrictions === undefined) throw new InvalidToken("claim bounds cannot be read");
-  return { restrictions };
+  if (restrictions !== undefined || !claims.has("restrictions")) return restrictions;
+  throw new InvalidToken("claim bounds cannot be read");
 }
 
-function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highestRole"> {
-  return {
-    ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
-    ...(token.claims.has("highestRole") && { highestRole: textClaim(token, "highestRole") }),
-  };
+function optionalText(token: SignedToken, name: string): string | undefined {
+  return token.claims.has(name) ? textClaim(token, name) : undefined;
 }
 
-function numberClaim({ claims }: SignedToken, name: string): number {
+function optionalNumber({ claims }: SignedToken, name: string): number | undefined {
   const value = claims.get(name);
-  if (typeof value !== "number") throw new InvalidToken(`claim ${name} is not a number`);
+  if (value !== undefined && typeof value !== "number") {
+    throw new InvalidToken(`claim ${name} is not a number`);
+  }
   return value;
 }
 
@@ -256,12 +253,6 @@ function readName(text: string): string {
   return attempt(() => canonicalDn(text), InvalidName, () => {
     throw new InvalidToken("claim iss is not a DN");
   });
-}
-
-function readSecret(text: string): KeyObject {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
-  return createSecretKey(bytes);
 }
 
 function certificatesIn(pem: string): readonly X509Certificate[] {

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { createPrivateKey, type KeyObject, randomUUID } from "node:crypto";
+import { createPrivateKey, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
+import { algorithmsOf } from "../jws_signature.ts";
 import type { OutgoingRequest } from "../../outgoing/outgoing.ts";
 
 /** Client authentication at the provider (OIDC Core 1.0, 9). */
@@ -17,12 +18,6 @@ export type ClientLogin =
   };
 
 const ASSERTION_S = 60; // lifetime of an assertion in seconds
-
-const BY_CURVE: Readonly<Record<string, string>> = {
-  prime256v1: "ES256",
-  secp384r1: "ES384",
-  secp521r1: "ES512",
-};
 
 /** Returns headers and form parameters that authenticate the client. */
 export async function clientLogin(
@@ -46,7 +41,9 @@ export async function clientLogin(
     return { headers: {}, parameters: [["client_id", clientId], ["client_secret", clientSecret]] };
   }
   // RFC 6749, 2.3.1: both are form-encoded, unlike in Basic itself.
-  const pair = [clientId, clientSecret].map(formEncoded).join(":");
+  const pair = [clientId, clientSecret].map((text) => `${new URLSearchParams({ "": text })}`.slice(1)).join(
+    ":",
+  );
   return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: [] };
 }
 
@@ -68,20 +65,6 @@ export function formRequest(
   };
 }
 
-/** Returns the key's signature algorithm; `undefined` if providers do not support it. */
-export function algorithmOf(key: KeyObject): string | undefined {
-  switch (key.asymmetricKeyType) {
-    case "rsa":
-      return "RS256";
-    case "ec":
-      return BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ""];
-    case "ed25519":
-      return "EdDSA";
-    default:
-      return undefined;
-  }
-}
-
 /** RFC 7523, 2.2 and 3. */
 async function assertion(
   { clientId, key: pem, keyId }: Extract<ClientLogin, { readonly key: string }>,
@@ -90,7 +73,7 @@ async function assertion(
 ): Promise<string> {
   const key = createPrivateKey(pem);
   return await new SignJWT()
-    .setProtectedHeader({ alg: algorithmOf(key) ?? "", typ: "JWT", kid: keyId })
+    .setProtectedHeader({ alg: algorithmsOf(key)[0] ?? "", typ: "JWT", kid: keyId })
     .setIssuer(clientId)
     .setSubject(clientId)
     .setAudience(audience)
@@ -98,8 +81,4 @@ async function assertion(
     .setIssuedAt(nowS)
     .setExpirationTime(nowS + ASSERTION_S)
     .sign(key);
-}
-
-function formEncoded(text: string): string {
-  return new URLSearchParams([["", text]]).toString().slice(1);
 }

@@ -219,7 +219,9 @@ export class CodeLogin implements BrowserLogin {
       if (response.status !== 200) {
         throw provider.unusable(url, `unexpected status ${response.status}${said && `, ${said}`}`);
       }
-      return read(response) ?? refuseTokens(provider, url);
+      const tokens = read(response);
+      if (tokens !== undefined) return tokens;
+      throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
     });
   }
 
@@ -285,8 +287,4 @@ function accessTokenOf({ body }: OutgoingResponse) {
 
 function textOr(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function refuseTokens(provider: Provider, url: string): never {
-  throw provider.unusable(url, "the answer has not all tokens, expected the scope openid");
 }

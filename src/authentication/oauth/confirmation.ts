@@ -21,14 +21,8 @@ interface ProvenRequest {
   readonly now: number;
 }
 
-interface Proof {
-  readonly thumbprint: string; // as in `jkt` (RFC 7638)
-  readonly id: string;
-  readonly endsAt: number; // end of possible replay, in milliseconds since the epoch
-}
-
 /** Verifies a DPoP proof (RFC 9449, 4.3), except for replay and the token's binding. @throws {InvalidToken} */
-export async function verifyProof(proof: string, request: ProvenRequest): Promise<Proof> {
+export async function verifyProof(proof: string, request: ProvenRequest) {
   if (proof.length > MAX_LENGTH) throw refused("is too long");
   const parsed = readForeignToken(proof);
   if (parsed === undefined) throw refused("is no signed JWT");
@@ -43,14 +37,11 @@ export async function verifyProof(proof: string, request: ProvenRequest): Promis
   }
   const key = publicKey(header.get("jwk"));
   const { id, issued } = checkClaims(claims, request);
-  const thumbprint = await checkSignature(proof, algorithm, key);
+  const thumbprint = await checkSignature(proof, algorithm, key); // as in `jkt` (RFC 7638)
   return { thumbprint, id, endsAt: (issued + MAX_AGE) * 1000 };
 }
 
-function checkClaims(
-  claims: ReadonlyMap<string, unknown>,
-  { token, method, url, now }: ProvenRequest,
-): { readonly id: string; readonly issued: number } {
+function checkClaims(claims: ReadonlyMap<string, unknown>, { token, method, url, now }: ProvenRequest) {
   const [id, issued] = [claims.get("jti"), claims.get("iat")];
   if (typeof id !== "string" || id === "" || id.length > MAX_ID) throw refused("has no jti that can be used");
   if (claims.get("htm") !== method) throw refused("is for another method");

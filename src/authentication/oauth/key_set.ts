@@ -91,11 +91,6 @@ export class KeySet {
     this.#closing.abort(new Error("the method is closing"));
   }
 
-  #current(): Held | undefined {
-    const held = this.#held;
-    return held !== undefined && this.parts.elapsed() - held.since < KEPT_MS ? held : undefined;
-  }
-
   /** Milliseconds until an unknown key may trigger a fetch. */
   #pauseMs(): number {
     return this.#nextAt - this.parts.elapsed();
@@ -116,8 +111,8 @@ export class KeySet {
   async #matchingNow(
     header: KeyHeader,
   ): Promise<readonly KeyObject[]> {
-    const held = this.#current();
-    if (held === undefined) return [];
+    const held = this.#held;
+    if (held === undefined || this.parts.elapsed() - held.since >= KEPT_MS) return [];
     const { alg, kid } = header;
     const question = JSON.stringify([alg, kid]);
     const known = held.found.get(question);

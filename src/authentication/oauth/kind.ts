@@ -12,8 +12,8 @@ export const oauth = authenticatorKind({
   looksAtCertificates: ({ certificateBound }) => certificateBound,
   tellsAcr: true,
   takesTokens: ({ issuer, opaqueTokens }) => issuer === undefined ? "all" : opaqueTokens ? "opaque" : "own",
-  inspect: async ({ assignments }) => ({
-    diagnostics: (await import("../assignments.ts")).inspectAssignments(assignments),
+  inspect: async ({ assignments }, around) => ({
+    diagnostics: await around.inspectExpressions(assignments),
   }),
   async create(config, { outgoing, clock, proofs, log }) {
     const { OAuth } = await import("./oauth.ts");

@@ -322,7 +322,10 @@ function knownOf(
     readonly cnf: readonly unknown[];
   },
 ): Known {
-  const ends = [claims, token].flatMap((said) => said === undefined ? [] : [endOf(said.get("exp"))]);
+  const ends = [claims, token].flatMap((said) => {
+    const exp = said?.get("exp");
+    return exp === undefined ? [] : [secondsOf(exp) * 1000]; // 0 if malformed
+  });
   return {
     claims,
     said: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
@@ -340,16 +343,11 @@ function joined(one: Confirmation, other: Confirmation): Confirmation {
   return { ...one, ...other };
 }
 
-/** Returns `exp` in milliseconds: infinite if absent, 0 if malformed. */
-function endOf(exp: unknown): number {
-  return exp === undefined ? Infinity : secondsOf(exp) * 1000;
-}
-
 /** Fills the deprecated `dnTemplate`: `%name` is an escaped member; `undefined` if there is none. */
 function fillNameTemplate(template: string, variables: Variables): string | undefined {
   const texts = [...variables].flatMap(([name, variable]) => {
-    const text = firstText(variable);
-    return text === undefined || name === "" ? [] : [{ name, text }];
+    const [text]: Iterable<unknown> = typeof variable === "string" ? [variable] : variable;
+    return typeof text !== "string" || name === "" ? [] : [{ name, text }];
   }).sort((a, b) => b.name.length - a.name.length);
   let replaced = false;
   const [start = "", ...others] = template.split("%");
@@ -360,10 +358,4 @@ function fillNameTemplate(template: string, variables: Variables): string | unde
     return escapeNameValue(found.text) + part.slice(found.name.length);
   });
   return replaced ? start + filled.join("") : undefined;
-}
-
-function firstText(variable: Variable): string | undefined {
-  if (typeof variable === "string") return variable;
-  const [first]: Iterable<unknown> = variable;
-  return typeof first === "string" ? first : undefined;
 }

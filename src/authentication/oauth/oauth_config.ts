@@ -21,7 +21,8 @@ import {
 import { type ConfigRead, type Place, requireHttps } from "../../config/kind.ts";
 import { groupNames, isUserAccount } from "../../model/account_name.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
-import { algorithmOf, type ClientLogin } from "./client_login.ts";
+import { algorithmsOf } from "../jws_signature.ts";
+import type { ClientLogin } from "./client_login.ts";
 import { templateDiagnostic } from "../../model/name_template.ts";
 
 /** Configuration keys of OAuth. */
@@ -288,7 +289,7 @@ async function readClientKey(
   reader.addSource(file);
   try {
     const pem = new TextDecoder().decode(await readRegularFile(file));
-    if (algorithmOf(createPrivateKey(pem)) !== undefined) return pem;
+    if (algorithmsOf(createPrivateKey(pem)).length > 0) return pem;
     reader.error(
       `${prefix}clientKey`,
       "expected an RSA, an Ed25519 or an EC key (P-256, P-384, P-521)",

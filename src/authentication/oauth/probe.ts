@@ -34,7 +34,10 @@ export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Prom
     if (jwksUri === undefined) found.push(await keysOf(provider));
   } catch (error) {
     if (!(error instanceof RemoteUnavailable)) throw error;
-    return { ok: false, found: error.message, fix: issuerFix(issuer) };
+    const asked = metadataAddresses(issuer).join(" and ");
+    const fix = "compare issuer with iss of the provider's tokens, character by character: asked " +
+      `${asked} (Keycloak: https://<host>/realms/<realm>)`;
+    return { ok: false, found: error.message, fix };
   }
   if ((opaqueTokens || askAlways) && address === undefined) {
     const sort = introspection === undefined ? "userinfo" : "introspection";
@@ -48,12 +51,6 @@ export async function probeIssuer(config: ProbedConfig, parts: ProbeParts): Prom
     found.push(answer.found);
   }
   return { ok: true, found: found.length === 0 ? "nothing is asked of it" : found.join("; ") };
-}
-
-function issuerFix(issuer: string): string {
-  return `compare issuer with iss of the provider's tokens, character by character: asked ${
-    metadataAddresses(issuer).join(" and ")
-  } (Keycloak: https://<host>/realms/<realm>)`;
 }
 
 /**

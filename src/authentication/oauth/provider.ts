@@ -221,9 +221,12 @@ export class Provider {
       const said = text && `, ${text}`;
       const refusal = refusalIn(sort, response);
       if (refusal !== undefined) return new InvalidToken(`${refusal}${said}`);
-      const diagnostic = responseDiagnostic(response, said);
-      if (diagnostic !== undefined) throw this.unusable(url, diagnostic);
-      const claims = this.#read(url, () => parseReply(response.body));
+      const { status, headers, body } = response;
+      if (status < 200 || status >= 300) throw this.unusable(url, `unexpected status ${status}${said}`);
+      if (headers["content-type"]?.startsWith("application/jwt")) {
+        throw this.unusable(url, "signed userinfo replies (application/jwt) are not supported");
+      }
+      const claims = this.#read(url, () => parseReply(body));
       const active = claims.get("active");
       return active === "true" || (active === undefined && sort === "userinfo")
         ? claims
@@ -337,11 +340,4 @@ export class Provider {
 
 function getRequest(url: string, headers: Readonly<Record<string, string>> = {}): OutgoingRequest {
   return { method: "GET", url, headers: { Accept: "application/json", ...headers } };
-}
-
-function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
-  if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
-  return headers["content-type"]?.startsWith("application/jwt")
-    ? "signed userinfo replies (application/jwt) are not supported"
-    : undefined;
 }

@@ -18,11 +18,6 @@ export interface SignIn {
   readonly formToken: string; // CSRF token for forms
 }
 
-interface SignInLimits {
-  readonly idleSeconds: number;
-  readonly maxSeconds: number;
-}
-
 interface Proved {
   readonly identity: KeptIdentity;
   readonly userName?: string;
@@ -45,7 +40,7 @@ export class SignIns {
       readonly accountStatus: AskAccountStatus;
       /** Latest end of anything derived from the login, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
-      readonly limits: SignInLimits;
+      readonly limits: { readonly idleSeconds: number; readonly maxSeconds: number };
       /** Revokes the tokens of a browser sign-in. */
       readonly revokeGot: (owner: string, browser: string) => Promise<void>;
     } & ProviderLoginParts,
@@ -101,7 +96,8 @@ export class SignIns {
       userName: typeof userName === "string" ? userName : undefined,
       ends,
       idleMinutes: Math.floor(idleSeconds / 60),
-      formToken: formTokenOf(token),
+      // Derived, so that it needs no storage and does not reveal the secret.
+      formToken: createHmac("sha256", token).update("form").digest("base64url"),
     };
   }
 
@@ -152,11 +148,6 @@ export class SignIns {
 
 function digestOf(token: string): string {
   return hash("sha256", token, "base64url");
-}
-
-/** Derives the CSRF token, which needs no storage and does not reveal the secret. */
-function formTokenOf(token: string): string {
-  return createHmac("sha256", token).update("form").digest("base64url");
 }
 
 /** Returns the cookie of sign-ins. @param base Base URL. */

@@ -88,14 +88,8 @@ class ServerKeys {
   }
 
   /** Waits for a promise unless the user's lookup is slow. */
-  async inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
-    const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(resolve, this.#slow.has(user) ? 0 : this.#times.graceMs);
-    try {
-      return await Promise.race([promise, overdue]);
-    } finally {
-      clearTimeout(timer);
-    }
+  inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
+    return within(promise, this.#slow.has(user) ? 0 : this.#times.graceMs);
   }
 
   #fallback(user: string): readonly AuthorizedKey[] | undefined {
@@ -106,13 +100,9 @@ class ServerKeys {
   }
 
   async #lookUp(user: string, seeker: SemaphoreWaiter): Promise<readonly AuthorizedKey[]> {
-    const deadline = new AbortController();
-    const timer = setTimeout(
-      () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),
-      this.#times.deadlineMs,
-    );
     const slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
-    const signal = AbortSignal.any([deadline.signal, this.parts.closed, seeker.signal]);
+    const late = AbortSignal.timeout(this.#times.deadlineMs);
+    const signal = AbortSignal.any([late, this.parts.closed, seeker.signal]);
     let asked = false;
     try {
       const { answer } = await this.#semaphore.run(() => {
@@ -128,7 +118,6 @@ class ServerKeys {
       if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
     } finally {
-      clearTimeout(timer);
       clearTimeout(slow);
       this.#slow.delete(user);
     }
@@ -136,11 +125,7 @@ class ServerKeys {
 
   /** Settles on the response or when it is slow, so that unreadable key files block nobody. */
   async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
-    const { promise: over, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, this.#times.turnMs);
-    answer.then(() => resolve(), () => resolve());
-    await over;
-    clearTimeout(timer);
+    await within(answer.catch(() => {}), this.#times.turnMs);
     return { answer };
   }
 
@@ -181,6 +166,17 @@ class ServerKeys {
 
   #unknown(cause?: unknown): never {
     throw new KeysUnknown(`no keys from server ${this.source.server}`, { cause });
+  }
+}
+
+/** Waits for a promise for some milliseconds at most. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    return await Promise.race([promise, overdue]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -83,7 +83,10 @@ export async function inspectKeys(
   { file, certificateAuthorities, revokedKeys }: InspectedKeys,
 ): Promise<KindInspection> {
   const lists = [
-    ...await inspectAuthorities(certificateAuthorities),
+    ...certificateAuthorities === undefined ? [] : await inspectFile(
+      certificateAuthorities,
+      async (text, file) => (await parseAuthorities(text, file)).diagnostics,
+    ),
     ...await inspectRevoked(revokedKeys),
   ];
   if (file === undefined) return { diagnostics: lists };
@@ -94,11 +97,6 @@ export async function inspectKeys(
     return diagnostics;
   });
   return { diagnostics: [...lists, ...diagnostics], users };
-}
-
-async function inspectAuthorities(file: string | undefined): Promise<readonly Diagnostic[]> {
-  if (file === undefined) return [];
-  return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).diagnostics);
 }
 
 /** A partly unreadable list keeps the service from starting. */

@@ -99,19 +99,16 @@ export const sshKey = authenticatorKind({
 });
 
 function checkCertificates(
-  { certificateAuthorities, certificateIdentity, only }: {
-    readonly certificateAuthorities: string | undefined;
-    readonly certificateIdentity: string | undefined;
-    readonly only: string | undefined;
-  },
+  { certificateAuthorities, certificateIdentity, only }: Readonly<
+    Record<"certificateAuthorities" | "certificateIdentity" | "only", string | undefined>
+  >,
   { reader, prefix }: Pick<Place, "reader" | "prefix">,
 ): void {
   if (certificateAuthorities === undefined) {
     const expected = `expected ${prefix}certificateAuthorities too, no certificate counts without`;
-    if (certificateIdentity !== undefined) {
-      reader.error(`${prefix}certificateIdentity`, expected, certificateIdentity);
+    for (const [key, value] of Object.entries({ certificateIdentity, only })) {
+      if (value !== undefined) reader.error(prefix + key, expected, value);
     }
-    if (only !== undefined) reader.error(`${prefix}only`, expected, only);
   } else if (!isKept(reader)) {
     const expected = "expected persistence.directory too, where certificates are kept until they end";
     reader.error(`${prefix}certificateAuthorities`, expected, certificateAuthorities);

@@ -84,6 +84,15 @@ export interface SshPublicKey {
 /** Supported key types: no DSA, FIDO (`sk-…`) or certificates. */
 export type SshKeyType = keyof typeof DECODERS;
 
+/** Digest, field size and curve (RFC 5656, 6.2.1). */
+export const ECDSA = {
+  "ecdsa-sha2-nistp256": { hash: "sha256", size: 32, curve: "P-256" },
+  "ecdsa-sha2-nistp384": { hash: "sha384", size: 48, curve: "P-384" },
+  "ecdsa-sha2-nistp521": { hash: "sha512", size: 66, curve: "P-521" },
+} as const;
+
+type EcdsaType = keyof typeof ECDSA;
+
 /** Decoders of a blob after its type to JWK (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4). */
 const DECODERS = {
   "ssh-rsa": (blob: WireReader) => {
@@ -98,9 +107,9 @@ const DECODERS = {
     }
     return { kty: "RSA", e: e.toString("base64url"), n: n.toString("base64url") };
   },
-  "ecdsa-sha2-nistp256": (blob: WireReader) => ecdsa(blob, "nistp256", "P-256", 32),
-  "ecdsa-sha2-nistp384": (blob: WireReader) => ecdsa(blob, "nistp384", "P-384", 48),
-  "ecdsa-sha2-nistp521": (blob: WireReader) => ecdsa(blob, "nistp521", "P-521", 66),
+  "ecdsa-sha2-nistp256": (blob: WireReader) => ecdsa(blob, "ecdsa-sha2-nistp256"),
+  "ecdsa-sha2-nistp384": (blob: WireReader) => ecdsa(blob, "ecdsa-sha2-nistp384"),
+  "ecdsa-sha2-nistp521": (blob: WireReader) => ecdsa(blob, "ecdsa-sha2-nistp521"),
   "ssh-ed25519": (blob: WireReader) => {
     const x = blob.string();
     if (x.length !== 32) throw new UnusableKey("Ed25519 key is not 32 bytes long");
@@ -108,8 +117,11 @@ const DECODERS = {
   },
 } as const;
 
-function ecdsa(blob: WireReader, name: string, crv: string, size: number) {
-  if (blob.text() !== name) throw new UnusableKey("curve is not that of the key type");
+function ecdsa(blob: WireReader, type: EcdsaType) {
+  const { size, curve: crv } = ECDSA[type];
+  if (blob.text() !== type.slice("ecdsa-sha2-".length)) {
+    throw new UnusableKey("curve is not that of the key type");
+  }
   const point = blob.string();
   if (point.length !== 1 + 2 * size || point[0] !== 0x04) throw new UnusableKey("not an uncompressed point");
   return {
@@ -168,15 +180,6 @@ export function readKey(type: SshKeyType, reader: WireReader): KeyObject {
     throw new UnusableKey("key is not a valid one of its type", { cause });
   }
 }
-
-/** Digest and field size by curve (RFC 5656, 6.2.1). */
-export const ECDSA = {
-  "ecdsa-sha2-nistp256": { hash: "sha256", size: 32 },
-  "ecdsa-sha2-nistp384": { hash: "sha384", size: 48 },
-  "ecdsa-sha2-nistp521": { hash: "sha512", size: 66 },
-} as const;
-
-type EcdsaType = keyof typeof ECDSA;
 
 /** RFC 8332, 3; without SHA-1 (`ssh-rsa`). */
 const RSA_HASHES: ReadonlyMap<string, string> = new Map([
@@ -247,24 +250,12 @@ export function nobodysKey(type: SshKeyType): KeyObject {
 }
 
 function makeKey(type: SshKeyType): KeyObject {
-  switch (type) {
-    case "ssh-ed25519":
-      return generateKeyPairSync("ed25519").publicKey;
-    case "ecdsa-sha2-nistp256":
-      return generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
-    case "ecdsa-sha2-nistp384":
-      return generateKeyPairSync("ec", { namedCurve: "P-384" }).publicKey;
-    case "ecdsa-sha2-nistp521":
-      return generateKeyPairSync("ec", { namedCurve: "P-521" }).publicKey;
-    case "ssh-rsa": {
-      // Any odd 3072-bit number costs the same as a product of two primes.
-      const modulus = randomBytes(384);
-      modulus[0] = 0x80 | (modulus[0] ?? 0);
-      modulus[383] = 1 | (modulus[383] ?? 0);
-      return createPublicKey({
-        key: { kty: "RSA", e: "AQAB", n: modulus.toString("base64url") },
-        format: "jwk",
-      });
-    }
-  }
+  if (type === "ssh-ed25519") return generateKeyPairSync("ed25519").publicKey;
+  if (type !== "ssh-rsa") return generateKeyPairSync("ec", { namedCurve: ECDSA[type].curve }).publicKey;
+  // Any odd 3072-bit number costs the same as a product of two primes.
+  const modulus = randomBytes(384);
+  modulus[0] = 0x80 | (modulus[0] ?? 0);
+  modulus[383] = 1 | (modulus[383] ?? 0);
+  const key = { kty: "RSA", e: "AQAB", n: modulus.toString("base64url") };
+  return createPublicKey({ key, format: "jwk" });
 }

@@ -128,7 +128,12 @@ class SshKeyAuthenticator implements Authenticator {
     { dn, uid, login = uid, credential }: NamedUser,
     signal: AbortSignal,
   ): Promise<AccountStatus> {
-    if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
+    if (login === undefined) {
+      const named = this.opened.file?.current.keys.values().some((keys) =>
+        keys.some((key) => sameName(key.dn, dn))
+      );
+      return { kind: named ? "known" : "cannot tell" };
+    }
     const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
     if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };
     if (this.options.certificates?.only) return { kind: "gone" };
@@ -158,11 +163,6 @@ class SshKeyAuthenticator implements Authenticator {
   ): boolean {
     return FINGERPRINTS.of(publicKey, login) === credential && this.options.clock() / 1000 < expires + 1 &&
       this.opened.revoked?.current.revokesKey(publicKey) !== true;
-  }
-
-  #isNamedInFile(dn: string): boolean {
-    const users = [...this.opened.file?.current.keys.values() ?? []];
-    return users.some((keys) => keys.some((key) => sameName(key.dn, dn)));
   }
 
   namesOf(login: string): readonly string[] {

@@ -17,8 +17,8 @@ export const unity = authenticatorKind({
       probeWithoutCredentials({ address, showCertificate }, parts, (status) => status !== 404),
   }],
   takesTokens: ({ kind }) => kind === "UnityOAuthAuthenticator" ? "all" : undefined,
-  inspect: async ({ assignments }) => ({
-    diagnostics: (await import("../assignments.ts")).inspectAssignments(assignments),
+  inspect: async ({ assignments }, around) => ({
+    diagnostics: await around.inspectExpressions(assignments),
   }),
   async create(config, { assertions, outgoing, serverName, clock, log }) {
     const { Unity } = await import("./unity.ts");

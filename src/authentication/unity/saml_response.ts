@@ -17,18 +17,6 @@ import { type SignedElement, type Signers, verifySignature } from "./signed_elem
 import { parseXml, type XmlElement } from "./xml_element.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 
-interface SamlIdentity {
-  readonly dn: string;
-  readonly attributes: Variables;
-  readonly usableUntil: number; // milliseconds since the epoch; `Infinity` without an end
-}
-
-/** Trusted signers: of assertions in strict mode, and of everything else that is signed. */
-interface TrustedSigners {
-  readonly issuers: Signers;
-  readonly anchored: Signers;
-}
-
 /**
  * Verifies a SOAP response (authentication.md 5.4). Exactly one assertion must authenticate; others may add
  * attributes of the same user, in strict mode signed by the same certificate. @throws {InvalidResponse}
@@ -36,8 +24,8 @@ interface TrustedSigners {
 export async function readSamlResponse(
   text: string,
   expected: Expectation,
-  signers: TrustedSigners,
-): Promise<SamlIdentity> {
+  signers: { readonly issuers: Signers; readonly anchored: Signers }, // of assertions in strict mode, and of others
+) {
   const steps = new TimeSlicer();
   const response = findResponse(await parseXml(text));
   checkResponse(response, expected);
@@ -110,11 +98,7 @@ function checkSignatures(assertion: XmlElement): void {
   }
 }
 
-function combine(
-  response: XmlElement,
-  assertions: readonly Assertion[],
-  expected: Expectation,
-): SamlIdentity {
+function combine(response: XmlElement, assertions: readonly Assertion[], expected: Expectation) {
   const authentications = assertions.filter(({ isAuthentication }) => isAuthentication);
   const [authentication] = authentications;
   if (authentication === undefined || authentications.length > 1) {
@@ -283,7 +267,10 @@ class Assertion {
     if (!expected.strict) return;
     for (const restriction of restrictions) {
       const audiences = restriction.all(ASSERTION, "Audience").map(({ text }) => text);
-      if (!audiences.some((audience) => isOurs(audience, expected))) {
+      const { identifiers, serverDn } = expected;
+      const isOurs = (audience: string) =>
+        identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
+      if (!audiences.some(isOurs)) {
         throw new InvalidResponse("the assertion is for another audience");
       }
     }
@@ -318,10 +305,6 @@ function checkBearer(confirmation: XmlElement, expected: Expectation, tolerance:
     throw new InvalidResponse("a bearer confirmation has NotBefore");
   }
   checkPeriod(data, expected.now, tolerance);
-}
-
-function isOurs(audience: string, { identifiers, serverDn }: Expectation): boolean {
-  return identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
 }
 
 /** Parses a UTC time (saml-core-2.0-os 1.3.3) to milliseconds. */

@@ -148,7 +148,7 @@ export class Unity implements Authenticator {
       throw this.#remote.unusable(`unexpected status ${status}`);
     }
     // A proxy's page or a truncated message says nothing about the user.
-    if (!endsEnvelope(body)) {
+    if (!/<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200))) {
       throw this.#remote.unusable("the reply is no whole SOAP message");
     }
     try {
@@ -188,10 +188,6 @@ export class Unity implements Authenticator {
   }
 }
 
-function endsEnvelope(body: string): boolean {
-  return /<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200));
-}
-
 /** Builds the unsigned SOAP request (authentication.md 5.4). @param id 128 random bits as an XML name. */
 function authnRequest(id: string, { url, nameIdFormat, at }: {
   readonly url: string;
@@ -199,17 +195,13 @@ function authnRequest(id: string, { url, nameIdFormat, at }: {
   readonly at: number;
 }): string {
   const instant = new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
-  const here = escapeXml(url);
+  const here = url.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
   return `<soap:Envelope xmlns:soap="${SOAP}"><soap:Body>` +
     `<samlp:AuthnRequest xmlns:samlp="${PROTOCOL}" ID="${id}" Version="2.0" IssueInstant="${instant}"` +
     ` AssertionConsumerServiceURL="${here}">` +
     `<saml:Issuer xmlns:saml="${ASSERTION}" Format="${NAME_FORMAT_ENTITY}">${here}</saml:Issuer>` +
     `<samlp:NameIDPolicy Format="${nameIdFormat}" AllowCreate="true"/>` +
     `</samlp:AuthnRequest></soap:Body></soap:Envelope>`;
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** Trusts only the issuers' own certificates while valid. */

@@ -4,7 +4,7 @@ import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { readRegularFile, utf8Text } from "../../model/regular_file.ts";
 import { ifName, parseName } from "../../model/distinguished_name.ts";
-import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
 import type { ExplainedCaller, Explanation } from "../../service/explanation/explain.ts";
 import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
@@ -41,12 +41,10 @@ export const whoamiTestCommand = defineCommand({
   const [from, server] = [given.text("from") ?? "", given.text("server")];
   const clientAddress = canonicalAddress(from);
   if (clientAddress === undefined) throw new WrongUsage(`--from: expected an IP address, found ${from}`);
-  const proof = proofOf({
-    key: given.text("key"),
-    certificate: given.text("certificate"),
-    password: given.flag("password"),
-    token,
-  });
+  const proofs = [given.text("key"), given.text("certificate"), token].filter((proof) => proof !== undefined);
+  if (proofs.length + Number(given.flag("password")) > 1) {
+    throw new WrongUsage("Expected only one of --key, --certificate, --password and --token");
+  }
   const file = await configFile(given);
   const { snapshot, diagnostics } = await inspect(file);
   if (snapshot === undefined) throw unusableConfiguration(file, diagnostics);
@@ -56,7 +54,7 @@ export const whoamiTestCommand = defineCommand({
       `There is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
     );
   }
-  const credentials = await credentialsOf(user, proof, io);
+  const credentials = await credentialsOf(user, given, io);
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
   // Imported on use: the serving process loads all commands.
   const { explain } = await import("../../service/explanation/explain.ts");
@@ -93,59 +91,31 @@ async function runningBans(given: Parameters<typeof askRunning>[0]): Promise<rea
   });
 }
 
-type Proof =
-  | { readonly kind: "key"; readonly file: string }
-  | { readonly kind: "certificate"; readonly file: string }
-  | { readonly kind: "password" }
-  | { readonly kind: "token"; readonly text: string }
-  | { readonly kind: "none" };
-
-function proofOf(
-  { key, certificate, password, token }: {
-    readonly key: string | undefined;
-    readonly certificate: string | undefined;
-    readonly password: boolean;
-    readonly token: string | undefined;
-  },
-): Proof {
-  const proofs: Proof[] = [
-    ...key === undefined ? [] : [{ kind: "key", file: key } as const],
-    ...certificate === undefined ? [] : [{ kind: "certificate", file: certificate } as const],
-    ...password ? [{ kind: "password" } as const] : [],
-    ...token === undefined ? [] : [{ kind: "token", text: token } as const],
-  ];
-  const [proof, other] = proofs;
-  if (other !== undefined) {
-    throw new WrongUsage("Expected only one of --key, --certificate, --password and --token");
-  }
-  return proof ?? { kind: "none" };
-}
-
 async function credentialsOf(
   user: string,
-  proof: Proof,
+  given: Given<"key" | "certificate" | "password" | "token", never>,
   io: CommandIo,
 ): Promise<Omit<ExplainedCaller, "clientAddress">> {
-  switch (proof.kind) {
-    case "key":
-      return { authorization: `Bearer ${signToken(user, await readKey(proof.file, io), Date.now())}` };
-    case "certificate":
-      return { login: user, certificate: await readText(proof.file, "certificate") };
-    case "password": {
-      if (user.includes(":")) throw new CommandFailed("A user name cannot contain a colon");
-      const password = await secret("Password: ", io);
-      return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
-    }
-    case "token": {
-      const token = (proof.text === "-" ? await firstLine(io) : proof.text).trim();
-      if (!/^[!-~]+$/.test(token)) {
-        throw new CommandFailed("Expected a token without blanks and of ASCII letters");
-      }
-      return { authorization: `Bearer ${token}` };
-    }
-    case "none":
-      return (ifName(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
+  const [key, certificate, typed] = [given.text("key"), given.text("certificate"), given.text("token")];
+  if (key !== undefined) {
+    return { authorization: `Bearer ${signToken(user, await readKey(key, io), Date.now())}` };
   }
+  if (certificate !== undefined) {
+    return { login: user, certificate: await readText(certificate, "certificate") };
+  }
+  if (given.flag("password")) {
+    if (user.includes(":")) throw new CommandFailed("A user name cannot contain a colon");
+    const password = await secret("Password: ", io);
+    return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+  }
+  if (typed !== undefined) {
+    const token = (typed === "-" ? await firstLine(io) : typed).trim();
+    if (!/^[!-~]+$/.test(token)) {
+      throw new CommandFailed("Expected a token without blanks and of ASCII letters");
+    }
+    return { authorization: `Bearer ${token}` };
+  }
+  return (ifName(() => parseName(user)) ?? []).length > 0 ? { dn: user } : { login: user };
 }
 
 async function readText(file: string, what: string): Promise<string> {

@@ -28,7 +28,7 @@ export const status = defineCommand({
   if (given.flag("nagios")) return report(await forMonitoring(ask), io);
   try {
     const answer = await ask();
-    return { value: answer, text: formatStatus(answer), status: troubles(answer).length === 0 ? 0 : 1 };
+    return { value: answer, text: formatStatus(answer), status: problems(answer).length === 0 ? 0 : 1 };
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
     throw new CommandFailed(error.message, { status: 3, cause: error });
@@ -55,37 +55,24 @@ function report({ status, line }: PluginResult, io: CommandIo): number {
   return status;
 }
 
-/** What is wrong with a running service, in its own words; nothing if all is well. */
-export function troubles(status: unknown): string[] {
+/** What is wrong with a running service; `critical` if it serves nobody, or not all that it should. */
+function problems(status: unknown): { readonly text: string; readonly critical: boolean }[] {
   const core = textAt(status, "coreDiagnostic");
-  const servers = listAt(status, "servers").filter((server) => member(server, "usable") === false);
   const days = numberAt(status, "certificate", "daysLeft");
-  return [
-    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
-    ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
-    ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
-    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
-    ...clusterTroubles(status),
-    ...sinkTroubles(status),
-  ].map(printable);
-}
-
-/** Sinks that cannot be written. @param refusing Only those whose failure makes the service refuse requests, or only others. */
-export function sinkTroubles(status: unknown, refusing?: boolean): string[] {
-  return listAt(status, "sinks").flatMap((sink) => {
-    const refuses = member(sink, "refusing") === true;
-    if (textAt(sink, "state") !== "failing" || refuses === !(refusing ?? refuses)) return [];
-    const lost = numberAt(sink, "lost") ?? 0;
-    const consequence = refuses ? ", requests that need it get 503" : lost > 0 ? `, ${lost} lost` : "";
-    return [`${textAt(sink, "name")} cannot be written${consequence}: ${textAt(sink, "reason") ?? ""}`];
-  });
-}
-
-export function clusterTroubles(status: unknown): string[] {
-  const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
   const state = textAt(status, "database", "state");
   const defects = numberAt(status, "database", "defects") ?? 0;
-  return [
+  const named = (list: string, isWrong: (each: unknown) => boolean) =>
+    listAt(status, list).filter(isWrong).map((each) => textAt(each, "name") ?? "?");
+  const critical = [
+    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
+    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    ...sinkTroubles(status, true),
+  ];
+  const others = [
+    ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
+    ...named("servers", (server) => member(server, "usable") !== true).map((name) =>
+      `no session is possible on ${name}`
+    ),
     ...(state === "away" || state === "degraded"
       ? [`the database is ${state}: ${textAt(status, "database", "reason") ?? ""}`]
       : []),
@@ -96,8 +83,24 @@ export function clusterTroubles(status: unknown): string[] {
       ? ["tokens of the service are refused until the revoked ones can be read"]
       : []),
     ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
-    ...silent.map((each) => `instance ${textAt(each, "name")} is silent`),
+    ...named("instances", (each) => textAt(each, "state") === "silent").map((name) =>
+      `instance ${name} is silent`
+    ),
+    ...sinkTroubles(status, false),
   ];
+  const marked = (texts: readonly string[], critical: boolean) =>
+    texts.map((text) => ({ text: printable(text), critical }));
+  return [...marked(critical, true), ...marked(others, false)];
+}
+
+/** Sinks that cannot be written. @param refusing Those whose failure makes the service refuse requests, or the others. */
+function sinkTroubles(status: unknown, refusing: boolean): string[] {
+  return listAt(status, "sinks").flatMap((sink) => {
+    if (textAt(sink, "state") !== "failing" || (member(sink, "refusing") === true) !== refusing) return [];
+    const lost = numberAt(sink, "lost") ?? 0;
+    const consequence = refusing ? ", requests that need it get 503" : lost > 0 ? `, ${lost} lost` : "";
+    return [`${textAt(sink, "name")} cannot be written${consequence}: ${textAt(sink, "reason") ?? ""}`];
+  });
 }
 
 export function formatStatus(status: unknown): string {
@@ -114,7 +117,7 @@ export function formatStatus(status: unknown): string {
     ["database", database(status)],
     ["memory", memory(status)],
   ];
-  const diagnostics = troubles(status).map((diagnostic) => `  ${diagnostic}\n`).join("");
+  const diagnostics = problems(status).map(({ text }) => `  ${text}\n`).join("");
   return [
     textTable(rows.flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
     section("Servers", listAt(status, "servers").flatMap(serverRows)),
@@ -254,28 +257,13 @@ const CERTIFICATE_DAYS = 14;
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
   const usable = servers.filter((server) => member(server, "usable") === true);
-  const down = servers.filter((server) => member(server, "usable") !== true).map((server) =>
-    textAt(server, "name") ?? "?"
-  );
   const days = numberAt(answer, "certificate", "daysLeft");
-  const core = textAt(answer, "coreDiagnostic");
-  const critical = [
-    ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
-    ...(core === undefined && servers.length > 0 && usable.length === 0 ? ["no server is usable"] : []),
-    ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
-    ...sinkTroubles(answer, true),
-  ];
-  const warnings = [
-    ...(down.length === 0 ? [] : [`down: ${down.join(", ")}`]),
-    ...(member(answer, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
-    ...(days !== undefined && days >= 0 && days < CERTIFICATE_DAYS
-      ? [`certificate ends in ${days} days`]
-      : []),
-    ...clusterTroubles(answer),
-    ...sinkTroubles(answer, false),
-  ];
-  const status = critical.length > 0 ? 2 : warnings.length > 0 ? 1 : 0;
-  const all = [...critical, ...warnings];
+  const found = problems(answer);
+  const all = found.map(({ text }) => text);
+  const endsSoon = days !== undefined && days >= 0 && days < CERTIFICATE_DAYS;
+  if (endsSoon) all.push(`certificate ends in ${days} days`);
+  const isCritical = found.some(({ critical }) => critical) || (servers.length > 0 && usable.length === 0);
+  const status = isCritical ? 2 : all.length > 0 ? 1 : 0;
   const says = all.length === 0 ? `${usable.length} of ${servers.length} servers usable` : all.join("; ");
   const measured: readonly (readonly [label: string, value: number | undefined, rest: string])[] = [
     ["servers", usable.length, `;;;0;${servers.length}`],

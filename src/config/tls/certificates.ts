@@ -47,17 +47,12 @@ export function subjectOf({ subject, subjectAltName }: X509Certificate): string 
 /** Error for an unusable certificate, key or store; names no secret. */
 export class UnusableStore extends Error {}
 
-interface PemBlock {
-  readonly label: string; // such as `CERTIFICATE`
-  readonly text: string; // with first and last line
-}
-
 const BEGIN = "-----BEGIN ";
 const END = "-----END ";
 const DASHES = "-----";
 
-/** Yields PEM blocks in order in one pass, ignoring other text and blocks with mismatched labels. */
-export function* pemBlocks(text: string): Generator<PemBlock> {
+/** Yields PEM blocks with their labels, such as `CERTIFICATE`, in order in one pass, ignoring other text and blocks with mismatched labels. */
+export function* pemBlocks(text: string) {
   let end = -1;
   for (let at = text.indexOf(BEGIN); at >= 0; at = text.indexOf(BEGIN, at)) {
     const start = at;

@@ -36,7 +36,11 @@ export async function loadTruststore(config: TruststoreConfig, now: number) {
   let read = 0;
   for (const { path, named } of candidates) {
     try {
-      const certificates = certificatesOf(config, path, await readRegularFile(path));
+      const bytes = await readRegularFile(path);
+      if (isJavaKeyStore(bytes)) refuseJavaKeyStore(path);
+      const certificates = config.type === "keystore"
+        ? certificatesOfPkcs12(bytes, config.password)
+        : certificatesIn(bytes);
       read += certificates.length;
       for (const certificate of certificates) {
         const { kind, text } = describeValidity(validityOf(certificate), now);
@@ -93,12 +97,6 @@ async function findFiles(
     candidates.push(...files.map((path) => ({ path, named: false })));
   }
   return { candidates, folders };
-}
-
-function certificatesOf(config: TruststoreConfig, path: string, bytes: Uint8Array): X509Certificate[] {
-  if (isJavaKeyStore(bytes)) refuseJavaKeyStore(path);
-  if (config.type === "keystore") return certificatesOfPkcs12(bytes, config.password);
-  return certificatesIn(bytes);
 }
 
 /** Enough for half a million certificates. */

@@ -71,13 +71,7 @@ export function permits({ purposes }: CertificateFacts, purpose: Purpose): boole
   return purposes === undefined || purposes.includes(PURPOSES[purpose]) || purposes.includes(ANY_PURPOSE);
 }
 
-interface Extension {
-  readonly id: string;
-  readonly critical: boolean;
-  readonly value: Uint8Array;
-}
-
-function readExtensions(list: DerElement): Extension[] {
+function readExtensions(list: DerElement) {
   const [sequence] = list.children();
   return (sequence === undefined ? [] : sequence.children()).map((extension) => {
     const [id, ...rest] = extension.children();

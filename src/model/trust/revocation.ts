@@ -20,29 +20,23 @@ interface RevocationList {
   readonly der: Buffer;
 }
 
-/** Rejected certificate and the reason, which completes `the certificate of …`. */
-interface Revoked {
-  readonly certificate: X509Certificate;
-  readonly why: string;
-}
-
 const READ = new WeakMap<readonly string[], readonly RevocationList[]>();
 const SIGNED = new WeakMap<RevocationList, BoundedMap<string, boolean>>();
 const ISSUERS_PER_LIST = 64;
 const ANSWERS_PER_LIST = 10_000;
 
-/** Finds a revoked certificate of a path from `findPath`, except for the anchor. */
+/** Finds a revoked certificate of a path from `findPath`, except for the anchor, and why: `the certificate of …`. */
 export function findRevoked(
   way: readonly X509Certificate[],
   { mode, lists }: Revocation,
   at: number,
-): Revoked | undefined {
+) {
   const all = readLists(lists);
   for (const [i, certificate] of way.entries()) {
     const issuer = way[i + 1];
     if (issuer === undefined) break;
     const own = all.filter((list) => list.from <= at && at <= list.to && isOf(list, issuer));
-    if (own.some(({ serials }) => serials.has(serialOf(certificate)))) {
+    if (own.some(({ serials }) => serials.has(referenceOf(certificate).serial))) {
       return { certificate, why: "was revoked by its authority" };
     }
     if (own.length === 0 && mode === "REQUIRE") {
@@ -174,10 +168,6 @@ function readLists(lists: readonly string[]): readonly RevocationList[] {
 }
 
 /** Returns the serial number in hexadecimal without leading zeros. */
-function serialOf({ raw }: X509Certificate): string {
-  return serialIn(readElement(raw).children()[0]?.children() ?? []);
-}
-
 function serialIn(fields: readonly DerElement[]): string {
   const serial = fields.find(({ tag }) => tag === 0x02);
   return (serial?.content ?? Buffer.alloc(0)).toString("hex").replace(/^(?:00)+/, "");

@@ -30,7 +30,9 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
 }
 
 function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {
-  if (facts.version < 3) return isSelfSigned(certificate);
+  if (facts.version < 3) {
+    return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
+  }
   return facts.authority === true && facts.signsCertificates !== false;
 }
 
@@ -54,8 +56,4 @@ export function trustedAsItself(
   return [...issuers, ...entities].some((trusted) =>
     trusted.certificate.raw.equals(certificate.raw) && permits(trusted.facts, purpose)
   );
-}
-
-function isSelfSigned(certificate: X509Certificate): boolean {
-  return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
 }

@@ -21,13 +21,13 @@ const CASES: readonly (readonly [what: string, answer: unknown, status: number, 
     "a server is down",
     { ...WELL, servers: [{ name: "HPC", usable: true }, { name: "TAPE", usable: false }] },
     1,
-    `AUTHSERVER WARNING - down: TAPE | ${DATA.replace("servers=2", "servers=1")}\n`,
+    `AUTHSERVER WARNING - no session is possible on TAPE | ${DATA.replace("servers=2", "servers=1")}\n`,
   ],
   [
     "no server is usable",
     { ...WELL, servers: [{ name: "HPC", usable: false }] },
     2,
-    `AUTHSERVER CRITICAL - no server is usable; down: HPC | ${
+    `AUTHSERVER CRITICAL - no session is possible on HPC | ${
       DATA.replace("servers=2;;;0;2", "servers=0;;;0;1")
     }\n`,
   ],

@@ -16,7 +16,11 @@ const signal = AbortSignal.timeout(60_000);
 
 type Form = "smtps" | "StartTLS" | "plain";
 
-function mailTo(server: MailServer, form: Form, { trusted = authority.certificate, login = LOGIN } = {}) {
+function mailTo(
+  server: MailServer,
+  form: Form,
+  { trusted = authority.certificate, login = LOGIN, externalUrl = "https://auth.example.org:9000" } = {},
+) {
   const config = {
     kind: "mail",
     name: "mail",
@@ -26,7 +30,7 @@ function mailTo(server: MailServer, form: Form, { trusted = authority.certificat
     ...login,
   };
   const outgoing = tlsOutgoing([trusted]);
-  return new Mail(config, { outgoing, externalUrl: "https://auth.example.org:9000", clock: () => NOW });
+  return new Mail(config, { outgoing, externalUrl, clock: () => NOW });
 }
 
 const started = (form: Form) =>
@@ -188,28 +192,75 @@ for (const form of ["smtps", "StartTLS"] as const) {
   });
 }
 
-Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks before the handshake", async () => {
-  for (const answers of [["220 x", "250 x", "500 no"], ["220 x", "250 x", "220 go\r\n250 injected"]]) {
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const served = (async () => {
-      const connection = await listener.accept();
-      const [bytes, heard] = [new Uint8Array(4096), [] as string[]];
-      for (const answer of answers) {
-        await connection.write(new TextEncoder().encode(`${answer}\r\n`));
-        const length = await connection.read(bytes).catch(() => null);
-        if (length === null) break;
-        heard.push(new TextDecoder().decode(bytes.subarray(0, length)));
-      }
-      connection.close();
-      return heard;
-    })();
-    const server = { port: listener.addr.port } as MailServer;
+/** A relay that answers each command with the next of these, whatever it is. @returns What it heard. */
+function answering(answers: readonly string[]): { readonly server: MailServer; heard(): Promise<string[]> } {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const heard = (async () => {
+    const connection = await listener.accept();
+    const [bytes, heard] = [new Uint8Array(4096), [] as string[]];
+    for (const answer of answers) {
+      await connection.write(new TextEncoder().encode(`${answer}\r\n`));
+      const length = await connection.read(bytes).catch(() => null);
+      if (length === null) break;
+      heard.push(new TextDecoder().decode(bytes.subarray(0, length)));
+    }
+    connection.close();
+    listener.close();
+    return heard;
+  })();
+  return { server: { port: listener.addr.port } as MailServer, heard: () => heard };
+}
+
+for (
+  const [externalUrl, name] of [
+    ["https://auth.example.org:9000", "auth.example.org"],
+    ["https://192.0.2.1:9000", "[192.0.2.1]"],
+    ["https://[2001:db8::1]", "[IPv6:2001:db8::1]"],
+  ] as const
+) {
+  Deno.test(`Mail of ${externalUrl} introduces itself as ${name}`, async () => {
+    const relay = answering(["220 x", "500 no"]);
     await assert.rejects(
-      mailTo(server, "StartTLS").deliver([notification("m-1")], signal),
+      mailTo(relay.server, "plain", { externalUrl }).deliver([notification("m-1")], signal),
       RemoteUnavailable,
     );
-    assert.deepEqual((await served).slice(0, 2), ["EHLO localhost\r\n", "STARTTLS\r\n"]);
-    listener.close();
+    assert.equal((await relay.heard())[0], `EHLO ${name}\r\n`);
+  });
+}
+
+Deno.test("Mail sends each command only after the answer to the one before", async () => {
+  const relay = answering([
+    "220 x",
+    "250 x",
+    "235 in",
+    "250 from",
+    "250 to",
+    "354 go",
+    "250 taken",
+    "221 bye",
+  ]);
+  await mailTo(relay.server, "plain").deliver([notification("m-1")], signal);
+  const heard = await relay.heard();
+  assert.deepEqual(heard.map((text) => text.split(/[ \r]/, 1)[0]), [
+    "EHLO",
+    "AUTH",
+    "MAIL",
+    "RCPT",
+    "DATA",
+    "From:",
+    "QUIT",
+  ]);
+  assert.match(heard[5] ?? "", /\r\n\.\r\n$/);
+});
+
+Deno.test("Mail goes to no relay that offers no TLS, and to none that speaks before the handshake", async () => {
+  for (const answers of [["220 x", "250 x", "500 no"], ["220 x", "250 x", "220 go\r\n250 injected"]]) {
+    const relay = answering(answers);
+    await assert.rejects(
+      mailTo(relay.server, "StartTLS").deliver([notification("m-1")], signal),
+      RemoteUnavailable,
+    );
+    assert.deepEqual((await relay.heard()).slice(0, 2), ["EHLO localhost\r\n", "STARTTLS\r\n"]);
   }
 });
 

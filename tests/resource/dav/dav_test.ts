@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { LONG } from "../../long/results.ts";
 import { DavSite, lockinfo } from "./dav_site.ts";
 
 Deno.test("WebDAV shows servers, a directory with its entries, a file, and only wanted properties", async () => {
@@ -85,12 +86,13 @@ Deno.test("WebDAV makes, copies, moves and deletes, and says what is in the way"
   assert.equal(await dav.told("GET", "d2"), "405 ERR_METHOD_NOT_ALLOWED");
 });
 
-Deno.test("WebDAV lists ten thousand entries", async () => {
+Deno.test("WebDAV lists thousands of entries", async () => {
+  const entries = LONG ? 10_000 : 2000;
   await using dav = await DavSite.open();
   await Deno.mkdir(`${dav.root}/many`);
-  for (let i = 0; i < 10_000; i++) Deno.writeFileSync(`${dav.root}/many/${i}`, new Uint8Array());
+  for (let i = 0; i < entries; i++) Deno.writeFileSync(`${dav.root}/many/${i}`, new Uint8Array());
   const shown = await dav.told("PROPFIND", "many", { headers: { Depth: "1" } });
-  assert.equal(shown.match(/<D:response>/g)?.length, 10_001);
+  assert.equal(shown.match(/<D:response>/g)?.length, entries + 1);
 });
 
 /** Makes a lock and returns its token. */

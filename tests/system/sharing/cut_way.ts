@@ -1,12 +1,19 @@
-/** A way to the service that is cut when so many bytes have gone through it, one cut after the other. */
-export function cutting(port: number, cuts: number[]) {
+/**
+ * A way to the service that is cut when so many bytes have gone through it, one cut after the other.
+ * @param how Whether both sides learn of a cut, or nothing moves any more.
+ */
+export function cutting(port: number, cuts: number[], how: "close" | "stall" = "close") {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const state = { cut: 0 };
+  const over = Promise.withResolvers<void>();
   const carry = async (from: Deno.Conn, to: Deno.Conn, passed: (bytes: number) => boolean) => {
     const buffer = new Uint8Array(64 * 1024);
     try {
       for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
-        if (!passed(count)) break;
+        if (!passed(count)) {
+          if (how === "stall") await over.promise;
+          break;
+        }
         for (let at = 0; at < count;) at += await to.write(buffer.subarray(at, count));
       }
     } catch {
@@ -39,6 +46,7 @@ export function cutting(port: number, cuts: number[]) {
     port: listener.addr.port,
     state,
     async [Symbol.asyncDispose]() {
+      over.resolve();
       listener.close();
       await accepted;
     },

@@ -166,11 +166,11 @@ export class CertifiedUsers implements CertificateStore {
   }
 
   /** Returns keys with valid certificates for now and this address, or the error. */
-  async keysFor(trial: KeyTrial): Promise<CertifiedKeys> {
+  async keysFor(trial: KeyTrial) {
     const { user } = trial.proof;
     const identity = this.identityOf(user);
     try {
-      return { keys: await this.#keysOf(user, trial), identity };
+      return { keys: await this.#keysOf(user, trial), identity, failure: undefined };
     } catch (failure) {
       if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
       return { keys: [], identity, failure };
@@ -350,12 +350,6 @@ export interface CertificateOptions {
   readonly identity: string | undefined;
   readonly only: boolean; // whether keys require a certificate
   readonly records: () => RecordStore | undefined;
-}
-
-interface CertifiedKeys {
-  readonly keys: readonly AuthorizedKey[];
-  readonly identity: Identity;
-  readonly failure?: unknown;
 }
 
 function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAuthorities {

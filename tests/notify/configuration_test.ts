@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
+import { loadText, MINIMAL, MINIMAL_LINES } from "../config/load_fixture.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const STORE = "persistence.directory=data\n";
@@ -76,6 +76,13 @@ for (const [what, lines, expected] of WRONG) {
 Deno.test("mail goes unencrypted to a relay on this machine, if so configured", async () => {
   const { errors } = await loadText(
     `${MINIMAL}${STORE}share.mail.relay=smtp://localhost\nshare.mail.startTls=false\nshare.mail.from=uftp@example.org\n`,
+  );
+  assert.deepEqual(errors, []);
+});
+
+Deno.test("events go unencrypted to a receiver on this machine", async () => {
+  const { errors } = await loadText(
+    `${MINIMAL}${STORE}${WEBHOOK.replace("https://receiver.example.org", "http://localhost:8000")}`,
   );
   assert.deepEqual(errors, []);
 });

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { webhook } from "../../../src/notify/webhook/kind.ts";
+import type { Outgoing, OutgoingRequest } from "../../../src/outgoing/outgoing.ts";
+import { REACH } from "../../../src/outgoing/probed_kind.ts";
+
+const CONFIG = {
+  kind: "webhook",
+  name: "webhook",
+  address: "https://receiver.example.org/hook",
+  secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  events: undefined,
+};
+
+/** What is found at a receiver that answers with a status. */
+async function probed(status: number) {
+  const asked: OutgoingRequest[] = [];
+  const outgoing: Outgoing = {
+    http: () => ({
+      send(request) {
+        asked.push(request);
+        return Promise.resolve({ status, headers: {}, body: "" });
+      },
+    }),
+    connect: () => assert.fail("no connection of its own"),
+    connectionsPerHost: 6,
+  };
+  const [remote = assert.fail("no remote")] = webhook.remotes?.(CONFIG) ?? [];
+  const answer = await remote.probe({
+    outgoing,
+    externalUrl: "https://auth.example.org",
+    clock: Date.now,
+    log: SILENT,
+  });
+  assert.deepEqual(asked, [{ method: "GET", url: CONFIG.address }]);
+  return answer;
+}
+
+for (const status of [200, 302, 405, 499]) {
+  Deno.test(`webhook: a receiver that answers a probe with ${status} is there`, async () => {
+    const { ok, found, fix } = await probed(status);
+    assert.deepEqual([ok, fix], [true, undefined]);
+    assert.match(found, new RegExp(`^answers GET with status ${status}; nothing was sent`));
+  });
+}
+
+for (const status of [500, 503]) {
+  Deno.test(`webhook: a receiver that answers a probe with ${status} is out of order`, async () => {
+    const { ok, fix } = await probed(status);
+    assert.deepEqual([ok, fix], [false, REACH]);
+  });
+}
+
+Deno.test("webhook sends the events that are configured, by default all", () => {
+  const event = { type: "ban.created", stream: "bans", data: {} } as const;
+  assert.equal(webhook.wants(CONFIG, event), true);
+  assert.equal(webhook.wants({ ...CONFIG, events: ["ban.created"] }, event), true);
+  assert.equal(webhook.wants({ ...CONFIG, events: ["ban.lifted"] }, event), false);
+});
