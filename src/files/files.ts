@@ -77,6 +77,7 @@ const CLEANING_MS = 30_000;
 /** Bytes of a name. */
 const LONGEST_NAME = 255;
 
+/** How a file is written. */
 interface Writing {
   readonly length?: number; // announced bytes
   readonly signal: AbortSignal;
@@ -89,6 +90,7 @@ interface Writing {
   readonly progress?: (bytes: number) => void;
 }
 
+/** Files of one server as one person reaches them. */
 export class Files {
   /** @param confine Returns the session that reaches a path. @throws A refusal. */
   constructor(
@@ -142,6 +144,7 @@ export class Files {
     }
   }
 
+  /** Reports whether a path is within the person's limits. */
   reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);

@@ -27,6 +27,7 @@ export function withinLimits({ includes, excludes }: PathLimits, path: string): 
     included.some((pattern) => matchesPattern(pattern, bare) || (directory && mayMatchBelow(pattern, path)));
 }
 
+/** Reports whether a path is within all limits. */
 export function withinAll(limits: readonly PathLimits[], path: string): boolean {
   return limits.every((each) => withinLimits(each, path));
 }

@@ -38,6 +38,7 @@ function covers(wide: string, narrow: string): boolean {
   return wide === `${start}*` && literalStart(narrow).startsWith(start);
 }
 
+/** Reports whether a text contains pattern characters. */
 export function hasWildcards(text: string): boolean {
   return /[*?[]/.test(text);
 }

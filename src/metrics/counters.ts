@@ -1,5 +1,6 @@
 import type { FamilyName, LabelsOf } from "./families.ts";
 
+/** Series with a value or increment. */
 export interface Sample {
   readonly family: FamilyName;
   readonly labels: Readonly<Record<string, string>>;
@@ -8,6 +9,7 @@ export interface Sample {
   readonly value: number;
 }
 
+/** Creates a sample. */
 export function sample<N extends FamilyName>(family: N, labels: LabelsOf<N>, value: number): Sample {
   return { family, labels, value };
 }
@@ -33,6 +35,7 @@ function escape(value: string): string {
   return value.replace(/[\\"\n]/g, (c) => c === "\n" ? "\\n" : `\\${c}`).replace(/\p{Cc}/gu, "");
 }
 
+/** Increments of series. */
 export type Increments = readonly Sample[];
 
 /** Counters of a worker until the supervisor collects them. */
@@ -66,6 +69,7 @@ export class Counters {
 /** Bucket bounds in milliseconds, without the infinite one. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
+/** Histogram of durations. */
 export class DurationHistogram {
   readonly #counts = new Float64Array(BOUNDS_MS.length + 1);
   #sumMs = 0;

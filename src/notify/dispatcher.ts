@@ -45,6 +45,7 @@ export class Dispatcher {
     });
   }
 
+  /** Starts to deliver. */
   begin(): void {
     void this.#following.begin();
   }

@@ -19,12 +19,14 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.admin;
 
+/** Parts that the page of administrators uses. */
 export interface AdminPageParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   readonly admin: AdminApi;
 }
 
+/** Durations of a ban in the form. */
 const TERMS = ["1h", "1d", "7d", "30d"] as const;
 
 /** Answers `GET /admin`: the state of the service, and its bans. */

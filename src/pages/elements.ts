@@ -24,6 +24,7 @@ export function factList(rows: readonly (readonly [term: Content, value: Content
   return markup`<dl>${given.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
 }
 
+/** Returns the owner's note, if there is one. */
 export function noteOf(note: string | undefined): Content {
   return note !== undefined && markup`<p class="note">${isolated(note)}</p>`;
 }

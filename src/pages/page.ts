@@ -19,6 +19,7 @@ interface PageContent {
   readonly needs?: PageNeeds;
 }
 
+/** Media type of pages. */
 export const PAGE_TYPE = "text/html; charset=utf-8";
 
 /** Inline, so that it needs no request. */
@@ -71,6 +72,7 @@ function referrerPolicy({ forms }: PageNeeds): string {
   return forms ? "same-origin" : "no-referrer";
 }
 
+/** Returns the headers of a page. */
 export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, string>> {
   return {
     "Content-Security-Policy": policyOf({ ...needs, script: scriptOf(needs) }),

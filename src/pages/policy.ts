@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import STYLE from "./style.css" with { type: "text" };
 
+/** Permissions of a page besides its style sheet. */
 export interface PageNeeds {
   readonly script?: string | undefined; // text of its script
   readonly connects?: true | undefined; // the script may call this service

@@ -12,6 +12,7 @@ import { aboutShare, trailLinks } from "./about_share.ts";
 
 const SAYS = TEXTS.file;
 
+/** Returns the page of a shared file. */
 function filePage(call: Call, view: FileView): HttpResponse {
   const { name, size: bytes, trail, href, share, now, shown } = view;
   return pageResponse(call, {
@@ -30,6 +31,7 @@ ${
   });
 }
 
+/** Returns the preview of a file. */
 export function content({ name, shown }: Pick<FileView, "name" | "shown">): Content {
   switch (shown.kind) {
     case "offer":
@@ -47,6 +49,7 @@ ${!shown.whole && markup`<p class="quiet">${SAYS.beginning}</p>`}`;
   }
 }
 
+/** Returns the pages of shares for a reader. */
 export function shareViews(call: Call): ShareViews {
   return {
     listing: listingPage(call),

@@ -17,12 +17,14 @@ import { Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
+/** Ways to sign in with a browser, at least one. */
 interface WaysToSignIn {
   readonly password: boolean;
   readonly certificate: boolean; // client certificate of the connection
   readonly providers: ReadonlyMap<string, BrowserLogin>; // by name of the authenticator
 }
 
+/** Dependencies of the sign-in pages. */
 export interface SignInParts {
   readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
@@ -142,6 +144,7 @@ async function signedOutPage(call: Call, { ways }: SignInParts): Promise<HttpRes
   });
 }
 
+/** Redirects to the sign-in page, which leads back. */
 export function toSignIn(
   failure: HttpError,
   { request, root }: Asked,

@@ -7,6 +7,7 @@ import fr from "./texts/fr.json" with { type: "json" };
 /** Texts of the pages by language (RFC 5646). A text with `{count}` can have a form for each plural category, or number. */
 export const LANGUAGES: Readonly<Record<Language, unknown>> = { en, de, fr };
 
+/** Text of the pages, in the language of its reader. */
 export class Text implements InLanguage {
   constructor(readonly path: readonly string[], readonly values: Readonly<Record<string, Content>> = {}) {}
 
@@ -29,6 +30,7 @@ export class Text implements InLanguage {
 type Table<T> = T extends string | { readonly other: string } ? Text
   : { readonly [K in keyof T]: Table<T[K]> };
 
+/** Texts of the pages. */
 export const TEXTS = table(en, []);
 
 /** Returns all texts of a part of the table as JSON, for scripts. */

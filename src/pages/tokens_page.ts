@@ -17,6 +17,7 @@ import { TEXTS } from "./texts.ts";
 
 const SAYS = TEXTS.tokens;
 
+/** Dependencies of the tokens page. */
 export interface TokenPageParts {
   readonly tokens: TokenIssuer | undefined; // absent without a signing certificate
   readonly registry: TokenRegistry | undefined; // absent without storage of tokens
@@ -157,6 +158,7 @@ function tokenTable(call: Call, tokens: readonly ListedToken[], now: number): Ma
   );
 }
 
+/** Returns the restrictions of a token in words. */
 export function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],

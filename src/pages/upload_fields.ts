@@ -10,6 +10,7 @@ const SAYS = TEXTS.upload;
 /** Needs of a page with {@link uploadFields}: its script resumes uploads; without it they are a plain form. */
 export const UPLOAD_NEEDS: PageNeeds = { script, connects: true, forms: true };
 
+/** Returns the form fields and the list of uploads. */
 export function uploadFields({ to, form, taken, formToken }: UploadTarget): Markup {
   return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-token="${formToken}" data-says="${
     jsonOf("upload", "script")

@@ -45,6 +45,7 @@ export async function openReservationRegistry(options: RegistryOptions): Promise
   };
 }
 
+/** Returns the host's time zone. */
 export function hostZone(): string {
   return Temporal.Now.timeZoneId();
 }

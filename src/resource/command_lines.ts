@@ -32,6 +32,7 @@ export function commandLines(href: string, login: CommandLogin) {
   ];
 }
 
+/** Quotes a word for a POSIX shell. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -127,6 +127,7 @@ export function loginScript({ base }: Pick<Call, "base">, servers: Iterable<stri
   return textResponse(scriptText(base, servers), PLAIN);
 }
 
+/** Returns the login script. */
 export function scriptText(base: string, [server = "SERVER"]: Iterable<string>): string {
   const { begin, token } = DEVICE_PATHS;
   const service = shellWord(base);

@@ -12,6 +12,7 @@ export const FORM_TOKEN_HEADER = "X-Form-Token";
 
 const MOST_FIELDS = 50;
 
+/** Fields by name, each with one value. */
 export type Form = ReadonlyMap<string, string>;
 
 /** Reads the form in the body (URL standard, 5.1). @throws {ERR_INVALID_REQUEST} If a field occurs twice. And as {@link readText}. */

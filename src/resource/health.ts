@@ -8,6 +8,7 @@ export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
+/** Facts behind readiness. */
 export interface ReadinessFacts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly generation: number;

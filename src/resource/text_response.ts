@@ -1,11 +1,13 @@
 import { Buffer } from "node:buffer";
 import { HeaderList, type HttpResponse } from "../model/http_message.ts";
 
+/** Status and headers of a response. */
 export interface ResponseFacts {
   readonly status?: number; // default 200
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Returns a response of known length. */
 export function textResponse(
   text: string,
   type: string,
@@ -23,6 +25,7 @@ export function jsonResponse(
   return textResponse(JSON.stringify(value, undefined, indent), "application/json", facts);
 }
 
+/** Returns a response without body. */
 export function emptyResponse({ status = 200, headers = {} }: ResponseFacts = {}): HttpResponse {
   return { status, headers: HeaderList.of({ ...headers, "Content-Length": "0" }), body: null };
 }

@@ -31,6 +31,7 @@ import type { Route } from "./http/router.ts";
 /** Header that selects account, group and role (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 
+/** Dependencies of identification and authorization. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly judged?: Judged;

@@ -51,6 +51,7 @@ export interface ShareDraft extends ShareTerms {
   readonly made?: Making; // absent for shares imported, given away by the operator, or older than this field
 }
 
+/** Stored share. */
 export interface Share extends ShareDraft {
   readonly id: string;
   readonly server: string;
@@ -59,6 +60,7 @@ export interface Share extends ShareDraft {
   readonly created: number; // milliseconds since the epoch
 }
 
+/** Reports whether a share is for a directory tree. */
 export function isDirectory(share: Pick<ShareTerms, "path">): boolean {
   return share.path.endsWith("/");
 }
@@ -76,6 +78,7 @@ export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number)
 /** Kind of a use, in the words of the usage log (rest-api.md 5.1). */
 export type UseKind = "HTTP-look" | "HTTP-download" | "HTTP-upload" | "UFTP";
 
+/** Beginning of a use. */
 export interface UseStart {
   readonly who: string; // canonical DN
   readonly address: string;
@@ -92,6 +95,7 @@ export interface Continuation {
   readonly ranged: boolean; // whether the request asks for a part of the file
 }
 
+/** Use of a share. */
 export interface Use extends UseStart {
   readonly at: number; // milliseconds since the epoch
   readonly bytes?: number; // bytes over HTTP; absent for UFTP, in progress and after a crash
@@ -145,6 +149,7 @@ export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
 /** Prefix of Unix groups; a canonical DN never has a colon in its first attribute name. */
 export const GROUP_PREFIX = "group:";
 
+/** Returns the target for a Unix group. */
 export function groupTarget(group: string): string {
   return GROUP_PREFIX + group;
 }

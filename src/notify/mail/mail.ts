@@ -14,6 +14,7 @@ import { SmtpConnection, SmtpRefusal } from "./smtp_connection.ts";
 
 const MOST_NAMES = 50;
 
+/** Mail over the relay of the site. */
 export class Mail implements Destination {
   readonly name = "mail";
   readonly host: string;

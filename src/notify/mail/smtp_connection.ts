@@ -4,6 +4,7 @@ import { connectionOver, type TlsConnection } from "../../outgoing/open_tls.ts";
 /** Bytes of one reply. */
 const MAX_REPLY = 16 * 1024;
 
+/** Unexpected reply of a relay. */
 export class SmtpRefusal extends Error {
   constructor(readonly command: string, readonly code: number, text: string) {
     super(`the relay answers ${command} with ${code} ${text.slice(0, 200)}`);

@@ -38,6 +38,7 @@ function read({ url: address, secret, events }: Infer<typeof KEYS>, { reader, pr
   return { address, secret, events };
 }
 
+/** Signed webhooks by the Standard Webhooks specification. */
 export const webhook = destinationKind({
   name: "webhook",
   title: "Notifications by webhook",

@@ -30,6 +30,7 @@ const SAYS = TEXTS.files;
 /** Entries of a directory that a page can delete: it says what it deletes, and reads all of it before. */
 const MOST_DELETED = 10_000;
 
+/** Content of a file or directory, with all below. */
 interface Contents {
   readonly files: number;
   readonly directories: number;
@@ -37,6 +38,7 @@ interface Contents {
   readonly version: string; // changes with the content
 }
 
+/** Returns the form that makes a directory. */
 export function newDirectoryForm(call: Call, href: string): Markup {
   return ownForm(
     call,

@@ -12,6 +12,7 @@ export interface OwnPlace {
   readonly href: string; // its address
 }
 
+/** Returns the address of a path of a server. */
 export function hrefOf({ root }: Pick<Call, "root">, server: string, path: string): string {
   return `${root}files/${encodeURIComponent(server)}${encodePath(path)}`;
 }

@@ -13,6 +13,7 @@ const DAY = 86_400;
 const LIFETIMES = [1, 7, 30, 365, 0];
 const USUAL_LIFETIME = 30;
 
+/** Suggestions for the recipient. */
 interface Suggestions {
   readonly groups?: readonly string[] | undefined;
   readonly mail?: string | undefined; // address that can get mail
@@ -22,6 +23,7 @@ interface Suggestions {
 /** People in a page. */
 const MOST_SUGGESTED = 500;
 
+/** Returns the form fields of a new share. */
 export function shareFields(
   path: string,
   { allowWriteAccess, maxLifetimeSeconds }: Pick<SharingParts, "allowWriteAccess" | "maxLifetimeSeconds">,

@@ -2,6 +2,7 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Quota } from "../../sharing/share.ts";
 import type { ListingQuery } from "./listing_query.ts";
 
+/** Line of a directory listing. */
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
@@ -10,6 +11,7 @@ export interface ListingEntry {
   readonly href: string; // absolute, percent-encoded
 }
 
+/** Facts about a share for people. */
 export interface ShareFacts {
   readonly name: string;
   readonly owner: string; // distinguished name
@@ -41,6 +43,7 @@ export interface Listing {
 /** Entries of a directory, and their place in it. */
 export type Entries = Omit<Listing, "path" | "share" | "upload" | "now">;
 
+/** Format of listings. */
 export interface ListingForm {
   readonly type: string;
   readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
@@ -48,6 +51,7 @@ export interface ListingForm {
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
+/** Page of a shared file. */
 export interface FileView {
   readonly name: string;
   readonly size: number;
@@ -63,6 +67,7 @@ export interface FileView {
     | { readonly kind: "unknown" | "limited" | "nothing" };
 }
 
+/** Destination of uploads. */
 export interface UploadTarget {
   readonly to: string; // address for `PUT`; relative if no public URL is configured
   readonly form: string; // address for the form
@@ -70,6 +75,7 @@ export interface UploadTarget {
   readonly formToken?: string; // absent for browsers without a sign-in
 }
 
+/** Upload share, for people who upload. */
 export interface UploadView extends UploadTarget {
   readonly share: Omit<ShareFacts, "command">;
   readonly command: string; // command line for an upload
@@ -84,6 +90,7 @@ export interface ShareViews {
   readonly upload: (view: UploadView) => HttpResponse;
 }
 
+/** Listing as JSON. */
 export const JSON_LISTING: Omit<ListingForm, "most"> = {
   type: "application/json",
   headers: () => ({

@@ -1,7 +1,9 @@
 import { invalidRequest } from "../../model/http_error.ts";
 
+/** Sort keys of a listing. */
 export const ORDERS = ["name", "size", "modified"] as const;
 
+/** Sort key of a listing. */
 export type Order = typeof ORDERS[number];
 
 /** Order and selection of a listing; the query of its address. */
@@ -26,6 +28,7 @@ export function parseListingQuery(query: URLSearchParams): ListingQuery {
   return { order, descending: once(query, "desc") !== undefined, find, after: once(query, "after") };
 }
 
+/** Returns the query text; empty for the default listing. */
 export function listingQueryText({ order, descending, find, after }: ListingQuery): string {
   const query = new URLSearchParams();
   if (order !== "name") query.set("sort", order);

@@ -27,6 +27,7 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
   };
 }
 
+/** Returns an upload share for people who upload. */
 export function uploadView(call: Call, share: Share, now: number): UploadView {
   const { server, id, quota, received = { files: 0, bytes: 0 } } = share;
   const credentials = share.password !== undefined && share.target === EVERYBODY

@@ -4,6 +4,7 @@ import { isAccountName } from "../../model/account_name.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { trimEndCharacters } from "../../model/text.ts";
 
+/** Daemons' replies about an account. */
 export interface AccountReport {
   readonly server: string;
   readonly state: "known" | "unknown" | "failed";

@@ -16,6 +16,7 @@ import { EXPECTED_TARGET, type Share } from "../../sharing/share.ts";
 import { callerName } from "../share/names.ts";
 import type { AdminApi } from "./admin_api.ts";
 
+/** Dependencies of the resource. */
 export interface AdminParts {
   readonly admin: AdminApi;
   readonly servers: ReadonlyMap<string, ServerFacts>;

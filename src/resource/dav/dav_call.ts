@@ -10,12 +10,14 @@ import type { DavLocks, LockUser } from "./dav_locks.ts";
 import { type DavTarget, davTarget } from "./dav_target.ts";
 import type { ConditionList } from "./if_header.ts";
 
+/** Dependencies of WebDAV, and of the pages of own files. */
 export interface DavParts
   extends Pick<SharingParts, "servers" | "sessions" | "watch" | "unread" | "transferred" | "clock"> {
   readonly locks: DavLocks;
   readonly paths: SharingParts["uploads"]["locks"];
 }
 
+/** Request for a resource on a server. */
 export interface DavCall {
   readonly call: Call; // its signal ends with a ban
   readonly files: Files;
@@ -26,6 +28,7 @@ export interface DavCall {
   readonly parts: DavParts;
 }
 
+/** Media type of answers. */
 export const XML = "application/xml; charset=utf-8";
 
 /** Returns the files of the caller's account, and the one that the request names. @throws As `ownFiles()` and `davTarget()`. */
@@ -80,6 +83,7 @@ export function depthOf({ request }: Pick<Call, "request">, known: readonly stri
   return known.find((each) => each === depth);
 }
 
+/** Returns the error for a body without this element. */
 export function wrongBody(element: string): Error {
   return invalidRequest(`The request body must be a valid ${element} element of the namespace DAV:`);
 }

@@ -82,6 +82,7 @@ function lockResponse(
   return textResponse(body, XML, { status, headers });
 }
 
+/** Returns the address of what a lock is on. */
 export function hrefOfLock({ base, params }: Pick<Call, "base" | "params">, path: string): string {
   return `${davRoot(base)}${encodeURIComponent(params.get("server") ?? "")}${encodePath(path)}`;
 }

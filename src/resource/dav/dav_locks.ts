@@ -18,6 +18,7 @@ export interface DavLock {
   readonly ends: number; // seconds since the epoch
 }
 
+/** Who asks about locks. */
 export interface LockUser {
   readonly owner: string; // canonical DN
   readonly server: string;
@@ -65,6 +66,7 @@ export class DavLocks {
     return lock;
   }
 
+  /** Extends a lock. */
   async refresh(lock: DavLock, timeout: string | null): Promise<DavLock> {
     const extended = { ...lock, ends: this.#end(timeout) };
     await this.#put(extended);
@@ -112,6 +114,7 @@ export class DavLocks {
   }
 }
 
+/** Reports whether a path is below a directory. */
 export function isBelow(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory === "/" ? "/" : `${directory}/`);
 }

@@ -49,6 +49,7 @@ function wrong(): Error {
   return invalidRequest("If: expected lists of lock tokens and entity tags in parentheses");
 }
 
+/** Returns all lock tokens that the header shows. */
 export function shownTokens(lists: readonly ConditionList[]): ReadonlySet<string> {
   return new Set(lists.flatMap(({ conditions }) => conditions.flatMap(({ token }) => token ?? [])));
 }

@@ -11,6 +11,7 @@ import { ownersView, targetsView, useView } from "./share_json.ts";
 import { ownShare, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
+/** Shares in one answer. */
 export const MOST_SHARES = 5000;
 
 const AT_A_TIME = 200;

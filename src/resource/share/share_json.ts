@@ -40,6 +40,7 @@ export function targetsView(share: Share, base: string, now: number) {
   return { owner, ...(groupOf(target) !== undefined && { user: target }), ...common(share, base, now) };
 }
 
+/** Returns a use as JSON for the owner. */
 export function useView({ at, who, address, kind, path, bytes, complete }: Use) {
   return {
     time: new Date(at).toISOString(),

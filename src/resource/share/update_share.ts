@@ -35,6 +35,7 @@ async function existing(call: Call, parts: SharingParts): Promise<{ server: Shar
   return { server, share };
 }
 
+/** Changes a share of the caller. */
 export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
   const { server, share } = await existing(call, parts);
   const member = membersOf(body);

@@ -31,6 +31,7 @@ export async function openServers(
   }]));
 }
 
+/** Opens the daemons of a logical server. */
 export function openDaemons(
   { name, description, instances, truststore }: LogicalServerConfig,
   daemons: Daemons,
@@ -45,6 +46,7 @@ export function openDaemons(
   });
 }
 
+/** Returns users' keys as the server's daemons report them. */
 export function keySource(group: DaemonGroup) {
   return {
     server: group.name,

@@ -9,6 +9,7 @@ import { VERSION } from "../version.ts";
 import type { Cluster } from "./open_cluster.ts";
 import type { Opening } from "./service_options.ts";
 
+/** Returns the facts about the service. */
 export async function serviceFacts(
   { config, assertionIssuers, upSince, own, clock }: Opening,
   { groups, authenticators, attributes, kinds, externalUrl, cluster }: {

@@ -15,6 +15,7 @@ const sessions = () => import("../../resource/open_session.ts");
 const sshCertificates = () => import("../../resource/ssh_certificate.ts");
 const tokenList = () => import("../../resource/token_list.ts");
 
+/** Returns all routes of the service. */
 export async function routesOf(parts: RouteParts): Promise<Route[]> {
   const { features, sharing, files, signIn } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
@@ -54,6 +55,7 @@ function openRoutes(parts: RouteParts, routes: () => readonly Route[]): Route[] 
   );
 }
 
+/** Routes of servers, sessions, login and the caller's tokens. */
 function authRoutes(parts: RouteParts): Route[] {
   const { certificates, nameService, registry, signIn, unauthenticated } = parts;
   const tokens = "/rest/auth/tokens";

@@ -59,6 +59,7 @@ interface DumpOptions {
   readonly now: number;
 }
 
+/** Parsed dump. */
 export interface ReadShares {
   readonly shares: readonly Share[]; // shares of one entry differ only in their server
   readonly ended: number; // expired entries
@@ -158,6 +159,7 @@ function membersOf(item: object): [string, string][] {
     .map(([key, value]) => [key.toLowerCase(), String(value)]);
 }
 
+/** Reads the members of an entry and reports errors. */
 class MemberReader {
   good = true;
 

@@ -47,6 +47,7 @@ export function makingColumns(made: Making | undefined): Values {
   };
 }
 
+/** Returns all columns of a share. */
 export function shareColumns(share: Share): Values {
   const { server, id, owner, target, uid, gid, accessCount, created, made } = share;
   return {

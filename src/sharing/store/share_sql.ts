@@ -191,6 +191,7 @@ export const SQL = {
   dueUploads: `SELECT * FROM share_upload WHERE ${IS_DUE} ORDER BY touched LIMIT 100`,
 } as const;
 
+/** Returns the first row of a statement. */
 export function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {
   return row(SQL[name], values);
 }

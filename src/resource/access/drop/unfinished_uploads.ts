@@ -9,6 +9,7 @@ const RENEW_MS = 3_000;
 /** Poll for an upload held by another instance, in milliseconds. */
 const ASK_MS = 250;
 
+/** Upload held by one request. */
 export interface HeldUpload {
   readonly id: UploadId;
   readonly holder: string;

@@ -1,6 +1,7 @@
 import type { HeaderList } from "../../../model/http_message.ts";
 import { invalidRequest } from "../../../model/http_error.ts";
 
+/** Part of a file that a request carries. */
 export type UploadRange =
   /** @property length Absent if unknown. @property most Upper bound in bytes. */
   | { readonly kind: "whole"; readonly length: number | undefined; readonly most?: number }
