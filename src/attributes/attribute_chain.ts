@@ -32,17 +32,17 @@ export interface ChainLink {
   readonly optional: boolean; // whether requests continue without it during an outage
 }
 
-interface ChainOptions extends Pick<SourceParts, "log" | "onAnswer"> {
-  readonly name: string;
-  readonly links: readonly ChainLink[];
-  readonly policy: CombiningPolicy;
-}
-
 /** Asks sources in order and combines the results; itself a source, so that chains can be nested. */
 export class AttributeChain implements AttributeSource {
   readonly name: string;
 
-  constructor(readonly options: ChainOptions) {
+  constructor(
+    readonly options: Pick<SourceParts, "log" | "onAnswer"> & {
+      readonly name: string;
+      readonly links: readonly ChainLink[];
+      readonly policy: CombiningPolicy;
+    },
+  ) {
     this.name = options.name;
   }
 

@@ -18,17 +18,17 @@ export interface AuthenticatorParts {
   readonly keySources: readonly KeySource[]; // servers whose daemons know users' SSH keys
   readonly records: () => RecordStore | undefined; // absent without `persistence.directory`
   readonly proofs: ReplayRecord; // proofs of possession and logout tokens that were shown
-  readonly serverName: () => string; // server's DN from its current certificate, or empty
+  readonly serverName: () => string; // server's DN from its current certificate, or empty; no client may use it
   /** Current revocation lists for client certificates; absent: no check. */
   readonly revocation: () => Revocation | undefined;
   readonly outgoing: Outgoing;
   readonly assertions: {
-    readonly url: string; // without trailing slash
-    readonly additionalIdentifiers: readonly string[];
-    readonly issuers: () => readonly string[];
-    readonly anchors: () => readonly string[];
+    readonly url: string; // own URL without trailing slash: issuer, recipient and audience
+    readonly additionalIdentifiers: readonly string[]; // aliases as recipient and audience
+    readonly issuers: () => readonly string[]; // current issuer certificates, PEM
+    readonly anchors: () => readonly string[]; // current trust anchors, PEM, for signatures without `validate`
   };
-  /** Present if gateway support is on. */
+  /** Present if gateway support is on: clients authenticate to the gateway, which forwards their name. */
   readonly gateway: { readonly certificate: () => string | undefined } | undefined;
 }
 

@@ -23,21 +23,16 @@ type CredentialResult =
   | { readonly kind: "skipped"; readonly reason: string }
   | { readonly kind: "undecided"; readonly error: HttpError }; // outage
 
-interface Authentication {
-  /** Result for `Authorization` alone, which login throttling counts. */
-  readonly authorization: CredentialResult["kind"];
-  readonly caller: Caller | HttpError; // caller, or the 401 or 503 response
-}
-
 /**
- * Judges each credential separately. A refused or undecided `Authorization` decides despite a certificate; of
+ * Judges each credential separately; returns the result for `Authorization` alone, which login throttling counts, and the
+ * caller, or the 401 or 503 response. A refused or undecided `Authorization` decides despite a certificate; of
  * two accepted ones the configured order decides (authentication.md 1.5). Unknown kinds are refused.
  */
 export async function authenticate(
   chain: AuthenticationChain,
   credentials: Credentials,
   listening: Listening,
-): Promise<Authentication> {
+) {
   const { authenticators } = chain;
   const shown = await judgeAuthorization(chain, credentials, listening);
   const decides = shown.kind === "refused" || shown.kind === "undecided";

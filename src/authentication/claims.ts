@@ -1,4 +1,4 @@
-import type { Variable, Variables } from "./expression/value.ts";
+import { isVariables, type Variable, type Variables } from "./expression/value.ts";
 import { fillName } from "../model/name_template.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isJsonObject } from "./json_object.ts";
@@ -25,10 +25,6 @@ export function textsOf(variable: Variable | undefined): readonly string[] {
   const items: string[] = [];
   for (const item of variable) if (typeof item === "string") items.push(item);
   return items;
-}
-
-function isVariables(variable: Variable | undefined): variable is Variables {
-  return variable instanceof Map;
 }
 
 /** Fills a template with claims. @throws {NoIdentity} If a claim is not one text. */

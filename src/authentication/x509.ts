@@ -1,25 +1,18 @@
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto";
+import { createHash, verify, X509Certificate } from "node:crypto";
 import { attempt } from "../model/attempt.ts";
-import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { isValidAt, MOST_RSA_BITS, usableKeyOf, validityOf } from "../model/trust/certificate_facts.ts";
 import { BoundedMap } from "../model/bounded_map.ts";
-import { isRevoked, referenceOf, type Revocation } from "../model/trust/revocation.ts";
+import { isRevoked, referenceOf } from "../model/trust/revocation.ts";
 import type { AuthenticationResult, Authenticator } from "./authenticator.ts";
+import type { AuthenticatorParts } from "./authenticator_kind.ts";
 import { checkIdentity, isPersonalName, NoIdentity } from "./check_identity.ts";
 
 /** Options of {@link x509}. */
-export interface X509Options {
+export interface X509Options
+  extends Pick<AuthenticatorParts, "gateway" | "serverName" | "clock" | "revocation"> {
   readonly name: string;
-  /** Present if gateway support is on: clients authenticate to the gateway, which forwards their name. */
-  readonly gateway?: {
-    /** Gateway's current certificate, PEM; `undefined` if unknown. */
-    readonly certificate: () => string | undefined;
-  };
-  readonly serverName: () => string; // server's own DN, which no client may use
-  readonly clock: Clock;
-  readonly revocation: () => Revocation | undefined; // current revocation lists for clients; absent: no check
   readonly derivedLifetime: number | undefined; // see `Authenticator.derivedLifetime`
 }
 
@@ -60,10 +53,13 @@ function judge(
         ? { kind: "refused", reason: UNSIGNED }
         : { kind: "skipped" };
     }
-    const certificate = gateway.certificate();
-    const gatewayKey = certificate === undefined ? undefined : keyOfGateway(certificate, clock());
-    if (gatewayKey === undefined) return { kind: "refused", reason: UNUSABLE };
-    if (!isSignedBy(gatewayKey, claim)) {
+    const pem = gateway.certificate();
+    const own = pem === undefined ? undefined : new X509Certificate(pem);
+    const key = own && isValidAt(validityOf(own), clock()) ? usableKeyOf(own) : undefined;
+    if (key?.asymmetricKeyType !== "rsa") return { kind: "refused", reason: UNUSABLE };
+    // `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways.
+    const digest = createHash("sha1").update(claim.dn, "utf8").digest();
+    if (!verify("sha1", digest, key, Buffer.from(claim.signature, "base64"))) {
       return { kind: "refused", reason: "the consignor is not signed by the gateway" };
     }
     dn = claim.dn;
@@ -118,16 +114,4 @@ export function parseConsignor(header: string): Consignor | undefined {
     /^DSIG=(?<signature>[A-Za-z0-9+/]+=*);\s?DN="(?<dn>.+)"$/s.exec(header);
   const { dn, signature } = found?.groups ?? {};
   return dn === undefined || signature === undefined ? undefined : { dn, signature };
-}
-
-function keyOfGateway(certificate: string, now: number): KeyObject | undefined {
-  const x509 = new X509Certificate(certificate);
-  const key = usableKeyOf(x509);
-  return isValidAt(validityOf(x509), now) && key?.asymmetricKeyType === "rsa" ? key : undefined;
-}
-
-/** `SHA1withRSA` over the SHA-1 of the name: a double hash, fixed by deployed gateways. */
-function isSignedBy(gateway: KeyObject, { dn, signature }: Consignor): boolean {
-  const digest = createHash("sha1").update(dn, "utf8").digest();
-  return verify("sha1", digest, gateway, Buffer.from(signature, "base64"));
 }

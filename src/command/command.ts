@@ -1,21 +1,18 @@
-import { FileNotChanged } from "../model/edit_file.ts";
-import { InvalidFile } from "../model/diagnostic.ts";
+import { OperatorError } from "../model/diagnostic.ts";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { suggestion } from "../config/did_you_mean.ts";
 import { counted, printable } from "../model/text.ts";
 
+/** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
-/** Folders of the configuration, in search order. */
 export const FOLDERS = ["conf", "/etc/authserver"] as const;
 
-/** Returns the search path of a configuration file for the help. */
 export function placesOf(name: string): string {
   return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
 }
 
-/** Environment of a command, injected for tests. */
 export interface CommandIo {
   stdout(text: string): void;
   stderr(text: string): void;
@@ -24,6 +21,7 @@ export interface CommandIo {
   askSecret(question: string): Promise<string | undefined>;
 }
 
+/** Command that can be run. */
 export interface Command {
   readonly name: string;
   readonly summary: string;
@@ -34,7 +32,7 @@ export interface Command {
 }
 
 /** Error with a message for the user: exit status 1, or another. */
-export class CommandFailed extends Error {
+export class CommandFailed extends OperatorError {
   readonly status: number;
 
   constructor(message: string, { status = 1, ...options }: ErrorOptions & { readonly status?: number } = {}) {
@@ -43,11 +41,16 @@ export class CommandFailed extends Error {
   }
 }
 
+/** Names the path of a failed access. @throws {CommandFailed} */
+export function failedAt(path: string, error: unknown): never {
+  if (!(error instanceof Error) || error instanceof CommandFailed) throw error;
+  throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+}
+
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
-/** Prints a result as text, or with `--json` as JSON. */
 export function tell(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,
@@ -92,6 +95,7 @@ export function defineCommand<Option extends string, Operand extends string>(
   });
 }
 
+/** Groups commands behind a first argument. */
 export function defineCommands(
   { commands, ...described }: Described & {
     /** Their names begin with `name` and a blank. */
@@ -158,8 +162,7 @@ async function explain(
       io.stderr(`authserver ${name}: ${error.message}\nSee authserver ${name} --help\n`);
       return 2;
     }
-    const isForUser = [CommandFailed, InvalidFile, FileNotChanged].some((kind) => error instanceof kind);
-    if (!(error instanceof Error && isForUser)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     failed(error.message);
     io.stderr(`authserver ${name}: ${error.message}\n`);
     return error instanceof CommandFailed ? error.status : 1;

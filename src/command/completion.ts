@@ -6,6 +6,7 @@ import { defineCommand, WrongUsage } from "./command.ts";
 /** Scripts by shell, which `deno task docs` makes of the table of commands. */
 const SCRIPTS = new Map([["bash", bash], ["zsh", zsh], ["fish", fish]]);
 
+/** Command `authserver completion`. */
 export const completion = defineCommand({
   name: "completion",
   summary: "Print a shell completion script",

@@ -6,10 +6,7 @@ import { type Diagnostic, formatDiagnostic, isError } from "../model/diagnostic.
 import { SURROUNDINGS } from "./surroundings.ts";
 import { CommandFailed, FOLDERS, type Given, MAIN_FILE } from "./command.ts";
 
-/**
- * Returns the first folder with a main configuration file; an inaccessible folder may have it. Skips an inaccessible working
- * directory, such as root's for another account.
- */
+/** Returns the first folder with a main configuration file; a closed one may have it, but not the working directory. */
 export async function configurationFolder(
   folders: readonly string[] = FOLDERS,
 ): Promise<string | undefined> {
@@ -62,6 +59,7 @@ export async function usableConfiguration(
   return { file, config };
 }
 
+/** Creates the error for an invalid configuration. */
 export function unusableConfiguration(file: string, diagnostics: readonly Diagnostic[]): CommandFailed {
   const errors = diagnostics.filter(isError).map(formatDiagnostic);
   return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));

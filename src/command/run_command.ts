@@ -24,6 +24,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["version", async () => (await import("./version.ts")).version],
 ]);
 
+/** Imports all commands, in the order of `--help`. */
 export async function allCommands(): Promise<readonly Command[]> {
   return await Promise.all([...COMMANDS.values()].map((load) => load()));
 }

@@ -1,3 +1,4 @@
+/** Facts about machine and process. */
 export interface Surroundings {
   readonly environment: (name: string) => string | undefined;
   readonly hostName: () => string;
@@ -5,9 +6,11 @@ export interface Surroundings {
   readonly uid: () => number | null;
 }
 
+/** Warning of `serve` and `check`. */
 export const AS_ROOT =
   "the service runs as root, so a flaw in it is one of the whole machine; set User= in its unit";
 
+/** Current facts. */
 export const SURROUNDINGS: Surroundings = {
   environment: (name) => Deno.env.get(name),
   hostName: () => Deno.hostname(),

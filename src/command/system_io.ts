@@ -10,6 +10,7 @@ import { SURROUNDINGS } from "./surroundings.ts";
 /** Bytes. */
 const MAX_INPUT = 64 * 1024;
 
+/** Standard streams and terminal of the process. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => writeAll(1, text),
   stderr: (text) => writeAll(2, toJournal() ? messagesForJournal(text) : text),

@@ -3,6 +3,7 @@ import { VERSION } from "../service/version.ts";
 import { defineCommand, type Given, MAIN_FILE } from "./command.ts";
 import { configurationFolder } from "./config_option.ts";
 
+/** Command `authserver version`. */
 export const version = defineCommand({
   name: "version",
   summary: "Print the version of this service and of its runtime",

@@ -2,9 +2,9 @@ import commonPasswords from "./common_passwords.txt" with { type: "text" };
 import { createHash } from "node:crypto";
 import { counted } from "../model/text.ts";
 
-/** Characters; shorter passwords get a warning. */
 const LEAST = 12;
 
+/** Returns why a password is easy to guess, if it is. */
 export function weakness(password: string): string | undefined {
   const { length } = [...password];
   if (length < LEAST) {

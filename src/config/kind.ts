@@ -70,6 +70,7 @@ export interface ClassUse {
 export interface Kind<T extends Table = Table, S extends object = object> {
   readonly title: string; // in the manual
   readonly keys: T;
+  readonly added?: true; // whether the Java service knows none of the keys
   readonly ignored?: Readonly<Record<string, string>>;
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
   looksAtCertificates?(config: S & KindConfig): boolean;

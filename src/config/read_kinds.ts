@@ -16,8 +16,8 @@ import { ATTRIBUTES, DYNAMIC_ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts
 import type { Known, Parts, SectionReader } from "./section_reader.ts";
 
 /** Returns a kind's keys with the common ones. */
-export function sectionOf(common: Section, { title, keys, ignored }: Kind): Section {
-  return { ...common, title, keys: { ...common.keys, ...keys }, ignored };
+export function sectionOf(common: Section, { title, keys, added, ignored }: Kind): Section {
+  return { ...common, title, added, keys: { ...common.keys, ...keys }, ignored };
 }
 
 /** Reads configured authenticators or sources in order. @param options.order Absent if unreadable: all are ignored. */
@@ -47,9 +47,9 @@ async function readKinds(
 
 /** Returns lower-case key names of Java classes of this sort. */
 async function javaNames(list: KindList): Promise<ReadonlySet<string>> {
-  const names = (await allKinds(list)).flatMap(({ keys, ignored = {} }) => [
+  const names = (await allKinds(list)).flatMap(({ keys, added, ignored = {} }) => [
     ...Object.entries(keys).flatMap(([field, key]) =>
-      key.shape === "many" || key.added ? [] : [key.name ?? field]
+      added || key.shape === "many" || key.added ? [] : [key.name ?? field]
     ),
     ...Object.keys(ignored),
   ]);
@@ -110,7 +110,11 @@ class ListedReader {
         const key = first.class === undefined ? orderKey : `${prefix}class`;
         reader.error(
           key,
-          className === undefined ? this.#unnamed(name) : this.#unknown(className),
+          className === undefined
+            ? `expected ${prefix}class too, since ${name} has no default class${
+              suggestion(name, this.#defaults.keys())
+            }`
+            : this.#unknown(className),
           first.class,
         );
       }
@@ -124,11 +128,6 @@ class ListedReader {
     const members = (order: readonly string[], key: string) => this.read(order, key, around);
     const settings = await kind.read(own, { reader, name, prefix, members });
     return settings && { kind: found.as, name, ...settings };
-  }
-
-  #unnamed(name: string): string {
-    const hint = suggestion(name, this.#defaults.keys());
-    return `expected ${this.prefix}${name}.class too, since ${name} has no default class${hint}`;
   }
 
   #unknown(className: string): string {
@@ -234,4 +233,28 @@ function checkLogins(
       "tell no class of the login, expected methods that do";
     reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
   }
+}
+
+/** Reads the destinations of notifications: each is configured if a key with its prefix is there. */
+export async function readNotifications(
+  reader: KeyReader,
+  { kinds, sharing }: Known,
+): Promise<Parts | undefined> {
+  const notifications: KindConfig[] = [];
+  for (const { classes, prefix = "", load } of kinds.destinations.kinds) {
+    const [name = ""] = Object.keys(classes);
+    const first = reader.firstBelow(prefix);
+    if (first === undefined) continue;
+    const { title, keys, read } = await load();
+    const section: Section = { prefix, title, keys };
+    const values = reader.read(section);
+    const members = () => Promise.resolve([]);
+    const config = values && await read(values, { reader, name, prefix, members });
+    if (config === undefined) return undefined;
+    notifications.push({ ...config, kind: name, name });
+    if (sharing !== undefined && sharing.directory === undefined && sharing.database === undefined) {
+      reader.error(first.key, "expected persistence.directory too, where notifications wait");
+    }
+  }
+  return { notifications };
 }

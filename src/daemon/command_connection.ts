@@ -7,6 +7,7 @@ import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";
 
+/** Command socket of a daemon. */
 export interface CommandSocket {
   readonly host: string;
   readonly port: number;
@@ -25,7 +26,6 @@ export interface ExchangeLimits {
   readonly reply: number;
 }
 
-/** Previous exchange with the same daemon, which serves one at a time. */
 export interface Ahead {
   /** Resolves at its end, with a failure if there is no point in continuing. */
   readonly over: Promise<Failure | undefined>;

@@ -20,6 +20,7 @@ export interface SessionOrder {
   readonly excludes?: string;
 }
 
+/** Announced session. */
 export interface SessionGrant {
   readonly host: string; // configured listen host, verbatim
   readonly port: number; // reported by the daemon
@@ -36,7 +37,6 @@ export type UserInfo =
   }
   | { readonly kind: "unknown" };
 
-/** Status of a logical server, from real requests. */
 export interface GroupStatus {
   readonly usable: boolean; // whether an instance is up
   readonly worthTrying: boolean; // whether an instance is up or unchecked
@@ -48,12 +48,14 @@ export interface GroupStatus {
   readonly sessionLimit?: number; // smallest positive `MaxSessionsPerClient`
 }
 
+/** Health of an instance. */
 export interface InstanceStatus extends DaemonHealth {
   readonly instance: number; // from 1
   /** `host:port` of the listen socket, or `host` while the port is unknown; never the command address. */
   readonly address: string;
 }
 
+/** Health of a physical daemon. */
 export interface DaemonHealth {
   readonly up: boolean;
   readonly unchecked?: boolean; // whether it has not responded or failed yet
@@ -62,7 +64,6 @@ export interface DaemonHealth {
   readonly unverifiable?: boolean; // whether its configured certificate proves nothing
 }
 
-/** Logical server: physical daemons with round-robin and fail-over. */
 export interface DaemonGroup {
   readonly name: string;
   readonly description: string;

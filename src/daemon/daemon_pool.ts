@@ -46,6 +46,7 @@ export interface DaemonLimits extends ExchangeLimits {
   readonly total: number;
 }
 
+/** Default limits; an idle daemon responds within 10 ms. */
 export const DAEMON_LIMITS: DaemonLimits = {
   connect: 5_000,
   handshake: 5_000,
@@ -61,6 +62,7 @@ const REFUSALS = {
   refused: ["ERR_DAEMON_REFUSED", "refused the request"],
 } as const;
 
+/** Creates a logical server and starts to ping its instances. */
 export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
   return new DaemonPool(config, parts);
 }
@@ -173,7 +175,6 @@ class DaemonPool implements DaemonGroup {
     await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
-  /** Tries instances, each once, until one gives a result. */
   async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
     let next = command();
     const deadline = this.#elapsed() + this.#limits.total;

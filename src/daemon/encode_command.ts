@@ -130,6 +130,7 @@ const USER_INFO_ROWS: readonly Row<string>[] = [{
   expected: "the name of an unprivileged account",
 }];
 
+/** Encodes a request for version and session limit. */
 export function encodePing(): string {
   return encode("uftp-ping-request", [], undefined);
 }

@@ -1,5 +1,6 @@
 export type Exchange<T = string> = { readonly kind: "answered"; readonly reply: T } | Failure;
 
+/** Exchange without a reply. */
 export interface Failure {
   readonly kind: "failed";
   readonly fault: Fault;
@@ -59,30 +60,30 @@ const FAULTS = {
   closing: { certain: false, text: "the service is closing its connections" },
 } as const satisfies Record<string, FaultFacts>;
 
-/** Creates a failure; `detail` is for the operator. */
 export function failure(fault: Fault, phase: "before" | "after", detail?: string): Failure {
   return { kind: "failed", fault, phase, detail };
 }
 
+/** Describes a failure for the operator. */
 export function describeFailure({ fault, detail }: Failure): string {
   return detail === undefined ? FAULTS[fault].text : `${FAULTS[fault].text} (${detail})`;
 }
 
+/** Returns what the operator can do about a failure. */
 export function remedyOf({ fault }: Failure): string {
   const { fix = "see the log of the daemon" }: FaultFacts = FAULTS[fault];
   return fix;
 }
 
-/** Reports whether a failure proves that the daemon is down. */
 export function isCertain({ fault }: Failure): boolean {
   return FAULTS[fault].certain;
 }
 
-/** Reports whether the daemon caused a failure. */
 export function isAboutDaemon({ fault }: Failure): boolean {
   return fault !== "aborted" && fault !== "busy" && fault !== "closing";
 }
 
+/** Formats `host:port` of a command socket. */
 export function commandAddress(host: string, port: number): string {
   return `${host.toLowerCase()}:${port}`;
 }

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 
+/** Pauses and resumes reading. */
 export interface BackPressure {
   stop(): void;
   start(): void;

@@ -13,6 +13,7 @@ export interface EdgeTls {
   readonly maxVersion: "TLSv1.2" | "TLSv1.3";
 }
 
+/** Options of the edge; plain data for its worker. */
 export interface EdgeOptions {
   readonly address: string; // resolved listen address
   readonly port: number; // 0: chosen by the system
@@ -35,6 +36,7 @@ export interface EdgeLimits {
   readonly checkMs: number; // interval of checks
 }
 
+/** Default limits (design note 4). */
 export const LIMITS: EdgeLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,

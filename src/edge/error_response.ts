@@ -9,6 +9,7 @@ interface Refused {
   readonly by: AskedBy; // as far as readable
 }
 
+/** Returns the response to a request that the edge refuses. */
 export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,

@@ -51,8 +51,7 @@ export class HttpsEdge {
   readonly #peers = new WeakMap<Socket, Judged>();
   readonly #refusals = new Counters();
   readonly #discards = new Discards();
-  /** `Keep-Alive` header and its serialiser. */
-  readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
+  readonly #texts: AnswerText;
   #tls: EdgeTls | undefined;
   #underWay = 0;
   #leaving = false;
@@ -63,8 +62,7 @@ export class HttpsEdge {
     const { log, groupOf } = parts;
     this.#strangers = new Occasional(log, "info");
     this.#tls = tls;
-    const keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
-    this.#kept = { keepAlive, texts: new AnswerText(keepAlive) };
+    this.#texts = new AnswerText(["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`]);
     const settings = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
@@ -88,9 +86,9 @@ export class HttpsEdge {
       refused: (message, fields) => this.#strangers.write(message, fields),
     });
     this.#connectionLimiter.guard(server);
-    server.on("request", (request, response) => void this.#serve(request, response));
-    server.on("checkContinue", (request, response) => void this.#serve(request, response));
-    server.on("checkExpectation", (request, response) => void this.#serve(request, response));
+    for (const event of ["request", "checkContinue", "checkExpectation"] as const) {
+      server.on(event, (request, response) => void this.#serve(request, response));
+    }
     server.on("clientError", (error: Error, socket: Socket) => this.#unreadable(error, socket));
     server.on("secureConnection", (socket: TLSSocket) => {
       if (!this.#lacksCertificate(socket)) return;
@@ -178,7 +176,7 @@ export class HttpsEdge {
     const gone = new AbortController();
     const responseWriter = new ResponseWriter(
       { request, response, gate, discards: this.#discards },
-      this.#kept,
+      this.#texts,
     );
     response.once("close", () => {
       this.#connections.end(socket);
@@ -273,7 +271,6 @@ export class HttpsEdge {
     };
   }
 
-  /** Handles a parser error: bad bytes, oversized header, timeout. */
   #unreadable(error: Error & { code?: string }, socket: Socket): void {
     const gate = this.#gates.get(socket);
     const begun = gate?.begun ?? false;

@@ -13,16 +13,11 @@ interface Exchange {
   readonly discards: Discards;
 }
 
-interface SharedByAnswers {
-  readonly keepAlive: readonly string[];
-  readonly texts: AnswerText;
-}
-
 export class ResponseWriter {
   #announced = Infinity; // content length: a client with all bytes may disconnect before the response ends
   #written = 0;
 
-  constructor(readonly exchange: Exchange, readonly shared: SharedByAnswers) {}
+  constructor(readonly exchange: Exchange, readonly texts: AnswerText) {}
 
   get complete(): boolean {
     return this.exchange.response.writableFinished || this.#written >= this.#announced;
@@ -39,7 +34,7 @@ export class ResponseWriter {
     }
     response.writeHead(status, [
       ...headers.fields,
-      ...(response.shouldKeepAlive ? this.shared.keepAlive : []),
+      ...(response.shouldKeepAlive ? this.texts.keepAlive : []),
     ]);
     this.#announced = Number(headers.get("Content-Length") ?? Infinity);
     const early = !this.exchange.request.complete && body !== null && this.#announced < Infinity;
@@ -63,7 +58,7 @@ export class ResponseWriter {
     const response = this.exchange.response;
     const stays = response.shouldKeepAlive && !response.hasHeader("Connection");
     if (!stays || !complete || method === "HEAD" || httpVersion !== "1.1") return false;
-    const text = this.shared.texts.of(answer);
+    const text = this.texts.of(answer);
     return text !== undefined && sendText(response, text);
   }
 

@@ -9,10 +9,7 @@ import { provesKey } from "../model/trust/proof_of_key.ts";
 import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
-/**
- * Returns options for `tls.createServer` and `setSecureContext`. The runtime's suites are fixed: for TLS 1.2 forward
- * secret AEAD (RFC 9325, 4.2).
- */
+/** Returns options for `tls.createServer`. The runtime's suites are fixed: for TLS 1.2 forward secret AEAD (RFC 9325, 4.2). */
 export function tlsServerOptions(
   { certificate, key, anchors, clientCertificate, minVersion, maxVersion }: EdgeTls,
 ) {

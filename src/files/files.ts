@@ -77,7 +77,6 @@ const CLEANING_MS = 30_000;
 /** Bytes of a name. */
 const LONGEST_NAME = 255;
 
-/** How a file is written. */
 interface Writing {
   readonly length?: number; // announced bytes
   readonly signal: AbortSignal;
@@ -144,7 +143,6 @@ export class Files {
     }
   }
 
-  /** Reports whether a path is within the person's limits. */
   reaches(path: string): boolean {
     const { within = "/", limits } = this.confine(path);
     return path.startsWith(within) && withinAll(limits, path);

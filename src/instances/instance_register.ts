@@ -16,6 +16,7 @@ interface InstanceFacts {
   readonly upSince: number;
 }
 
+/** Instance as others see it. */
 export interface RegisteredInstance extends InstanceFacts {
   readonly ageMs: number; // milliseconds since it was seen last
   readonly alive: boolean; // whether it is to be taken for one that serves
@@ -69,7 +70,6 @@ export class InstanceRegister {
     return this.#known ?? [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
   }
 
-  /** Number of running instances, this one included. */
   get alive(): number {
     return Math.max(1, this.known.filter(({ alive, own }) => alive && !own).length + 1);
   }
@@ -117,7 +117,6 @@ export class InstanceRegister {
     log.warn("instances have different configurations", { names });
   }
 
-  /** Returns running instances of this version with another configuration. */
   #different(): readonly RegisteredInstance[] {
     const { own: { version, configuration } } = this.parts;
     return this.known.filter((other) =>

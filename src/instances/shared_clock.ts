@@ -19,10 +19,7 @@ interface SharedClockParts {
   readonly schedule?: Schedule;
 }
 
-/**
- * Common clock of several instances: the database's, continued evenly during outages; before the first contact the
- * local one.
- */
+/** Common clock of instances: the database's, continued during outages; before the first contact the local one. */
 export class SharedClock {
   #asOf: { readonly time: number; readonly at: number; readonly offMs: number } | undefined;
   #isOff = false;

@@ -1,4 +1,3 @@
-import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
@@ -10,32 +9,25 @@ interface AuditOutput {
   close(): void;
 }
 
-export class AuditLines implements AuditSink {
-  readonly #kept: KeptLines;
-
+export class AuditLines extends KeptLines {
   constructor(readonly output: AuditOutput, sink: Sink) {
-    this.#kept = new KeptLines(output.path, sink);
-  }
-
-  write(lines: readonly string[]): void {
-    this.#kept.add(lines);
-    this.retry();
+    super(output.path, sink);
   }
 
   retry(): void {
-    if (this.#kept.count === 0) return;
-    const lines = this.#kept.take();
+    if (this.count === 0) return;
+    const lines = this.take();
     try {
       this.output.append(`${lines.join("\n")}\n`);
-      this.#kept.written();
+      this.sink.written();
     } catch (error) {
-      this.#kept.failed(lines, error);
+      this.failed(lines, error);
     }
   }
 
   close(): Promise<readonly string[]> {
     this.retry();
     this.output.close();
-    return Promise.resolve(this.#kept.take());
+    return Promise.resolve(this.take());
   }
 }

@@ -1,5 +1,4 @@
 import { hangUp, writeAll } from "../model/regular_file.ts";
-import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Sink } from "./sink.ts";
 
@@ -9,6 +8,7 @@ interface Connection {
   close(): void;
 }
 
+/** Receiver of audit lines over a connection. */
 export interface AuditReceiver {
   readonly name: string; // for the operator
   /** @throws If it cannot be reached. */
@@ -28,6 +28,7 @@ const SOCKET = "/run/systemd/journal/stdout";
  */
 const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
+/** Returns the systemd journal. */
 export function systemdJournal(path = SOCKET): AuditReceiver {
   return {
     name: path,
@@ -52,23 +53,17 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 /** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
-export class AuditStream implements AuditSink {
-  readonly #kept: KeptLines;
+export class AuditStream extends KeptLines {
   readonly #closing = new AbortController();
   #connection: Connection | undefined;
   #writing: Promise<void> | undefined;
 
   constructor(readonly receiver: AuditReceiver, sink: Sink) {
-    this.#kept = new KeptLines(receiver.name, sink);
-  }
-
-  write(lines: readonly string[]): void {
-    this.#kept.add(lines);
-    this.retry();
+    super(receiver.name, sink);
   }
 
   retry(): void {
-    if (this.#kept.count > 0) this.#writing ??= this.#writeKept();
+    if (this.count > 0) this.#writing ??= this.#writeKept();
   }
 
   async close(): Promise<readonly string[]> {
@@ -80,24 +75,24 @@ export class AuditStream implements AuditSink {
     await this.#writing;
     clearTimeout(timer);
     this.#hangUp();
-    return this.#kept.take();
+    return this.take();
   }
 
   async #writeKept(): Promise<void> {
-    while (this.#kept.count > 0) {
-      const lines = this.#kept.take();
+    while (this.count > 0) {
+      const lines = this.take();
       const wasOpen = this.#connection !== undefined;
       const left = await this.#send(lines);
       if (left === undefined) {
-        this.#kept.written();
+        this.sink.written();
         continue;
       }
       this.#hangUp();
       if (wasOpen && !this.#closing.signal.aborted) {
-        this.#kept.putBack(left.lines); // retry on a new connection: the receiver may have restarted
+        this.putBack(left.lines); // retry on a new connection: the receiver may have restarted
         continue;
       }
-      this.#kept.failed(left.lines, left.error);
+      this.failed(left.lines, left.error);
       break;
     }
     this.#writing = undefined;

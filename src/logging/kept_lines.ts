@@ -3,8 +3,8 @@ import type { Sink } from "./sink.ts";
 /** About 5 MB. */
 const MOST_KEPT = 10_000;
 
-/** Queue of audit lines; drops the oldest beyond the limit and counts them as lost. */
-export class KeptLines {
+/** Destination of audit lines. Keeps lines that it cannot write; drops the oldest beyond the limit as lost. */
+export abstract class KeptLines {
   #lines: string[] = [];
 
   /** @param to Destination, for the operator. */
@@ -14,23 +14,26 @@ export class KeptLines {
     return this.#lines.length;
   }
 
-  add(lines: readonly string[]): void {
+  /** @param lines Without line ends. */
+  write(lines: readonly string[]): void {
     this.#lines.push(...lines);
     if (this.#lines.length > MOST_KEPT) this.failed([], "they are taken too slowly");
+    this.retry();
   }
 
-  /** Takes all lines; call {@link written}, {@link failed} or {@link putBack} next. */
+  /** Writes the kept lines. */
+  abstract retry(): void;
+
+  /** Writes what it can and closes. Returns the rest. */
+  abstract close(): Promise<readonly string[]>;
+
+  /** Takes all lines; call `sink.written()`, {@link failed} or {@link putBack} next. */
   take(): string[] {
     const lines = this.#lines;
     this.#lines = [];
     return lines;
   }
 
-  written(): void {
-    this.sink.written();
-  }
-
-  /** Requeues lines before newer ones. */
   putBack(lines: readonly string[]): void {
     this.#lines = [...lines, ...this.#lines];
   }

@@ -10,6 +10,7 @@ interface LogOptions extends Rotation {
   readonly format?: LogFormat;
 }
 
+/** Writer of whole lines. */
 export type Console = (text: string) => void;
 
 /** Log on console and file. Recreates a renamed file (logrotate) and retries a failed one within a second. */

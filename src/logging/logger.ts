@@ -75,6 +75,7 @@ class LineLogger implements Logger {
   }
 }
 
+/** Logger that drops everything. */
 export const SILENT: Logger = createLogger(() => {});
 
 let written = { at: NaN, text: "" };

@@ -3,6 +3,7 @@ import { describeError, type Logger } from "./logger.ts";
 /** Destinations of lines and records, as `status` and metrics name them. */
 type SinkName = keyof typeof LABELS;
 
+/** State of a sink as plain data. */
 export interface SinkState {
   readonly name: SinkName;
   readonly failure?: { readonly reason: string; readonly since: number }; // absent while writes succeed
@@ -30,7 +31,6 @@ export class Sink {
     return { name, failure: { reason, since }, lost: this.#lost };
   }
 
-  /** Counts further lines or records as lost. */
   lose(count: number): void {
     this.#lost += count;
   }
@@ -69,6 +69,7 @@ export class Sink {
   }
 }
 
+/** Sinks of a core by name. */
 export class Sinks {
   readonly #sinks = new Map<SinkName, Sink>();
 

@@ -28,8 +28,11 @@ export function isError({ severity }: Diagnostic): boolean {
   return severity === "error";
 }
 
+/** Error whose message is for the operator: commands print it as it is. */
+export class OperatorError extends Error {}
+
 /** File that cannot be used, with all its diagnostics. */
-export class InvalidFile extends Error {
+export class InvalidFile extends OperatorError {
   constructor(readonly diagnostics: readonly Diagnostic[]) {
     super(diagnostics.map(formatDiagnostic).join("\n"));
   }

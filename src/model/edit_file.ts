@@ -1,9 +1,10 @@
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { OperatorError } from "./diagnostic.ts";
 import { openRegularFile, unlessAbsent } from "./regular_file.ts";
 
-/** Error for a file that was not changed; the message is for the operator. */
-export class FileNotChanged extends Error {}
+/** Error for a file that was not changed. */
+export class FileNotChanged extends OperatorError {}
 
 /** Outcome of an edit. */
 export interface EditOutcome {

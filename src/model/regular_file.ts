@@ -106,6 +106,11 @@ export async function unlessAbsent<T>(look: Promise<T>): Promise<T | undefined> 
   }
 }
 
+/** Reports whether a path exists, also as a dangling link. */
+export async function isThere(path: string): Promise<boolean> {
+  return await unlessAbsent(Deno.lstat(path)) !== undefined;
+}
+
 /** Returns the diagnostics of a file's reader, or that it cannot be read. @param maxBytes As in `readRegularFile()`. */
 export async function inspectFile(
   file: string,

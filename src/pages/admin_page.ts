@@ -26,7 +26,6 @@ export interface AdminPageParts {
   readonly admin: AdminApi;
 }
 
-/** Durations of a ban in the form. */
 const TERMS = ["1h", "1d", "7d", "30d"] as const;
 
 /** Answers `GET /admin`: the state of the service, and its bans. */

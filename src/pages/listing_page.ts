@@ -58,7 +58,6 @@ ${upload !== undefined && bringing(upload)}
   yield tail;
 }
 
-/** How entries are shown. */
 interface EntryOptions {
   readonly previews: boolean; // whether previews are offered
   readonly actions?: (entry: ListingEntry) => Content; // last column

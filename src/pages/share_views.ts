@@ -12,7 +12,6 @@ import { aboutShare, trailLinks } from "./about_share.ts";
 
 const SAYS = TEXTS.file;
 
-/** Returns the page of a shared file. */
 function filePage(call: Call, view: FileView): HttpResponse {
   const { name, size: bytes, trail, href, share, now, shown } = view;
   return pageResponse(call, {

@@ -17,7 +17,6 @@ import { Visit, wantedPage } from "./visit.ts";
 import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
-/** Ways to sign in with a browser, at least one. */
 interface WaysToSignIn {
   readonly password: boolean;
   readonly certificate: boolean; // client certificate of the connection

@@ -39,18 +39,15 @@ export class Visit {
     return createHmac("sha256", this.#secret).update(JSON.stringify(words)).digest("base64url");
   }
 
-  /** Sets the cookie. */
   keep({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set(this.#secret, VISIT_SECONDS));
   }
 
-  /** Deletes the cookie. */
   end({ headers }: HttpResponse): void {
     headers.add("Set-Cookie", this.#cookie.set("", 0));
   }
 }
 
-/** Placeholder for the root. */
 const ROOT = "https://root.invalid/root/";
 
 /**

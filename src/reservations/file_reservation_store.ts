@@ -1,5 +1,5 @@
 import { editFile, type EditOutcome, FileNotChanged, readText } from "../model/edit_file.ts";
-import { InvalidFile } from "../model/diagnostic.ts";
+import { InvalidFile, OperatorError } from "../model/diagnostic.ts";
 import type { Reservation } from "./reservation.ts";
 import { type ReadingContext, readReservationFile, type ReservationFile } from "./reservation_file.ts";
 
@@ -14,8 +14,8 @@ interface NewReservation {
   readonly rateLimit?: string; // default `10m`
 }
 
-/** The requested change does not fit the reservations in the file; the message is for the operator. */
-export class ReservationNotChanged extends Error {}
+/** The requested change does not fit the reservations in the file. */
+export class ReservationNotChanged extends OperatorError {}
 
 /** Reservations in a file; a change leaves the rest of it as it was. @throws {InvalidFile | FileNotChanged} Each method. */
 export class FileReservationStore {

@@ -3,7 +3,7 @@ import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import { isHttpError } from "../model/http_error.ts";
-import { type Diagnostic, InvalidFile } from "../model/diagnostic.ts";
+import { type Diagnostic, InvalidFile, OperatorError } from "../model/diagnostic.ts";
 import { readShareDump, type ReadShares } from "./import/share_dump.ts";
 import { isShareId, parseTarget, type Share, type Use } from "./share.ts";
 import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
@@ -13,8 +13,7 @@ const PAGE = 1000;
 /** Shares read for a page, once most of the preceding ones were expired. */
 const LOOK = 50_000;
 
-/** Error for the operator. */
-export class AdministrationError extends Error {}
+export class AdministrationError extends OperatorError {}
 
 /** Result of an import; a share for several servers counts once. */
 export interface Imported {

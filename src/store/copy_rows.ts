@@ -1,10 +1,12 @@
 import { type Database, type Row, rows, type Values, type Work } from "./database.ts";
 
+/** Counts of copied rows. */
 export interface Copied {
   readonly added: number;
   readonly present: number; // already there, and left unchanged
 }
 
+/** Table to copy. */
 export interface CopiedTable {
   readonly name: string;
   readonly key: readonly [string, string]; // both columns of its primary key
@@ -79,10 +81,7 @@ async function absentOf(
   return absent.map(({ wanted }) => String(wanted));
 }
 
-/**
- * Copies rows of a group in one change. Returns how many it processed (fewer with many details) and how many were
- * new.
- */
+/** Copies rows of a group in one change: fewer than given with many details. Returns how many, and how many were new. */
 async function copySome(
   from: Database,
   to: Database,

@@ -1,18 +1,18 @@
 import type { WholeMs } from "../model/clock.ts";
+import { OperatorError } from "../model/diagnostic.ts";
 
+/** Row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Parameters that are times; those of other names, in seconds, are whole by their sources. */
 type TimeName = "ago" | "forgotten" | "lasts" | "lifetime" | "since" | "upSince" | "wait" | "window";
 
+/** Values by parameter name. */
 export type Values =
   & Readonly<Record<string, string | number | null>>
   & { readonly [name in TimeName]?: WholeMs };
 
-/**
- * Statement for SQLite and PostgreSQL. The database binds `:now` (whole seconds) and `:clock` (milliseconds) to
- * its clock.
- */
+/** Statement for SQLite and PostgreSQL; `:now` (seconds) and `:clock` (milliseconds) are those of the database. */
 interface Statement {
   readonly sql: string;
   readonly values: Values;
@@ -21,6 +21,7 @@ interface Statement {
 /** Steps of work: yields statements and receives their rows. */
 export type Work<T> = Generator<Statement, T, readonly Row[]>;
 
+/** Options of a change. */
 export interface Manner {
   /** Changes with the same name exclude each other on all instances; SQLite runs one at a time anyway. */
   readonly alone?: string;
@@ -43,7 +44,7 @@ export interface Database {
 }
 
 /** Error of the database: full disk, lock timeout, no connection. */
-export class DatabaseFailure extends Error {}
+export class DatabaseFailure extends OperatorError {}
 
 /** No server accepts changes; the caller may retry. */
 export class DatabaseAway extends DatabaseFailure {}
@@ -67,10 +68,12 @@ export async function deleteInBatches(
   }
 }
 
+/** Runs a statement and returns its rows. */
 export function* rows(sql: string, values: Values): Work<readonly Row[]> {
   return yield { sql, values };
 }
 
+/** Runs a statement and returns its first row. */
 export function* row(sql: string, values: Values): Work<Row | undefined> {
   return (yield* rows(sql, values))[0];
 }

@@ -38,6 +38,7 @@ const SQL = {
             SELECT kind, key FROM record WHERE ends <= :now ORDER BY ends LIMIT ${BATCH}) RETURNING key`,
 } as const;
 
+/** Records in a database table. */
 export class DatabaseRecordStore implements RecordStore {
   readonly #database: Database;
   #changes = 0; // own changes, which the database's version does not count
@@ -126,6 +127,7 @@ function refused(error: unknown): never {
   throw error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error;
 }
 
+/** Returns the record in a row. */
 export function recordOf(row: Row): KeptRecord {
   return {
     key: String(row["key"]),

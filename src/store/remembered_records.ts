@@ -9,6 +9,7 @@ const LOOK_MS = 250;
 /** Interval of complete reads, which forget what others deleted, in milliseconds. */
 const COMPLETE_MS = 3600_000;
 
+/** What one read found. */
 export interface ReadRecords {
   readonly records: readonly { readonly kind: string; readonly record: KeptRecord }[];
   readonly until: number; // where the next read begins
@@ -28,10 +29,7 @@ interface RememberedParts {
   readonly schedule?: Schedule;
 }
 
-/**
- * Shared record store with in-memory copies of some kinds, which stay usable during an outage. Of two records with one
- * key, the one made later counts.
- */
+/** Shared record store with copies of some kinds for outages. Of two records with one key, the one made later counts. */
 export class RememberedRecords implements RecordStore {
   readonly #store: RecordStore;
   readonly #parts: RememberedParts;
@@ -63,7 +61,6 @@ export class RememberedRecords implements RecordStore {
     return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
   }
 
-  /** Reads the records and follows their changes. */
   follow(): Promise<void> {
     return this.#following.begin();
   }

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Sink } from "../logging/sink.ts";
 import { type Clock, wholeMs } from "../model/clock.ts";
+import { OperatorError } from "../model/diagnostic.ts";
 import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
+/** Schema of a database file and its migrations. */
 export interface Schema {
   readonly what: string; // such as `share database`, for messages
   readonly applicationId: number; // for `file(1)`
@@ -10,13 +13,14 @@ export interface Schema {
   readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
-export class UnknownDatabase extends Error {}
+export class UnknownDatabase extends OperatorError {}
 
 interface Prepared {
   readonly run: StatementSync;
   readonly asksNow: boolean;
   readonly asksClock: boolean;
 }
+/** Database that disappears when closed. */
 export const IN_MEMORY = ":memory:";
 
 /** Milliseconds to wait for another process's lock, such as an operator's command. */
@@ -97,7 +101,6 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  /** Runs a transaction that locks from its start. */
   #transact<T>(action: () => T): T {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
@@ -199,7 +202,7 @@ const MOST_EXAMINED = 16 * 1024 ** 2;
 export async function databaseDamage(file: string, schema: Schema): Promise<string | undefined> {
   const { size } = await Deno.stat(file);
   if (size === 0) return undefined; // made, and not yet written
-  const whole = size <= MOST_EXAMINED && !isThere(`${file}-wal`);
+  const whole = size <= MOST_EXAMINED && !existsSync(`${file}-wal`);
   const folder = await Deno.makeTempDir();
   let database: DatabaseSync | undefined;
   try {
@@ -221,16 +224,6 @@ export async function databaseDamage(file: string, schema: Schema): Promise<stri
   } finally {
     database?.close();
     await Deno.remove(folder, { recursive: true });
-  }
-}
-
-function isThere(file: string): boolean {
-  try {
-    Deno.statSync(file);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 

@@ -5,8 +5,10 @@ import throttling from "./postgres/tables/throttling.sql" with { type: "text" };
 import type { RecordStore } from "./record_store.ts";
 import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 
+/** Name of the database in `persistence.directory`. */
 export const RECORD_DATABASE = "records.sqlite";
 
+/** Schema of the records. */
 export const RECORD_SCHEMA: Schema = {
   what: "record database",
   applicationId: 0x41755265, // "AuRe"

@@ -8,6 +8,7 @@ export interface BanSubject {
   readonly names?: readonly string[];
 }
 
+/** Active ban. */
 export interface Ban extends BanSubject {
   /** `operator`, or failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
@@ -16,6 +17,7 @@ export interface Ban extends BanSubject {
   readonly until: number; // milliseconds since the epoch
 }
 
+/** Failed logins of a user at an address. */
 export interface Failure extends BanSubject {
   readonly failures: number;
   readonly at: number; // last failure, in milliseconds since the epoch
@@ -23,6 +25,7 @@ export interface Failure extends BanSubject {
 
 const MAX_USER = 256; // as in `parseCredentials`
 
+/** Error for an impossible ban subject. */
 export class InvalidBanSubject extends Error {}
 
 /** Parses the subject of a ban. @throws {InvalidBanSubject} If it names nobody or everybody. */

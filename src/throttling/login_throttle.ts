@@ -17,6 +17,7 @@ export interface Attempt {
   undecided(): void; // no result: the source failed, or the caller disconnected
 }
 
+/** Failed attempt's place with its record. */
 export interface FailedPlace {
   readonly place: Place;
   readonly record: FailureRecord<BanSubject>;
@@ -263,6 +264,7 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 const tooMany = () =>
   httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
+/** Returns the facts to compare with bans. */
 export function attemptedBy(
   { dn, login, uid }: Identity,
   clientAddress: string,
@@ -347,10 +349,7 @@ const WRONG: ReadonlySet<string> = new Set([
 /** Result of an attempt; `skipped` if no authenticator read the credentials. */
 type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
 
-/**
- * Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is
- * a failure. @throws What `admitted` and `check` throw.
- */
+/** Runs a check in a permitted attempt, whose end is the result. By default an error for wrong credentials is a failure. */
 export async function throttleLogin<T>(
   admitted: Attempt | Promise<Attempt>,
   check: (knownAs: string | undefined) => Promise<T>,

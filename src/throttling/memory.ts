@@ -43,8 +43,10 @@ const UNDER_WAY = 32;
 
 /** Counted subjects: user at address, address, user; and tokens and keys. */
 const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
+/** Table of counted subjects. */
 export type Counted = typeof COUNTED[number];
 
+/** Dependencies of {@link ThrottlingMemory}. */
 export interface MemoryParts {
   readonly config: ThrottlingConfig;
   readonly steady: Clock; // for durations, see `steadyClock`
@@ -53,6 +55,7 @@ export interface MemoryParts {
   readonly clusterMembers?: () => number; // instances that count together, this one included. Default: 1.
 }
 
+/** Failures, known users and operator bans. */
 export class ThrottlingMemory {
   readonly tables: Readonly<Record<Counted, FailureTable<BanSubject>>>;
   readonly known: KnownClients;
@@ -178,6 +181,7 @@ function concerning({ user, address }: BanSubject): (subject: BanSubject) => boo
     (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
 }
 
+/** Normalises a subject for counting. */
 export function asCounted({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }

@@ -2,12 +2,14 @@ import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 
+/** Known facts about who makes an attempt. */
 export interface Attempted {
   readonly users: readonly string[]; // typed name and accounts, as user keys
   readonly name?: string; // canonical DN
   readonly address: string;
 }
 
+/** Reports whether a ban concerns an attempt. */
 export function concerns(ban: BanSubject, { users, name, address }: Attempted): boolean {
   const isUser = ban.user === undefined || users.includes(ban.user) ||
     (name !== undefined && ban.names?.includes(name) === true);

@@ -14,11 +14,13 @@ export interface FileSource {
   read(path: string, maxBytes?: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
+/** Local disk. */
 export const DISK: FileSource = {
   stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
   read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),
 };
 
+/** Returns a {@link FileSource} stamp. */
 export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
   return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
 }
@@ -38,8 +40,10 @@ export interface WatchedFile<T> {
   close(): void;
 }
 
+/** Default polling interval. */
 export const LOOK_MS = 400;
 
+/** Options of {@link watchFile}. */
 export interface WatchOptions<T> {
   readonly log: Logger;
   /** Default: {@link LOOK_MS}. A change takes effect within two intervals plus parsing. */
@@ -65,6 +69,7 @@ export function watchFile<T>(
 
 type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
 
+/** Watches a binary file, see {@link watchFile}. */
 export async function watchBytes<T>(
   path: string,
   parse: ParseBytes<T>,
@@ -80,10 +85,7 @@ const ABSENT = "absent";
 /** Immediate retries if a file changes while being read. */
 const READ_ATTEMPTS = 3;
 
-/**
- * Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it, and
- * `Deno.stat` has whole seconds.
- */
+/** Quiet time in which each poll reads the file despite an equal stamp: changes within a clock tick keep it. */
 const SETTLING_MS = 2000;
 
 interface Version<T> {

@@ -1,4 +1,5 @@
 import { hangUp, unlessAbsent, writeAll } from "../model/regular_file.ts";
+import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./worker_lifecycle.ts";
@@ -13,6 +14,7 @@ import type { ControlConfig, LoggingConfig } from "../config/service_config.ts";
 /** Returns the result of a request. @throws {AdminRequestFailed} Its message goes to the operator. */
 type Answer = (request: AdminRequest) => Promise<unknown>;
 
+/** Error: another service answers on the socket. */
 export class AnotherService extends CannotStart {
   constructor(path: string) {
     super([`control socket ${path}: another service answers there, is it running already?`]);
@@ -48,10 +50,7 @@ export class ControlSocket {
     this.#accepting = this.#accept();
   }
 
-  /**
-   * Listens; replaces a dead process's socket. @throws {AnotherService | CannotStart} If the path is taken or
-   * unusable.
-   */
+  /** Listens; replaces a dead process's socket. @throws {CannotStart} If the path is taken or unusable. */
   static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
       throw new CannotStart(
@@ -155,7 +154,7 @@ async function open(path: string): Promise<Deno.UnixListener> {
 
 /** Opens the socket in a private folder, restricts it, then moves it to its path. @throws {Deno.errors.AddrInUse} */
 function listen(path: string): Deno.UnixListener {
-  if (isTaken(path)) throw new Deno.errors.AddrInUse(path);
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw new Deno.errors.AddrInUse(path);
   const folder = Deno.makeTempDirSync({ dir: dirname(path), prefix: "." });
   const hidden = `${folder}/s`;
   try {
@@ -165,16 +164,6 @@ function listen(path: string): Deno.UnixListener {
     return listener;
   } finally {
     Deno.removeSync(folder, { recursive: true });
-  }
-}
-
-function isTaken(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 
@@ -262,6 +251,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
+/** Writes a whole line. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
   await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }

@@ -19,7 +19,6 @@ interface UnderWay extends Streams {
   finished(): void;
 }
 
-/** Edge's end of the channel to one core. */
 export class CoreChannel {
   readonly #end: ChannelEnd;
   readonly #numbers = new CallNumbers();
@@ -68,7 +67,6 @@ export class CoreChannel {
     return new Promise((resolve) => this.#idle = resolve);
   }
 
-  /** Fails all pending requests, since the core is dead. */
   lose(): void {
     this.#lost = true;
     for (const id of this.#underWay.numbers()) {

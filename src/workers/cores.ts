@@ -81,7 +81,6 @@ export class Cores {
     this.#next = undefined;
   }
 
-  /** Directs new requests to this core; the previous one finishes its own. */
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
@@ -94,7 +93,6 @@ export class Cores {
     if (core.ended) this.#died(core, "it died before its first request");
   }
 
-  /** Tells the core in use whether audit lines can be written. */
   tellAudit(): void {
     this.tell({ kind: "audit-state", fails: this.#parts.reports.auditFails });
   }
@@ -116,10 +114,7 @@ export class Cores {
     this.#restartPolicy.current?.tell(message);
   }
 
-  /**
-   * Replaces the core if its hosts' addresses changed, since it may reach only those it started with; ignores
-   * failed look-ups.
-   */
+  /** Replaces the core if its hosts' addresses changed, since it may reach only those it started with. */
   async lookUpHosts(): Promise<void> {
     const { snapshot, resolve, reports, changes } = this.#parts;
     const { net } = await corePermissions(snapshot().config, resolve);
@@ -139,7 +134,6 @@ export class Cores {
     this.#restartPolicy.close();
   }
 
-  /** Waits for running work with the daemons. */
   async finish(): Promise<void> {
     await this.#restartPolicy.current?.close({ last: true });
   }

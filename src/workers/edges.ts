@@ -11,7 +11,6 @@ interface EdgesParts extends WorkerParts {
   readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
 }
 
-/** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();
@@ -62,16 +61,12 @@ export class Edges {
     return edge;
   }
 
-  /** Makes this edge the current one; the previous one finishes its requests. */
   use(edge: ServingEdge): void {
     const before = this.#put(edge);
     if (before !== undefined) void this.#drain(before);
   }
 
-  /**
-   * Replaces an edge on the same address, which it releases first. @throws {CannotStart} Then the old setup is
-   * restarted.
-   */
+  /** Replaces an edge on the same address, which it releases first. @throws {CannotStart} The old setup is restarted. */
   async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
     const drained = this.#drain(before);
     try {

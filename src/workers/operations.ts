@@ -4,6 +4,7 @@ import { AnotherService, ControlSocket } from "./control_socket.ts";
 import { serviceStatus } from "./service_status.ts";
 import type { Supervisor } from "./supervisor.ts";
 
+/** Operator's access to a service. */
 export interface OperationsConfig {
   readonly config: ServiceConfig;
   readonly controlSocket: string | undefined; // path; absent: the configuration switches it off

@@ -6,6 +6,7 @@ const ANSWER_MS = 5_000;
 /** Failed probes in a row that mean a dead listener. */
 const MAX_WAIT = 2;
 
+/** Address of a listener. */
 export interface Listening {
   readonly address: string; // as it was told to listen; of all addresses one of this host is asked
   readonly port: number;
@@ -19,10 +20,7 @@ interface PortWatchParts<T extends Listening> {
   readonly everyMs?: number;
 }
 
-/**
- * Probes our own ports: after a lack of file descriptors, the platform stops a listener silently while its worker
- * lives.
- */
+/** Probes our ports: after a lack of file descriptors, the platform stops a listener silently while its worker lives. */
 export class PortWatch<T extends Listening> {
   readonly #parts: Required<PortWatchParts<T>>;
   readonly #timer: ReturnType<typeof setInterval>;

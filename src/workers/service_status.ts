@@ -19,7 +19,6 @@ interface ServiceState {
   call(request: AdminRequest, withinMs: number): Promise<AdminAnswer>;
 }
 
-/** Returns the core's state, or why it does not answer. */
 async function coreStatus(
   supervisor: ServiceState,
 ): Promise<CoreStatus | { readonly diagnostic: string }> {
@@ -127,7 +126,6 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Returns the current metrics in the text format of Prometheus. */
 export async function metricsPage(supervisor: ServiceState): Promise<string> {
   return exposition(await samples(supervisor));
 }

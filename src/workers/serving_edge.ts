@@ -27,7 +27,6 @@ interface EdgeParts {
   readonly died: (edge: ServingEdge, reason: string) => void;
 }
 
-/** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
   readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;
@@ -128,7 +127,6 @@ async function metricsOptions(
 
 const LOOPBACK = ["127.0.0.0/8", "::1"];
 
-/** Returns the edge's TLS settings; absent: plain HTTP. */
 function edgeTls({ config: { https }, material }: Snapshot): EdgeTls | undefined {
   if (!https.tls || material === undefined) return undefined;
   const { certificate, key, anchors, clientAnchors = anchors } = material;

@@ -22,10 +22,7 @@ interface SupervisorOptions {
   readonly hostName?: string; // name of this machine, for people
 }
 
-/**
- * Starts edge and core with exactly the needed permissions, replaces them for a new configuration without dropping a
- * connection, writes the log, and shuts down in order.
- */
+/** Starts edge and core with exactly the needed permissions, and replaces them without dropping a connection. */
 export class Supervisor {
   readonly reports: WorkerReports;
   /** Milliseconds since the epoch. */
@@ -108,7 +105,6 @@ export class Supervisor {
     return this.#cores.call(request, withinMs);
   }
 
-  /** Applies new certificates and trust to new connections. */
   renewTls(material: TlsMaterial): Promise<void> {
     return this.#changes.inTurn(() => {
       this.#snapshot = { ...this.#snapshot, material };

@@ -51,21 +51,16 @@ type StreamMessage =
 /** Most chunks of one stream in transit or unread. */
 const MOST_CREDIT = 16;
 
-/**
- * Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many are no faster and took 45 MiB
- * more.
- */
+/** Most unrequested chunks of all streams into one worker: 4 MiB. Four times as many are no faster. */
 const MOST_AHEAD = 64;
 
+/** Largest chunk. */
 export const CHUNK_BYTES = 64 * 1024;
 
 /** Most messages per batch, so that the receiver starts early. */
 const BATCH_MESSAGES = 8;
 
-/**
- * One end of a channel between two workers. Batches the messages of one event loop turn, since each post has a price;
- * transfers chunks instead of copying them.
- */
+/** One end of a channel. Batches the messages of one event loop turn; transfers chunks instead of copying them. */
 export class ChannelEnd {
   #batch: ChannelMessage[] = [];
   #transfer: ArrayBuffer[] = [];
@@ -241,7 +236,6 @@ export class ByteStreamSender {
 export class Ahead {
   #left = MOST_AHEAD;
 
-  /** Returns whether there is room for another chunk. */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left--;

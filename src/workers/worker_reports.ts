@@ -4,7 +4,7 @@ import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
 import { AppendFile } from "../logging/append_file.ts";
 import { type AuditReceiver, AuditStream, systemdJournal } from "../logging/audit_stream.ts";
 import { AuditLines } from "../logging/audit_lines.ts";
-import type { AuditSink } from "../logging/audit_sink.ts";
+import type { KeptLines } from "../logging/kept_lines.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import { Sink, type SinkState } from "../logging/sink.ts";
@@ -42,7 +42,7 @@ export class WorkerReports {
   lastReload: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
   readonly #delays = new DurationHistogram();
   #config: ReportsConfig;
-  #audit: AuditSink;
+  #audit: KeptLines;
   readonly #auditSink: Sink;
 
   constructor(readonly logFile: LogFile, config: ReportsConfig, readonly parts: ReportsParts) {
@@ -133,7 +133,7 @@ export class WorkerReports {
     this.#delays.moveTo(this.counters, "authserver_core_stall_seconds", { worker });
   }
 
-  #openAudit(): AuditSink {
+  #openAudit(): KeptLines {
     const { logFile: { console }, log } = this;
     const { audit } = this.#config;
     switch (audit.to) {

@@ -18,6 +18,7 @@ export function hear<In>(receive: (message: In) => void): void {
   self.onmessage = ({ data }: MessageEvent<In>) => receive(data);
 }
 
+/** Sends a message to the supervisor. */
 export function tell(message: FromWorker): void {
   self.postMessage(message);
 }
@@ -35,16 +36,14 @@ export function surviveRejections(log: Logger, counted: () => void): void {
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
+/** Log of a worker. */
 export interface WorkerLog {
   readonly log: Logger;
   /** Sends pending lines; the last act of a worker. */
   flush(): void;
 }
 
-/**
- * Returns a logger that sends batches to the supervisor, so that workers need no right to write files; warnings and
- * errors go at once.
- */
+/** Returns a logger that sends batches to the supervisor, who writes the file; warnings and errors go at once. */
 export function workerLog(
   post: (text: string) => void,
   threshold: Level | (() => Level),

@@ -76,10 +76,7 @@ export class WorkerThread<In> {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
-  /**
-   * Waits for its first message as long as there is progress. @throws {CannotStart} If it reports a failure, dies or stands
-   * still.
-   */
+  /** Waits for it as long as there is progress. @throws {CannotStart} If it reports a failure, dies or stands still. */
   async ready(): Promise<Message<"ready">> {
     this.#worker.postMessage({ kind: "ping" });
     const { everyMs, idle, most, cpuMs } = this.events.patience ?? PATIENCE;
@@ -104,7 +101,6 @@ export class WorkerThread<In> {
     throw new CannotStart([`the ${this.name} was ended before it was ready`]);
   }
 
-  /** Waits for its end, up to a timeout. */
   async closed(withinMs: number): Promise<void> {
     await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
   }
@@ -148,6 +144,7 @@ export class WorkerThread<In> {
   }
 }
 
+/** Ping interval in milliseconds. */
 export const PING_MS = 5000;
 
 /** Unanswered pings in a row that mean death. */

@@ -20,6 +20,7 @@ const OTHER = AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
 
 const DIRECT: X509Options = {
   name: "SUBJECT",
+  gateway: undefined,
   serverName: () => SERVER,
   clock: () => NOW,
   revocation: () => undefined,

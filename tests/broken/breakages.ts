@@ -99,7 +99,7 @@ const PROVIDERS: readonly Breakage[] = [
     rows: ["the provider answers 500", "the provider answers 429", "the provider redirects"],
     broken: "whatever status comes with an answer",
     file: "src/authentication/oauth/provider.ts",
-    change: instead("if (status < 200 || status >= 300) return", "if (status < 0) return"),
+    change: instead("if (status < 200 || status >= 300) throw", "if (status < 0) throw"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {

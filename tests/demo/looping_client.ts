@@ -3,7 +3,7 @@ import { ask, type Question } from "../system/ask.ts";
 /** So many requests are under way at once. */
 const LOOPS = 4;
 /** Between two requests of a loop, in milliseconds: the machine has more to do. */
-const PAUSE_MS = 25;
+const PAUSE_MS = 100;
 
 /** What a client asked for in some time. */
 interface Tally {

@@ -106,15 +106,22 @@ async function readOnly({ server }: SeveralInstances, value: "on" | "off"): Prom
 const statusOf = async (instance: Instance, path: string) =>
   (await instance.ask(path, path === "/rest/auth/HPC" ? { as: ALICE, body: { serverPath: "" } } : {})).status;
 
-Deno.test({
-  name: "while something is wrong with the database, logins go on",
-  ignore: POSTGRES === undefined,
-}, async (t) => {
-  await using several = await SeveralInstances.start({
-    instances: 2,
-    postgres: { settings: { max_connections: "40" } },
-    properties: { "persistence.statementTimeout": "1000" },
+/** Two instances for the tests that leave them as they were. */
+const two = POSTGRES === undefined ? undefined : await SeveralInstances.start({
+  instances: 2,
+  postgres: { durable: true, settings: { max_connections: "40" } },
+  properties: { "persistence.statementTimeout": "1000" },
+});
+Deno.test.afterAll(() => two?.[Symbol.asyncDispose]());
+
+/** Registers a test with the two instances. */
+function test(name: string, check: (several: SeveralInstances, t: Deno.TestContext) => Promise<void>): void {
+  Deno.test({ name, ignore: two === undefined }, async (t) => {
+    if (two !== undefined) await check(two, t);
   });
+}
+
+test("while something is wrong with the database, logins go on", async (several, t) => {
   const { instances, one } = several;
   const access = `/rest/access/HPC/${await several.share()}`;
   for (const { what, begin, again, end, away, log } of FAULTS) {
@@ -191,22 +198,18 @@ Deno.test({
   });
 });
 
-Deno.test({
-  name: "an instance that was frozen goes on with what the others did",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({ instances: 2 });
-  const [one, two] = several.instances;
-  assert.ok(one && two);
+test("an instance that was frozen goes on with what the others did", async (several) => {
+  const [one, other] = several.instances;
+  assert.ok(one && other);
   const access = `/rest/access/HPC/${await several.share()}`;
-  assert.equal(await statusOf(two, access), 200);
-  two.process.kill("SIGSTOP");
+  assert.equal(await statusOf(other, access), 200);
+  other.process.kill("SIGSTOP");
   assert.equal(
     (await one.ask(access.replace("access", "share"), { as: ALICE, method: "DELETE" })).status,
     200,
   );
-  two.process.kill("SIGCONT");
-  assert.equal(await statusOf(two, access), 404, "its first answer knows");
+  other.process.kill("SIGCONT");
+  assert.equal(await statusOf(other, access), 404, "its first answer knows");
   note({
     section: SECTION,
     fault: "an instance is frozen (SIGSTOP)",
@@ -216,18 +219,13 @@ Deno.test({
   });
 });
 
-Deno.test({
-  name:
-    "an instance that was killed cuts off its callers alone, and the one in its place knows what the others did",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({ instances: 2 });
-  const { instances: [one, two] } = several;
-  assert.ok(one && two);
+test("an instance that was killed cuts off its callers alone, and the one in its place knows what the others did", async (several) => {
+  const { instances: [one, other] } = several;
+  assert.ok(one && other);
   const [kept, removed] = [await several.share(), await several.share(await several.file("removed.txt"))];
-  two.process.kill("SIGKILL");
-  await two.process.ended;
-  await assert.rejects(two.ask("/health/ready"));
+  other.process.kill("SIGKILL");
+  await other.process.ended;
+  await assert.rejects(other.ask("/health/ready"));
   assert.equal(await statusOf(one, `/rest/access/HPC/${kept}`), 200);
   assert.equal(await statusOf(one, "/rest/auth/HPC"), 200);
   const removal = await one.ask(`/rest/share/HPC/${removed}`, { as: ALICE, method: "DELETE" });
@@ -253,13 +251,10 @@ async function states({ main }: Instance): Promise<readonly string[]> {
   return JSON.parse(io.out).instances.map(({ state }: { state: string }) => state);
 }
 
-Deno.test({
-  name: "a database that is restarted under callers costs waiting, and nothing else",
-  ignore: POSTGRES === undefined,
-}, async () => {
-  await using several = await SeveralInstances.start({ instances: 2, postgres: { durable: true } });
+test("a database that is restarted under callers costs waiting, and nothing else", async (several) => {
   const { instances, server, database } = several;
-  const access = `/rest/access/HPC/${await several.share()}`;
+  const id = await several.share(await several.file("restarted.txt"));
+  const access = `/rest/access/HPC/${id}`;
   for (const instance of instances) assert.equal(await statusOf(instance, access), 200);
   let over = false;
   const callers = instances.map(async (instance) => {
@@ -279,7 +274,10 @@ Deno.test({
   over = true;
   const seen = await Promise.all(callers);
   const served = seen.reduce((sum, { served }) => sum + served, 2 * instances.length);
-  const [kept] = await server.sql(database, "SELECT access_count AS count FROM authserver.share");
+  const [kept] = await server.sql(
+    database,
+    `SELECT access_count AS count FROM authserver.share WHERE id = '${id}'`,
+  );
   assert.ok(Number(kept?.["count"]) >= served, "no use that was served is forgotten");
   note({
     section: SECTION,
@@ -389,8 +387,8 @@ Deno.test({
   ignore: POSTGRES === undefined,
 }, async () => {
   await using several = await SeveralInstances.start({ instances: 2 });
-  const { instances: [one, two], server } = several;
-  assert.ok(one && two);
+  const { instances: [one, other], server } = several;
+  assert.ok(one && other);
   const ban = async (address: string) => {
     const io = recordedIo();
     const status = await runCommand(["ban", "add", "--address", address, "--config", one.main], io);
@@ -398,7 +396,7 @@ Deno.test({
   };
   const listed = async () => {
     const io = recordedIo();
-    await runCommand(["ban", "list", "--config", two.main], io);
+    await runCommand(["ban", "list", "--config", other.main], io);
     return io.out;
   };
   await until(async () => (await states(one)).length === 2);
@@ -406,7 +404,7 @@ Deno.test({
   await server.stop();
   const told = await ban("192.0.2.8");
   assert.equal(told.status, 3);
-  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${two.port}\\n`));
+  assert.match(told.err, new RegExp(`do not know of the ban yet: \\S+:${other.port}\\n`));
   assert.doesNotMatch(await listed(), /192\.0\.2\.8/);
   await server.run();
   await until(async () => (await listed()).includes("192.0.2.8"));

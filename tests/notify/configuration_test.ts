@@ -6,24 +6,7 @@ const STORE = "persistence.directory=data\n";
 const WEBHOOK = `notify.webhook.url=https://receiver.example.org/hook\nnotify.webhook.secret=${SECRET}\n`;
 const MAIL = "share.mail.relay=smtp://mail.example.org\nshare.mail.from=uftp@example.org\n";
 
-Deno.test("notifications are read with their defaults, and are absent without keys", async () => {
-  assert.deepEqual((await loadText(MINIMAL)).config?.notifications, []);
-  const { config, errors } = await loadText(`${MINIMAL}${STORE}${WEBHOOK}${MAIL}`);
-  assert.deepEqual(errors, []);
-  assert.deepEqual(JSON.parse(JSON.stringify(config?.notifications)), [
-    { kind: "webhook", name: "webhook", address: "https://receiver.example.org/hook", secret: SECRET },
-    {
-      kind: "mail",
-      name: "mail",
-      relay: "smtp://mail.example.org",
-      startTls: true,
-      from: "uftp@example.org",
-    },
-  ]);
-});
-
 const WRONG: readonly (readonly [what: string, lines: string, expected: string])[] = [
-  ["no place to wait", WEBHOOK, "notify.webhook.url: expected persistence.directory too"],
   ["a webhook without a secret", `${STORE}notify.webhook.url=https://x/\n`, "notify.webhook.secret: missing"],
   [
     "a malformed secret",
@@ -37,7 +20,6 @@ const WRONG: readonly (readonly [what: string, lines: string, expected: string])
     `${STORE}${WEBHOOK}notify.webhook.event=ban.created\n`,
     "did you mean notify.webhook.events",
   ],
-  ["a section with a typing error", `${STORE}notify.webhok.url=https://x/\n`, "notify.webhok.url: "],
   [
     "a relay that is no relay",
     `${STORE}${MAIL.replace("smtp:", "https:")}`,

@@ -67,7 +67,8 @@ const DETAILED = {
   applicationId: 1,
   steps: [
     `CREATE TABLE folder (host TEXT, id TEXT, PRIMARY KEY (host, id));
-     CREATE TABLE leaf (key INTEGER PRIMARY KEY, host TEXT, id TEXT, text TEXT)`,
+     CREATE TABLE leaf (key INTEGER PRIMARY KEY, host TEXT, id TEXT, text TEXT);
+     CREATE INDEX leaf_by_folder ON leaf (host, id)`,
   ],
 };
 

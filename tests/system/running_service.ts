@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Agent } from "node:https";
 import { runCommand } from "../../src/command/run_command.ts";
 import { type RunningService, startService } from "../../src/command/serving/running_service.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
@@ -6,6 +7,7 @@ import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon
 import { ApiDescription } from "../openapi/api_description.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { until } from "../fixtures/deadline.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
 import { runAuthserver } from "./service_process.ts";
 
@@ -232,7 +234,7 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
   const { port } = service;
   const send = (path: string, question?: Question) =>
     ask(`https://localhost:${port}${path}`, site.authority.certificate, question);
-  await someDaemonAnswered(send);
+  await someDaemonAnswered(send, site.authority.certificate);
   const description = new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
   return {
     ...site,
@@ -273,11 +275,17 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
 }
 
 /** A service says that a server is up once a daemon of it has answered; where none will, for a test of that, go on. */
-async function someDaemonAnswered(send: (path: string) => Promise<Reply>): Promise<void> {
+async function someDaemonAnswered(
+  send: (path: string, question: Question) => Promise<Reply>,
+  ca: string,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, ca });
   const end = performance.now() + 3000;
-  while ((await send("/health/ready")).status === 503 && performance.now() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(
+    async () => (await send("/health/ready", { agent })).status !== 503 || performance.now() > end,
+    { everyMs: 10 },
+  );
+  agent.destroy();
 }
 
 function mainFile(
@@ -320,12 +328,9 @@ function mainFile(
 
 /** Waits until each daemon of a server has answered its first ping. */
 export async function settled(system: SystemUnderTest, server = "HPC"): Promise<void> {
-  for (;;) {
-    const entry = await system.ask(`/rest/auth/${server}`, { as: ALICE });
-    const { uftpdServerVersion } = entry.json();
-    if (uftpdServerVersion !== "n/a" && system.daemons(server).every(({ requests }) => requests.length > 0)) {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await until(async () => {
+    const { uftpdServerVersion } = (await system.ask(`/rest/auth/${server}`, { as: ALICE })).json();
+    return uftpdServerVersion !== "n/a" &&
+      system.daemons(server).every(({ requests }) => requests.length > 0);
+  }, { everyMs: 10 });
 }

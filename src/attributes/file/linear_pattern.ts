@@ -191,6 +191,7 @@ function literalPattern(literal: string): Pattern {
 
 /** Replaces a backslash before a separator by its hexadecimal form in values, as old patterns expect. */
 function withHexPairs(parts: readonly Pattern[]): readonly Pattern[] {
+  const endsValue = (pattern: Pattern) => pattern.kind === "character" && [..."+,"].some(pattern.matches);
   const replaced: Pattern[] = [];
   let inValue = false;
   for (const part of parts) {
@@ -202,15 +203,10 @@ function withHexPairs(parts: readonly Pattern[]): readonly Pattern[] {
     else if (literal === "=" && inValue) replaced.push(...[..."\\3d"].map(literalPattern));
     else {
       replaced.push(part);
-      inValue = literal === "=" || (inValue && !contains(part, isSeparator));
+      inValue = literal === "=" || (inValue && !contains(part, endsValue));
     }
   }
   return replaced;
-}
-
-/** Returns whether one character of the pattern may be what ends a value. */
-function isSeparator(pattern: Pattern): boolean {
-  return pattern.kind === "character" && [..."+,"].some(pattern.matches);
 }
 
 function literalOf(part: Pattern | undefined): string | undefined {

@@ -15,32 +15,26 @@ export const KEYS = {
   lookUpBy: oneOf(["name", "account"], {
     help: "What identifies users here: their name, see dnTemplate, or the account that authentication found",
     default: "name",
-    added: true,
   }),
   ...ASSIGNED,
   others: items(text({
     name: "attributeAssign",
     help: "Expression for the attribute with this name, such as uftpd.HPC.rateLimit",
-    added: true,
   })),
   groupBase: optional(distinguishedName({
     help: "Entry below which the service searches groups. If not set, it takes memberOf only",
-    added: true,
   })),
   groupFilter: text({
     help: "Search filter for the groups of a user; %user% is the account, %dn% the name of the entry",
     default: "(&(objectClass=posixGroup)(memberUid=%user%))",
-    added: true,
   }),
   nestedGroups: flag({
     help: "Also search the groups of groups, with their names as %dn%",
     default: false,
-    added: true,
   }),
   groupsMap: items(text({
     help:
       "Unix group for the group with this cn, gidNumber or name. If any such key is set, the service ignores all other groups",
-    added: true,
   })),
   optional: OPTIONAL,
 };

@@ -7,6 +7,7 @@ import { KEYS, read } from "./keys.ts";
 export const ldapSource = attributeSourceKind({
   title: "LDAPAttributeSource: LDAP server (LDAP)",
   keys: KEYS,
+  added: true,
   read,
   files: ldapFiles,
   remotes: probedServers,

@@ -2,12 +2,10 @@ import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outg
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
 import { type AttributeSet, attributeSet } from "../../model/attributes.ts";
 import { confusable } from "../../model/confusables.ts";
-import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { Logger } from "../../logging/logger.ts";
 import { httpError } from "../../model/http_error.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { RemoteStatus } from "../../outgoing/remote_system.ts";
+import type { RemoteStatus, RemoteSystemOptions } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import { AnswerCache } from "../../model/answer_cache.ts";
@@ -101,16 +99,13 @@ function escapeText(text: string): string {
   return text.replace(/[<>&\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-interface XuudbOptions {
+interface XuudbOptions extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
   readonly name: string;
   readonly form: "soap" | "json";
   readonly address: string; // `https://host:port`, without path
   readonly gcid: string; // site's name in the XUUDB
   readonly cache: boolean; // whether to cache results for ten seconds
   readonly http: OutgoingHttp;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly elapsed?: Stopwatch;
 }
 
 const LIFETIME_MS = 10_000;

@@ -87,16 +87,12 @@ function skipBlanks(source: string, from: number): number {
 function toToken(source: string, at: number, [all, quoted]: RegExpExecArray): Token {
   if (quoted !== undefined) return { kind: "string", at, text: unescape(quoted) };
   const first = all.charCodeAt(0);
-  if (first >= 0x30 && first <= 0x39) return { kind: "integer", at, value: parseInteger(source, at, all) };
-  const isName = /^\w/.test(all) && !WORDS.has(all);
-  return { kind: isName ? "name" : "fixed", at, text: all };
-}
-
-function parseInteger(source: string, at: number, digits: string): number {
-  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) {
+  if (first >= 0x30 && first <= 0x39) {
+    if (/^(?:0|[1-9][0-9]{0,14})$/.test(all)) return { kind: "integer", at, value: Number(all) };
     throw new InvalidExpression(source, at, "expected an integer of up to 15 digits without leading zero");
   }
-  return Number(digits);
+  const isName = /^\w/.test(all) && !WORDS.has(all);
+  return { kind: isName ? "name" : "fixed", at, text: all };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t" };

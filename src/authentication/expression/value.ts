@@ -122,7 +122,8 @@ export function toValue(variable: Variable): Value {
   return new List(variable.map(toValue), true);
 }
 
-function isVariables(variable: Exclude<Variable, string>): variable is Variables {
+/** Reports whether a variable has members. */
+export function isVariables(variable: Variable | undefined): variable is Variables {
   return variable instanceof Map;
 }
 

@@ -1,6 +1,7 @@
-import { createSecretKey, type KeyObject, X509Certificate } from "node:crypto";
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { Buffer } from "node:buffer";
 import { attempt } from "../../model/attempt.ts";
+import { certificatesOfPem, UnusableStore } from "../../config/tls/certificates.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
@@ -110,7 +111,10 @@ class IssuedTokenAuthenticator implements Authenticator {
       renewableUntil: isOwn ? renewableUntil(token) : expires,
       restrictions: restrictionsIn(token),
     };
-    checkAddress(facts, clientAddress);
+    const address = facts.restrictions?.address;
+    if (address !== undefined && !addressInRange(clientAddress, address)) {
+      throw new InvalidToken("shown from another address than it is for");
+    }
     const identity = { method: "ETD", via: this.name };
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
     if (!claims.has("via") && !claims.has("by") && this.#told.get(token.digest) === undefined) {
@@ -162,7 +166,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
     const { anchors, revocation } = tls();
     for (const pem of await registry.issuers(own)) {
-      const chain = certificatesIn(pem);
+      const chain = attempt(() => certificatesOfPem(pem), UnusableStore, () => []);
       const [first] = chain;
       if (first === undefined) continue;
       const { canonicalName, algorithms, key, fingerprint } = issuerOf(first.toString());
@@ -198,14 +202,6 @@ function decidedOf(
     authTime: optionalNumber(token, "auth_time"),
     groups,
   };
-}
-
-/** @throws {InvalidToken} If the client's address is not allowed. */
-function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string): void {
-  const address = restrictions?.address;
-  if (address !== undefined && !addressInRange(clientAddress, address)) {
-    throw new InvalidToken("shown from another address than it is for");
-  }
 }
 
 function restrictionsIn({ claims }: SignedToken): TokenRestrictions | undefined {
@@ -253,13 +249,4 @@ function readName(text: string): string {
   return attempt(() => canonicalDn(text), InvalidName, () => {
     throw new InvalidToken("claim iss is not a DN");
   });
-}
-
-function certificatesIn(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  try {
-    return blocks.map((block) => new X509Certificate(block));
-  } catch {
-    return [];
-  }
 }

@@ -9,7 +9,6 @@ const KEYS = {
     help:
       "Maximum lifetime of browser sessions and tokens of this service from such a login. If not set, while the entry exists and is not locked",
     max: 30 * 86_400,
-    added: true,
   })),
 };
 
@@ -17,6 +16,7 @@ const KEYS = {
 export const ldap = authenticatorKind({
   title: "LDAPAuthenticator: user name and password at an LDAP server (LDAP)",
   keys: KEYS,
+  added: true,
   methods: { LDAP: "user name and password" },
   read: (values, place) => readLdap(values, place),
   files: ldapFiles,

@@ -1,15 +1,13 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Said, textsOf } from "../claims.ts";
 import { UnixGroups } from "../assignments.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 
 /** Mapping of provider groups to Unix groups. */
-export interface GroupRules {
-  readonly groupsClaim: readonly string[]; // claims with groups, entitlements or roles
-  readonly groupsPrefix: string | undefined; // required prefix, which is removed
-  /** Unix groups by group, or several with `:` between; if present, others are ignored. */
-  readonly groupsMap: readonly { readonly name: string; readonly value: string }[];
-  readonly requiredGroups: readonly string[]; // if present, the user must be in one of them
-}
+export type GroupRules = Pick<
+  OAuthConfig,
+  "groupsClaim" | "groupsPrefix" | "groupsMap" | "requiredGroups"
+>;
 
 const MOST_VALUES = 2000; // claim values considered
 
@@ -38,7 +36,11 @@ export class Groups {
 
   unixGroups(said: Said): readonly string[] {
     const groups = this.#groups(said);
-    if (this.#map.size > 0) return [...new Set(groups.flatMap((names) => mapped(names, this.#map)))];
+    if (this.#map.size > 0) {
+      return [
+        ...new Set(groups.flatMap((names) => names.flatMap((name) => this.#map.get(name) ?? []).slice(0, 1))),
+      ];
+    }
     return this.#unixGroups.among(
       groups.flatMap((names) => names.slice(-1)).map((name) => ({ name, foreign: true })),
     );
@@ -50,14 +52,6 @@ export class Groups {
     const values = groupsClaim.flatMap((claim) => textsOf(said(claim))).slice(0, MOST_VALUES);
     return values.map((value) => namesOfGroup(value, groupsPrefix)).filter((names) => names.length > 0);
   }
-}
-
-function mapped(names: readonly string[], map: ReadonlyMap<string, string>): readonly string[] {
-  for (const name of names) {
-    const group = map.get(name);
-    if (group !== undefined) return [group];
-  }
-  return [];
 }
 
 /**

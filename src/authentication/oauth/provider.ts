@@ -1,11 +1,10 @@
 import { Buffer } from "node:buffer";
-import type { JSONWebKeySet, JWK } from "jose";
-import type { Logger } from "../../logging/logger.ts";
-import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import type { JWK } from "jose";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { printable } from "../../model/text.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
-import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
+import type { Asker, RemoteStatus, RemoteSystemOptions } from "../../outgoing/remote_system.ts";
 import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidReply, parseReply } from "../claims.ts";
 import type { Variables } from "../expression/value.ts";
@@ -79,12 +78,6 @@ function webAddress(value: unknown, member: string): string | undefined {
   );
 }
 
-interface KeyDocument {
-  readonly body: string; // original text
-  readonly keys: JSONWebKeySet; // public signature keys
-  readonly leftOut: readonly string[]; // distinct reasons for ignored keys, for the log
-}
-
 const MOST_KEYS = 100;
 const [FEWEST_BITS, MOST_BITS] = [2048, 4096]; // RSA bits (RFC 7518, 3.3; the platform reads no longer ones)
 /** Characters (64 bits): longer exponents are unused, and cost milliseconds per signature. */
@@ -96,7 +89,7 @@ const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]; // RFC 751
  * Parses a key set without unusable keys: encryption, weak, or private ones, with which anybody could sign
  * (RFC 8725, 3.5). @throws {InvalidReply}
  */
-export function readKeys(body: string): KeyDocument {
+export function readKeys(body: string) {
   const document = parse(body, "key set");
   const listed: unknown = isJsonObject(document) ? document.keys : undefined;
   if (!Array.isArray(listed)) {
@@ -113,7 +106,7 @@ export function readKeys(body: string): KeyDocument {
     const why = [...leftOut].join(", ");
     throw new InvalidReply(why === "" ? "no key at all" : `no key that could be used: ${why}`);
   }
-  return { body, keys: { keys }, leftOut: [...leftOut] };
+  return { body, keys: { keys }, leftOut: [...leftOut] }; // the distinct reasons for ignored keys are for the log
 }
 
 function diagnosticOf(key: unknown): string | undefined {
@@ -146,12 +139,7 @@ function hasUsableLength(modulus: string): boolean {
 /** Without an issuer, only `address` is contacted. */
 type ProviderConfig = Pick<OAuthConfig, "issuer" | "jwksUri" | "address" | "prefix" | "introspection">;
 
-interface ProviderParts {
-  readonly http: OutgoingHttp;
-  readonly clock: Clock;
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-}
+type ProviderParts = Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> & { readonly http: OutgoingHttp };
 
 const METADATA_MS = 60 * 60_000; // cache time of metadata, in milliseconds
 
@@ -191,7 +179,7 @@ export class Provider {
     return this.#system(url).unusable(reason, cause);
   }
 
-  async keys(asker: Asker): Promise<KeyDocument> {
+  async keys(asker: Asker) {
     const url = this.config.jwksUri ?? await this.#endpoint("jwks_uri", "jwksUri", asker);
     return await this.ask(getRequest(url), asker, ({ status, body }) => {
       if (status !== 200) throw this.unusable(url, `status ${status} for the keys ${url}`);

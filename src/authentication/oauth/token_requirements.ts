@@ -4,16 +4,12 @@ import { type Said, textsOf } from "../claims.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
 import { HttpError } from "../../model/http_error.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 
-interface TokenRequirements {
-  readonly requiredAudience: readonly string[]; // one must be in `aud` (RFC 7519, 4.1.3)
-  /** Each present `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be listed. */
-  readonly requiredClient: readonly string[];
-  readonly requiredScope: readonly string[]; // all must be in `scope` or `scp`
-  readonly requiredAcr: readonly string[]; // allowed `acr` (OIDC Core 1.0, 2)
-  readonly maxAuthAge: number | undefined; // longest time since `auth_time`, in seconds
-  readonly emailVerified: boolean;
-}
+type TokenRequirements = Pick<
+  OAuthConfig,
+  "requiredAudience" | "requiredClient" | "requiredScope" | "requiredAcr" | "maxAuthAge" | "emailVerified"
+>;
 
 /** Requirement that a token does not meet. */
 export interface Unmet {
@@ -75,6 +71,7 @@ function unmetIdentity(required: TokenRequirements, said: Said): Unmet | undefin
     return { reason: "the token is not for the required audience", advice: "audience" };
   }
   if (requiredClient.length > 0) {
+    // Each that is there must be listed (RFC 7662; RFC 9068).
     const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
     if (clients.length === 0) return { reason: unsaid("requiredClient", "client_id, azp"), advice: "client" };
     if (!clients.every((client) => requiredClient.includes(client))) {

@@ -180,11 +180,6 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
   }
 }
 
-interface Confirmation {
-  readonly confirmed: readonly string[];
-  readonly failed: readonly string[]; // servers without a response
-}
-
 type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
 
 /** Keys from daemons by server, since accounts of the same name differ between servers. */
@@ -204,12 +199,12 @@ export class KeyDirectory {
     );
   }
 
-  /** Asks all servers and tests their keys. After a match it waits only briefly for the other daemons. */
+  /** Asks all servers, of which some may fail, and tests their keys. After a match it waits only briefly for the other daemons. */
   async confirm(
     user: string,
     test: KeyTest,
     seeker: SemaphoreWaiter,
-  ): Promise<Confirmation> {
+  ) {
     const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
     if (fresh.every((keys) => keys !== undefined)) {
@@ -229,7 +224,7 @@ export class KeyDirectory {
     answers: readonly (readonly AuthorizedKey[] | Promise<readonly AuthorizedKey[]>)[],
     test: KeyTest,
     signal: AbortSignal,
-  ): Promise<Confirmation> {
+  ) {
     const confirmed: string[] = [];
     const failed: string[] = [];
     const first = Promise.withResolvers<void>();

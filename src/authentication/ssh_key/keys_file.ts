@@ -55,7 +55,10 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   if (dn === "" || ifName(() => parseName(dn)) === undefined) {
     return { user, expected: "expected a DN behind the last colon" };
   }
-  if (endsWithinName(keyLine)) return { user, expected: "expected a DN without colons" };
+  // A key's comment that is really the start of a DN with a colon.
+  if (/:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1))) {
+    return { user, expected: "expected a DN without colons" };
+  }
   const parsed = parseKeyLine(keyLine);
   switch (parsed.kind) {
     case "key":
@@ -67,20 +70,11 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
   }
 }
 
-/** Reports whether a key's comment is really the start of a DN with a colon. */
-function endsWithinName(keyLine: string): boolean {
-  return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
-}
-
-interface InspectedKeys {
-  readonly file: string | undefined;
-  readonly certificateAuthorities: string | undefined;
-  readonly revokedKeys: string | undefined;
-}
-
 /** Checks keys, authorities and revocation list for the operator. */
 export async function inspectKeys(
-  { file, certificateAuthorities, revokedKeys }: InspectedKeys,
+  { file, certificateAuthorities, revokedKeys }: Readonly<
+    Record<"file" | "certificateAuthorities" | "revokedKeys", string | undefined>
+  >,
 ): Promise<KindInspection> {
   const lists = [
     ...certificateAuthorities === undefined ? [] : await inspectFile(

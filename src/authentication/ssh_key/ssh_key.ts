@@ -77,20 +77,21 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
 }
 
-interface Opened {
-  readonly file: WatchedFile<KeysFile> | undefined;
-  readonly revoked: WatchedFile<RevokedKeys> | undefined;
-  readonly certified: CertifiedUsers | undefined;
-  readonly directory: KeyDirectory;
-}
-
 class SshKeyAuthenticator implements Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
   readonly takesKeys = true;
   readonly #verifier = new TokenVerifier();
   readonly #legacyUses: LegacyTokenUses;
 
-  constructor(readonly options: SshKeyOptions, readonly opened: Opened) {
+  constructor(
+    readonly options: SshKeyOptions,
+    readonly opened: {
+      readonly file: WatchedFile<KeysFile> | undefined;
+      readonly revoked: WatchedFile<RevokedKeys> | undefined;
+      readonly certified: CertifiedUsers | undefined;
+      readonly directory: KeyDirectory;
+    },
+  ) {
     this.#legacyUses = new LegacyTokenUses(options.elapsed);
   }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { randomBytes, X509Certificate } from "node:crypto";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock, Stopwatch } from "../../model/clock.ts";
+import type { Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing.ts";
 import { RemoteHttp } from "../../outgoing/remote_http.ts";
@@ -9,6 +9,7 @@ import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
+import type { AuthenticatorParts } from "../authenticator_kind.ts";
 import { type Answer, AnswerCache } from "../../model/answer_cache.ts";
 import { tokenForProvider } from "../parse_credentials.ts";
 import { refusalIn } from "../provider_answers.ts";
@@ -29,18 +30,14 @@ import { isValidAt, validityOf } from "../../model/trust/certificate_facts.ts";
 import type { Signers } from "./signed_element.ts";
 
 /** Dependencies of Unity authenticators. */
-export interface UnityParts {
-  readonly http: OutgoingHttp;
-  readonly clock: Clock;
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
-  readonly url: string; // own URL without trailing slash: issuer, recipient and audience
-  /** `container.security.additionalServiceIdentifier.<n>`: aliases as recipient and audience. */
-  readonly additionalIdentifiers: readonly string[];
-  readonly serverDn: string | undefined; // DN of the server's certificate, as audience
-  readonly issuers: () => readonly string[]; // current issuer certificates, PEM
-  readonly anchors: () => readonly string[]; // current trust anchors, PEM, for signatures without `validate`
-}
+export type UnityParts =
+  & AuthenticatorParts["assertions"]
+  & Pick<AuthenticatorParts, "clock" | "log">
+  & {
+    readonly http: OutgoingHttp;
+    readonly elapsed?: Stopwatch;
+    readonly serverDn: string | undefined; // DN of the server's certificate, as audience
+  };
 
 interface PassedOn {
   readonly key: readonly string[];

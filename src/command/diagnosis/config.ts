@@ -52,6 +52,7 @@ const schema = defineCommand({
   return { value: JSON.parse(text), text };
 });
 
+/** Command `authserver config`. */
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the effective configuration, or the schema of all keys",
@@ -67,7 +68,6 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
   };
 }
 
-/** Grouped by section, in reading order. */
 function formatValues(values: readonly Shown[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {

@@ -22,6 +22,7 @@ export function fixOf({ file, line, key = "", expected, fix }: Diagnostic): stri
   return PROPERTY.test(key) ? `set ${key}=<${what}> at ${place}` : `write ${what} at ${place}`;
 }
 
+/** Returns a diagnostic and its remedy, on a line each. */
 export function withRemedy(diagnostic: Diagnostic): string {
   return `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(fixOf(diagnostic))}\n`;
 }

@@ -10,7 +10,6 @@ import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_nam
 import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
-/** Result of reading a configuration without starting anything. */
 export interface Inspection {
   readonly snapshot?: Snapshot; // absent after an error: the service would not start
   readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first
@@ -55,7 +54,6 @@ export async function inspectStart(
   return places.some(isError) ? { ...found, diagnostics } : { ...found, snapshot, diagnostics };
 }
 
-/** Files of users, keys, attributes and reservations in a configuration. */
 interface DataFiles {
   readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
@@ -67,10 +65,7 @@ interface DataFiles {
   readonly gateway?: ServiceConfig["gateway"];
 }
 
-/**
- * Reads the files of users, keys, attributes and reservations as the service will. Errors prevent a start; skipped lines or
- * entries are warnings.
- */
+/** Reads the data files as the service will. Errors prevent a start; skipped lines or entries are warnings. */
 export async function inspectDataFiles(config: DataFiles, kinds = KINDS): Promise<readonly Diagnostic[]> {
   const { attributes, dynamicAttributes, servers, serverNames, issuedTokens, gateway } = config;
   const alone = attributes.sources.length === 1 && dynamicAttributes.sources.length === 0;

@@ -131,7 +131,6 @@ async function inspectFolder(key: string, folder: string, account: Account | und
   return error(key, `${folder} cannot be made: ${obstacle.expected}`, fix);
 }
 
-/** The path, or its nearest existing ancestor. */
 async function nearest(path: string): Promise<readonly [string, Deno.FileInfo | undefined]> {
   try {
     return [path, await Deno.stat(path)];
@@ -170,7 +169,6 @@ async function inspectAddress(
   }
 }
 
-/** Reason why the service cannot write somewhere. */
 interface Obstacle {
   readonly expected: string;
   readonly fix: string;

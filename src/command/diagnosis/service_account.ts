@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 
+/** Local account. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
@@ -58,10 +59,7 @@ async function textOf(file: string): Promise<string> {
   return await Deno.readTextFile(file).catch(() => "");
 }
 
-/**
- * Reports files that an account cannot read, by owners and modes of file and folders. @param files Absolute paths; missing
- * files are skipped.
- */
+/** Reports files that an account cannot read, by owners and modes. @param files Absolute paths; missing ones are skipped. */
 export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Diagnostic[]> {
   const diagnostics: Diagnostic[] = [];
   for (const file of new Set(files)) {

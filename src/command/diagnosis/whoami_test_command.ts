@@ -15,6 +15,7 @@ import { PassphraseNeeded, readPrivateKey, signToken, UnusablePrivateKey } from 
 
 const BANS_MS = 5000;
 
+/** Command `authserver whoami-test`: explains whether a user can sign in. */
 export const whoamiTestCommand = defineCommand({
   name: "whoami-test",
   summary: "Explain how the service authenticates and authorises a user",
@@ -146,7 +147,6 @@ function unusable(file: string, error: unknown): unknown {
   return new CommandFailed(`The key in ${file} cannot be used: ${error.message}`, { cause: error });
 }
 
-/** Prompts at a terminal; else reads standard input. */
 async function secret(question: string, io: CommandIo): Promise<string> {
   return await io.askSecret(question) ?? await firstLine(io);
 }

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { counted } from "../../model/text.ts";
-import { readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
+import { isThere, readRegularFile, unlessAbsent } from "../../model/regular_file.ts";
 import { VERSION } from "../../service/version.ts";
 import { closeForGood, copyDatabase, databaseDamage } from "../../store/sqlite_database.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
@@ -16,6 +16,7 @@ import { askRunning, NotRunning } from "../running/ask_running.ts";
 
 const NEW = { mode: 0o600, createNew: true };
 
+/** Command `authserver backup`. */
 export const backup = defineCommand({
   name: "backup",
   summary: "Copy configuration, keys, users and data into a new folder, while the service runs",
@@ -93,6 +94,7 @@ function postgresCommands(folder: string, { servers, database, user }: DatabaseC
   };
 }
 
+/** Name of the manifest in a backup. */
 export const MANIFEST = "manifest.json";
 
 interface BackupFile {
@@ -103,6 +105,7 @@ interface BackupFile {
   readonly sha256: string;
 }
 
+/** Contents of a backup. */
 export interface Manifest {
   readonly format: 1;
   readonly version: string; // of the service that made it
@@ -112,10 +115,12 @@ export interface Manifest {
   readonly load?: string; // command that restores the dump of PostgreSQL
 }
 
+/** Returns the path of a file's copy. */
 export function copyOf(backup: string, path: string): string {
   return `${backup}/files${path}`;
 }
 
+/** Returns the SHA-256 of a file in hexadecimal. */
 export async function digestOf(path: string): Promise<string> {
   const hash = createHash("sha256");
   const file = await Deno.open(path);
@@ -123,6 +128,7 @@ export async function digestOf(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
+/** Schemas of the SQLite databases by file name. */
 export const DATABASES = new Map([[SHARE_DATABASE, SHARE_SCHEMA], [RECORD_DATABASE, RECORD_SCHEMA]]);
 
 /** Reads the manifest of a backup. @throws {CommandFailed} If it is missing, damaged, or of a later version. */
@@ -166,6 +172,7 @@ function isNewer(version: string): boolean {
   return theirs === undefined || ours === undefined || theirs > ours;
 }
 
+/** Command `authserver restore`. */
 export const restore = defineCommand({
   name: "restore",
   summary: "Put the files of a backup back in their places; the service must not run",
@@ -221,10 +228,6 @@ async function checkPlaces({ configuration, files }: Manifest, replace: boolean)
   for (const path of present.filter((path) => path.endsWith(".sqlite"))) {
     if (!closeForGood(path)) throw inUse(path);
   }
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await Deno.lstat(path).then(() => true, () => false); // what else is wrong, writing finds
 }
 
 function inUse(path: string): CommandFailed {

@@ -1,7 +1,7 @@
 import type { DatabaseConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/regular_file.ts";
 import { type Copied, type CopiedTable, copyRows, insertRows } from "../../store/copy_rows.ts";
-import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
+import { type Database, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import {
   type Command,
@@ -37,7 +37,7 @@ const migrate = defineCommand({
   const options = await optionsOf(config, database);
   const login = await loginOf(given, io, options.login);
   const { migrateDatabase } = await import("../../store/postgres/postgres_migration.ts");
-  const { from, to } = await explained(() => migrateDatabase({ ...options, login }, database.user));
+  const { from, to } = await migrateDatabase({ ...options, login }, database.user);
   const text = from === to
     ? `The tables already have version ${to}\n`
     : `Migrated the tables from version ${from} to ${to}\n`;
@@ -67,10 +67,8 @@ const importAll = defineCommand({
   }
   const to = await openSharedDatabase(config, database);
   try {
-    const { shares, records } = await explained(async () => {
-      await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-      return await copyAll(directory, to, io);
-    });
+    await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
+    const { shares, records } = await copyAll(directory, to, io);
     return {
       value: { shares, records },
       text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
@@ -80,6 +78,7 @@ const importAll = defineCommand({
   }
 });
 
+/** Command `authserver database …`: manages the shared database. */
 export const database: Command = defineCommands({
   name: "database",
   summary: "Create or migrate the PostgreSQL tables, or copy the files of a single service into them",
@@ -168,18 +167,6 @@ async function copied(
 
 function told({ added, present }: Copied): string {
   return `${added} copied, ${present} existed already`;
-}
-
-async function explained<T>(action: () => Promise<T>): Promise<T> {
-  const { UnknownDatabase } = await import("../../store/sqlite_database.ts");
-  try {
-    return await action();
-  } catch (error) {
-    if (error instanceof DatabaseFailure || error instanceof UnknownDatabase) {
-      throw new CommandFailed(error.message, { cause: error });
-    }
-    throw error;
-  }
 }
 
 const TELL_MS = 1000;

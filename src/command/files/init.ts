@@ -3,13 +3,14 @@ import { CommandFailed, type CommandIo, defineCommand, type Given, tell, WrongUs
 import {
   FOLDER_OPTIONS,
   installationFolder,
-  isThere,
   PREFIX_OPTION,
   prefixOf,
   writeNew,
 } from "./installation/installation_folder.ts";
+import { isThere } from "../../model/regular_file.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
+/** Command `authserver init`: installs sample files from the executable. */
 export const init = defineCommand({
   name: "init",
   summary:
@@ -57,7 +58,6 @@ export const init = defineCommand({
   };
 });
 
-/** Writes a trial site, prints how to call it, and serves it. */
 async function tryOut(
   given: Given<"system" | "directory" | "config" | "scripts-prefix" | "port" | "json", never>,
   io: CommandIo,

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand, type Given, MAIN_FILE } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, failedAt, type Given, MAIN_FILE } from "../command.ts";
 import {
   FOLDER_OPTIONS,
   installationFolder,
@@ -10,11 +10,12 @@ import {
 import type { ChangedLine } from "./migration/converted_text.ts";
 import type { MovedShares } from "./migration/java_shares.ts";
 import { importedReport } from "./share_database.ts";
-import { unlessAbsent } from "../../model/regular_file.ts";
+import { isThere } from "../../model/regular_file.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
 const CONF = "conf";
 
+/** Command `authserver migrate`: copies the Java service's configuration in a form that this service can start from. */
 export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy configuration and shares of a Java service, and list the remaining steps",
@@ -43,10 +44,10 @@ export const migrate = defineCommand({
   const beside = await readFilesBeside(installation, main);
   const folder = installationFolder(given);
   await enter(folder);
-  const isThere = await unlessAbsent(Deno.stat(join(CONF, MAIN_FILE))) !== undefined;
-  const copies = isThere ? [] : await Promise.all(files.map((file) => converted(file, installation.conf)));
-  if (!isThere) await write(copies.map(({ file }) => file));
-  const besides = isThere ? [] : await Promise.all(beside.files.map(writeBeside));
+  const isKept = await isThere(join(CONF, MAIN_FILE));
+  const copies = isKept ? [] : await Promise.all(files.map((file) => converted(file, installation.conf)));
+  if (!isKept) await write(copies.map(({ file }) => file));
+  const besides = isKept ? [] : await Promise.all(beside.files.map(writeBeside));
   const scripts = await writeScripts(prefix);
   const changes = copies.flatMap(({ file, changes }) =>
     changes.map((change) => ({ file: `${CONF}/${file.path}`, ...change }))
@@ -56,11 +57,11 @@ export const migrate = defineCommand({
     from: installation.conf,
     files: copies.length,
     beside: besides.flatMap(({ copied }) => copied ?? []),
-    left: isThere
+    left: isKept
       ? [`${CONF}: is there already and stays as it is`]
       : [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
     changes,
-    oldCertificates: isThere ? [] : oldCertificates([...here, ...beside.files], `${CONF}/${MAIN_FILE}`),
+    oldCertificates: isKept ? [] : oldCertificates([...here, ...beside.files], `${CONF}/${MAIN_FILE}`),
     shares: await moveShares(
       installation,
       main,
@@ -163,8 +164,7 @@ async function enter(folder: string | undefined): Promise<void> {
     await Deno.mkdir(folder, { recursive: true });
     Deno.chdir(folder);
   } catch (error) {
-    if (error instanceof Error) throw new CommandFailed(`${folder}: ${error.message}`, { cause: error });
-    throw error;
+    failedAt(folder, error);
   }
 }
 
@@ -176,8 +176,7 @@ async function write(files: readonly ConfigurationFile[]): Promise<void> {
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandFailed(`${CONF} is there already, expected a folder without one; nothing was changed`);
     }
-    if (error instanceof Error) throw new CommandFailed(error.message, { cause: error });
-    throw error;
+    failedAt(CONF, error);
   }
 }
 
@@ -190,10 +189,7 @@ async function writeBeside(
     return { copied: file.path };
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) return { left: `${file.path}: is there already` };
-    if (error instanceof Error) {
-      throw new CommandFailed(`${file.path}: ${error.message}`, { cause: error });
-    }
-    throw error;
+    failedAt(file.path, error);
   }
 }
 

@@ -167,6 +167,7 @@ const list = defineCommand(
   },
 );
 
+/** Command `authserver passwd`: edits a password file, see `parsePasswordLine`. */
 export const passwd: Command = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",

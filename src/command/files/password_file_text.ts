@@ -1,5 +1,6 @@
 import { formatStoredHash, type StoredHash } from "../../authentication/password/stored_hash.ts";
 
+/** Formats a user's line, without line end. */
 export function passwordLine(user: string, stored: StoredHash, dn: string): string {
   const { hash, salt } = formatStoredHash(stored);
   return `${user}:${hash}:${salt}:${dn.trim()}`;
@@ -20,10 +21,12 @@ export function putLine(text: string, user: string, line: string): string {
   }).join("");
 }
 
+/** Removes all lines of the user. */
 export function removeLines(text: string, user: string): string {
   return splitLines(text).filter((line) => userOf(line) !== user).join("");
 }
 
+/** Returns the effective line of the user, without line end. */
 export function lineFor(text: string, user: string): string | undefined {
   return splitLines(text).findLast((line) => userOf(line) === user)?.replace(/\r?\n$/, "");
 }

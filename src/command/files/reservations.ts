@@ -1,7 +1,7 @@
 import type { LogicalServerConfig, ReservationsConfig } from "../../config/service_config.ts";
 import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
-import { FileReservationStore, ReservationNotChanged } from "../../reservations/file_reservation_store.ts";
+import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
 import { hostZone } from "../../reservations/reservation_registry.ts";
 import {
   type Command,
@@ -92,6 +92,7 @@ const remove = defineCommand({
   });
 });
 
+/** Command `authserver reservations`. */
 export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",
@@ -112,12 +113,7 @@ async function withReservations<T>(
   const { config } = await usableConfiguration(given);
   const { file, timeZone } = meant(given.text("server"), config.servers);
   const context = { zone: timeZone ?? hostZone(), now: Date.now() };
-  try {
-    return await work(new FileReservationStore({ ...context, file }), context);
-  } catch (error) {
-    if (error instanceof ReservationNotChanged) throw new CommandFailed(error.message, { cause: error });
-    throw error;
-  }
+  return await work(new FileReservationStore({ ...context, file }), context);
 }
 
 /** @throws {CommandFailed} @throws {WrongUsage} */

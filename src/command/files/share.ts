@@ -125,6 +125,7 @@ const importShares = defineCommand({
     return importedReport(done);
   }, { create: true }));
 
+/** Command `authserver share …`: manages shares, also of a running service. */
 export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
@@ -157,7 +158,6 @@ function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | un
   return { server, id };
 }
 
-/** List that is printed while it is read. */
 interface PrintedList {
   add(shares: readonly Share[]): string;
   end(): string;

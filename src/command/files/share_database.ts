@@ -5,8 +5,7 @@ import { unlessAbsent } from "../../model/regular_file.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { Recorder } from "../../notify/recorder.ts";
 import { KINDS } from "../../service/kinds.ts";
-import { AdministrationError, type Imported, ShareAdministration } from "../../sharing/administration.ts";
-import { UnknownDatabase } from "../../store/sqlite_database.ts";
+import { type Imported, ShareAdministration } from "../../sharing/administration.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { usableConfiguration } from "../config_option.ts";
 import { counted } from "../../model/text.ts";
@@ -74,15 +73,16 @@ function explained(error: unknown, file: string): unknown {
     const text = error.code === "ERR_SHARE_STORE" ? error.message : error.publicMessage;
     return new CommandFailed(text, { cause: error });
   }
-  const isForUser = [AdministrationError, UnknownDatabase, Deno.errors.PermissionDenied]
-    .some((kind) => error instanceof kind);
-  if (error instanceof Error && isForUser) return new CommandFailed(error.message, { cause: error });
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return new CommandFailed(error.message, { cause: error });
+  }
   if (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR") {
     return new CommandFailed(`${file}: ${error.message}`, { cause: error });
   }
   return error;
 }
 
+/** Returns the report of a share import. */
 export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;
@@ -101,7 +101,6 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
   };
 }
 
-/** Returns the connection options of the shared database, as the service uses them. */
 export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
   // Imported on use: the serving process loads all commands.
   const { postgresOptions } = await import("../../service/assembly/open_database.ts");
@@ -111,6 +110,7 @@ export async function optionsOf(config: ServiceConfig, database: DatabaseConfig)
   return await postgresOptions(database, () => material?.anchors ?? [], Date.now);
 }
 
+/** Opens the shared database for a command. */
 export async function openSharedDatabase(
   config: ServiceConfig,
   database: DatabaseConfig,

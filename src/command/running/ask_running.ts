@@ -18,7 +18,6 @@ import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
 import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 
-/** Options of every command that speaks with a running service, besides those of all. */
 export const SERVICE_OPTIONS = {
   socket: {
     value: "PATH",
@@ -41,6 +40,7 @@ export async function askRunning(
   return await askService(paths, request, withinMs);
 }
 
+/** Error: no service listens on the paths. */
 export class NotRunning extends CommandFailed {
   constructor(readonly paths: readonly string[]) {
     super(
@@ -125,10 +125,7 @@ function notKnown(diagnostics: readonly Diagnostic[]): CommandFailed {
   );
 }
 
-/**
- * Reads only the control socket's settings, so that commands work while the file is being edited.
- * @returns `undefined` with diagnostics if even these are invalid.
- */
+/** Reads only the control socket's settings, so that commands work while the file is being edited. */
 async function loadControl(
   mainFile: string,
   { environment, workingDirectory = Deno.cwd() }: Omit<LoadOptions, "kinds">,
@@ -145,10 +142,7 @@ async function loadControl(
   return logging === undefined || control === undefined ? { diagnostics } : { ...control, ...logging };
 }
 
-/**
- * Who runs a command, for the record: the account behind `sudo`, else the own one, which a timer or cron need not tell in
- * the environment.
- */
+/** Who runs a command, for the record: the account behind `sudo`, else the own one, which cron need not name. */
 export async function operator(
   environment: (name: string) => string | undefined = (name) => Deno.env.get(name),
   uid: () => number | null = Deno.uid,
@@ -167,10 +161,7 @@ export async function operator(
   return `uid ${own}`;
 }
 
-/**
- * Reads answers of a service that may be of another version than this command: whatever is not there, or not of the kind
- * expected, is `undefined`.
- */
+/** Reads answers of a service of perhaps another version: what is not there, or of another kind, is `undefined`. */
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let at = value;
   for (const name of path) {
@@ -180,19 +171,16 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
   return at;
 }
 
-/** The text at a path of members; `undefined` if there is none. */
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
   const found = member(value, ...path);
   return typeof found === "string" ? found : undefined;
 }
 
-/** The number at a path of members; `undefined` if there is none. */
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
   const found = member(value, ...path);
   return typeof found === "number" ? found : undefined;
 }
 
-/** The list at a path of members; empty if there is none. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = member(value, ...path);
   return Array.isArray(found) ? found : [];

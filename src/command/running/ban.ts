@@ -112,6 +112,7 @@ const remove = defineCommand({
   return { value: { lifted }, text: `${describe(subject)}: ${what} removed\n` };
 });
 
+/** `authserver ban` */
 export const ban: Command = defineCommands({
   name: "ban",
   summary: "List, add and remove bans of users and addresses",

@@ -2,6 +2,7 @@ import { printable } from "../../model/text.ts";
 import { askRunning, listAt, member, numberAt, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand } from "../command.ts";
 
+/** `authserver reload` */
 export const reload = defineCommand({
   name: "reload",
   summary: "Reload the configuration of the running service, and wait for the result",

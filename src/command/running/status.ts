@@ -3,6 +3,7 @@ import { askRunning, listAt, member, NotRunning, numberAt, SERVICE_OPTIONS, text
 import { parseDuration } from "../../model/clock.ts";
 import { counted, printable } from "../../model/text.ts";
 
+/** `authserver status` */
 export const status = defineCommand({
   name: "status",
   summary: "Show the status of the running service",
@@ -103,6 +104,7 @@ function sinkTroubles(status: unknown, refusing: boolean): string[] {
   });
 }
 
+/** The answer to `status` as a page for a terminal. */
 export function formatStatus(status: unknown): string {
   const rows: [string, string | undefined][] = [
     ["version", textAt(status, "version")],
@@ -254,6 +256,7 @@ const WORDS = ["OK", "WARNING", "CRITICAL", "UNKNOWN"] as const;
 /** From so many days before its end on a certificate is a warning. */
 const CERTIFICATE_DAYS = 14;
 
+/** The answer to `status` as a monitoring plugin tells it. */
 export function nagiosStatus(answer: unknown): PluginResult {
   const servers = listAt(answer, "servers");
   const usable = servers.filter((server) => member(server, "usable") === true);

@@ -51,6 +51,7 @@ const revoke = defineCommand({
   };
 });
 
+/** `authserver token` */
 export const token: Command = defineCommands({
   name: "token",
   summary: "List and revoke the tokens of a user",

@@ -20,6 +20,7 @@ const show = defineCommand({
   };
 });
 
+/** `authserver user` */
 export const user: Command = defineCommands({
   name: "user",
   summary: "Show information about a user",

@@ -79,12 +79,12 @@ function operationsOf(config: ServiceConfig, { environment }: Surroundings): Ope
   return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
+/** Running service that reloads changed files. */
 export class RunningService {
   readonly #stopped = Promise.withResolvers<void>();
   readonly #watch: { close(): void };
   readonly #endWatchdog: () => void;
   #watched: Watched;
-  /** For comparison on reload. */
   #effective: readonly EffectiveValue[];
   #stopping = false;
   /** Serialises reloads and renewals, so that none restores an outdated state. */
@@ -122,7 +122,6 @@ export class RunningService {
     return this.#stopped.promise;
   }
 
-  /** Reloads the configuration; logs and ignores a bad one. */
   readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
 
   readonly stop = (): void => {
@@ -133,7 +132,6 @@ export class RunningService {
     void this.#end();
   };
 
-  /** Logs and counts an unhandled rejection. */
   readonly rejected = (error: unknown): void => {
     this.parts.supervisor.log.error("rejection that nobody handled", { error });
     this.parts.supervisor.reports.rejected("supervisor");

@@ -7,6 +7,7 @@ import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
 import { giveUpSurroundings, rememberSurroundings } from "../surroundings.ts";
 
+/** Command `authserver serve`: runs the service until a signal stops it. */
 export const serve = defineCommand({
   name: "serve",
   summary: "Run the service (the default command)",

@@ -13,6 +13,7 @@ const MOST_IN_CHUNKS = 512 * 1024;
 
 let open = 0;
 
+/** Returns the chunk size for a number of connections. */
 export function chunkBytes(connections: number): number {
   return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / connections)));
 }
@@ -39,7 +40,6 @@ export class ChunkReader {
     return filled < buffer.length / 2 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
   }
 
-  /** Closes the connection; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

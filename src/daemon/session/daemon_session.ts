@@ -236,7 +236,6 @@ export class DaemonSession {
     return true;
   }
 
-  /** Deletes an empty directory; requires a session with all rights. */
   async removeDirectory(path: string): Promise<void> {
     await this.#simple("RMD", path, 200);
   }
@@ -265,7 +264,6 @@ export class DaemonSession {
     if (reply.code !== expected) throw refusal(command, reply);
   }
 
-  /** Ends the session; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

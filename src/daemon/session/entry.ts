@@ -11,22 +11,17 @@ export interface Entry {
   readonly mode?: number; // permission bits, if the daemon reports them
 }
 
-/** Reports whether the account may read a file or enter a directory. */
 export function isReadable({ kind, permissions }: Entry): boolean {
   return kind === "directory" ? /[ex]/.test(permissions) : kind === "file" && permissions.includes("r");
 }
 
-/** Reports whether the account may write a file or create entries. */
 export function isWritable({ kind, permissions }: Entry): boolean {
   if (kind === "special" || !permissions.includes("w")) return false;
   // The Java daemon writes `x` for `e`.
   return kind === "file" || /[ex]/.test(permissions);
 }
 
-/**
- * Parses `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`; `undefined` if invalid, since
- * user-controlled names may break lines.
- */
+/** Parses `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`; `undefined` if invalid. */
 export function parseEntry(line: string): Entry | undefined {
   const space = line.indexOf(" ");
   if (space < 0) return undefined;

@@ -36,10 +36,7 @@ export class FileSeries {
     this.#chunks = new ChunkReader(parts.data);
   }
 
-  /**
-   * Yields the next file, which must be read completely.
-   * @throws {ERR_ACCESS_REFUSED | ERR_DAEMON_SESSION | ERR_DAEMON_SESSION_TIMEOUT}
-   */
+  /** Yields the next file, which must be read completely. */
   async *next(): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
     clearTimeout(this.#timer);
     const file = this.files[this.#answered];
@@ -61,7 +58,6 @@ export class FileSeries {
     else this.#watch();
   }
 
-  /** Closes the connection; idempotent. */
   close(): void {
     clearTimeout(this.#timer);
     this.#chunks.close();

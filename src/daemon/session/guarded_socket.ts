@@ -56,7 +56,6 @@ export class GuardedSocket {
     this.close();
   }
 
-  /** Closes the connection; idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -7,6 +7,7 @@ export interface IdleSession {
   close(): void;
 }
 
+/** Session's slot in the quota. */
 export interface Slot<Idle extends IdleSession = IdleSession> {
   readonly instance: number; // from 1
   readonly idle?: Idle; // session that comes with the slot
@@ -16,6 +17,7 @@ export interface Slot<Idle extends IdleSession = IdleSession> {
   keep(idle: Idle): void;
 }
 
+/** Limits of own sessions and their queue. */
 export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;

@@ -1,4 +1,3 @@
-/** Timeouts of a session in milliseconds. */
 export interface SessionTimes {
   readonly connectMs: number;
   readonly replyMs: number; // per reply
@@ -6,6 +5,7 @@ export interface SessionTimes {
   readonly clientIdleMs: number; // without traffic of the client while data flows
 }
 
+/** Default timeouts. */
 export const SESSION_TIMES: SessionTimes = {
   connectMs: 5_000,
   replyMs: 20_000,

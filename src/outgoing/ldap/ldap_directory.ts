@@ -1,8 +1,6 @@
 import { FilterParser } from "ldapts";
-import type { Logger } from "../../logging/logger.ts";
-import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Outgoing, TlsRemote } from "../outgoing.ts";
-import { type Asker, type RemoteStatus, RemoteSystem } from "../remote_system.ts";
+import { type Asker, type RemoteStatus, RemoteSystem, type RemoteSystemOptions } from "../remote_system.ts";
 import { RemoteUnavailable } from "../remote_unavailable.ts";
 import { type BindResult, LdapConnection, type LdapResult, type LdapSearch } from "./ldap_connection.ts";
 import { type LdapEntry, nameOf, userInName } from "./ldap_entry.ts";
@@ -14,11 +12,8 @@ import { trimEndCharacters } from "../../model/text.ts";
 import type { ProbeAnswer } from "../probed_kind.ts";
 
 /** Dependencies of LDAP clients. */
-export interface LdapParts {
+export interface LdapParts extends Pick<RemoteSystemOptions, "clock" | "elapsed" | "log"> {
   readonly outgoing: Outgoing;
-  readonly clock: Clock;
-  readonly elapsed?: Stopwatch;
-  readonly log: Logger;
 }
 
 const SUCCESS = 0;

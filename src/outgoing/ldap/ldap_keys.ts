@@ -19,27 +19,22 @@ export const LDAP_KEYS = {
   addresses: list({
     name: "address",
     help: "LDAP servers, ldaps:// or ldap:// with StartTLS; the service tries them in this order",
-    added: true,
   }),
   bindDN: optional(text({
     help: "Name with which the service searches. If not set, it searches anonymously",
-    added: true,
   })),
-  bindPassword: optional(secretText({ help: "Password for bindDN", added: true })),
+  bindPassword: optional(secretText({ help: "Password for bindDN" })),
   truststore: optional(path({
     help: "PEM file with the trusted authorities of these servers, in place of the truststore",
-    added: true,
   })),
-  userBase: distinguishedName({ help: "Entry below which the service searches users", added: true }),
+  userBase: distinguishedName({ help: "Entry below which the service searches users" }),
   userFilter: text({
     help: "Search filter (RFC 4515) for one user; %user% is the user name",
     default: "(&(objectClass=posixAccount)(uid=%user%))",
-    added: true,
   }),
   dnTemplate: optional(text({
     help:
       "Template for users' names with attributes of the entry, such as CN=%uid%,O=Site. If not set, the name of the entry",
-    added: true,
   })),
   timeoutMs: integer({
     name: "timeout",
@@ -47,12 +42,10 @@ export const LDAP_KEYS = {
     default: 5000,
     min: 100,
     max: 60_000,
-    added: true,
     unit: "milliseconds",
   }),
   testUser: optional(text({
     help: "User name that check --online looks up. If not set, it only looks for the entry userBase",
-    added: true,
   })),
 };
 

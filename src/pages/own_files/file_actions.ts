@@ -30,7 +30,6 @@ const SAYS = TEXTS.files;
 /** Entries of a directory that a page can delete: it says what it deletes, and reads all of it before. */
 const MOST_DELETED = 10_000;
 
-/** Content of a file or directory, with all below. */
 interface Contents {
   readonly files: number;
   readonly directories: number;

@@ -13,7 +13,6 @@ const DAY = 86_400;
 const LIFETIMES = [1, 7, 30, 365, 0];
 const USUAL_LIFETIME = 30;
 
-/** Suggestions for the recipient. */
 interface Suggestions {
   readonly groups?: readonly string[] | undefined;
   readonly mail?: string | undefined; // address that can get mail

@@ -16,7 +16,6 @@ const MOST_IN_NAME = 1024;
 /** Characters of a name in its sort key, which can be 18 times as long. */
 const MOST_IN_KEY = 255;
 
-/** Position in the order of a listing. */
 interface Place {
   readonly directory: boolean;
   readonly value: number; // size or time; 0 if only names decide

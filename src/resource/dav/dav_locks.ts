@@ -66,7 +66,6 @@ export class DavLocks {
     return lock;
   }
 
-  /** Extends a lock. */
   async refresh(lock: DavLock, timeout: string | null): Promise<DavLock> {
     const extended = { ...lock, ends: this.#end(timeout) };
     await this.#put(extended);

@@ -40,7 +40,6 @@ export interface ExplainedCaller {
   readonly clientAddress: string; // canonical
 }
 
-/** What is explained. */
 interface Question {
   readonly caller: ExplainedCaller;
   readonly server?: string; // absent: any

@@ -55,7 +55,6 @@ function openRoutes(parts: RouteParts, routes: () => readonly Route[]): Route[] 
   );
 }
 
-/** Routes of servers, sessions, login and the caller's tokens. */
 function authRoutes(parts: RouteParts): Route[] {
   const { certificates, nameService, registry, signIn, unauthenticated } = parts;
   const tokens = "/rest/auth/tokens";

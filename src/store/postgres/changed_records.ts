@@ -13,10 +13,7 @@ const SQL = {
   since: `SELECT * FROM record WHERE kind LIKE 'revoked-%' AND written >= :earlier LIMIT ${PAGE}`,
 } as const;
 
-/**
- * Reads revocations of a PostgreSQL database.
- * @param since `until` of the last read; absent: reads all. @throws {DatabaseFailure}
- */
+/** Reads revocations. @param since `until` of the last read; absent: reads all. @throws {DatabaseFailure} */
 export async function readRevocations(
   database: Pick<Database, "read">,
   kinds: readonly string[],

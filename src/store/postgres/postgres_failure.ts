@@ -1,5 +1,6 @@
 import { DatabaseAway, DatabaseFailure } from "../database.ts";
 
+/** Error of driver, server or system. */
 export class PostgresError extends Error {
   readonly code: string; // SQLSTATE, or code of driver or system; may be empty
 
@@ -9,10 +10,7 @@ export class PostgresError extends Error {
   }
 }
 
-/**
- * Consequence of a failure. `again`: no effect, retry; `lost`: connection gone, maybe committed; `refused`:
- * permanent.
- */
+/** Consequence of a failure. `again`: no effect; `lost`: connection gone, maybe committed; `refused`: permanent. */
 type Meaning = "again" | "lost" | "refused";
 
 const AGAIN: ReadonlySet<string> = new Set(["40001", "40P01"]);
@@ -23,6 +21,7 @@ const LOST = /^(?:57P0\d|53300|25006|25P0[34]|08\w{3})$/;
 /** SQLSTATEs; codes of the driver and the system look different. */
 const OF_SERVER = /^[0-9][0-9A-Z]{4}$|^[A-Z][0-9][0-9A-Z]{3}$/;
 
+/** Returns the consequence of an error. */
 export function meaningOf({ code, message }: PostgresError): Meaning {
   if (AGAIN.has(code)) return "again";
   if (code === "0A000" && message.includes("cached plan")) return "lost"; // schema changed meanwhile
@@ -37,6 +36,7 @@ export function isDefect(error: PostgresError): boolean {
   return meaningOf(error) === "refused" && !OF_CIRCUMSTANCES.test(error.code);
 }
 
+/** Converts database errors to {@link DatabaseFailure}. */
 export function toFailure(error: unknown): unknown {
   if (!(error instanceof PostgresError)) return error;
   const Kind = meaningOf(error) === "refused" ? DatabaseFailure : DatabaseAway;

@@ -7,6 +7,7 @@ import type { PostgresServers } from "./postgres_servers.ts";
 
 const WAITING = 1000;
 
+/** Deadline of a piece of work. */
 export interface Deadline {
   readonly signal: AbortSignal; // aborted at the deadline
   /** Milliseconds left, at least 1. */
@@ -23,10 +24,7 @@ export class PostgresPool {
     this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
-  /**
-   * Runs work, until the deadline closes the connection. @throws {DatabaseAway} If none is free in time; the
-   * work's errors.
-   */
+  /** Runs work, until the deadline closes the connection. @throws {DatabaseAway} If none is free in time. */
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     this.state.checkWork();
     try {

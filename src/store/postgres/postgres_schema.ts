@@ -49,6 +49,7 @@ const STEPS: readonly Step[] = [{
   sql: "ALTER TABLE share ADD COLUMN owner_name text;",
 }];
 
+/** Schema version that this service cannot use. */
 export class UnfitTables extends DatabaseFailure {}
 
 /** @throws {UnfitTables} If tables are absent, too old or too new. */

@@ -9,6 +9,7 @@ import {
 } from "./postgres_connection.ts";
 import { toFailure } from "./postgres_failure.ts";
 
+/** Address of a server. */
 export interface PostgresServer {
   readonly host: string;
   readonly port: number;
@@ -27,7 +28,6 @@ interface ServersOptions {
   readonly state: DatabaseState;
 }
 
-/** Finds the server that accepts changes. */
 export class PostgresServers {
   constructor(readonly options: ServersOptions) {
   }
@@ -86,6 +86,7 @@ export class PostgresServers {
   }
 }
 
+/** Condition: standby or read-only. */
 export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
 
 /** @throws {DatabaseAway} If the server is read-only. */

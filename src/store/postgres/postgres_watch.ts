@@ -3,7 +3,6 @@ import type { DatabaseState } from "./database_state.ts";
 import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
 import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
 
-/** Interval of full re-reads, with or without notifications. */
 const REREAD_MS = 15_000;
 
 /** Interval of pings, since a silent connection may be dead. */
@@ -13,6 +12,7 @@ const PAUSE_MS = 250;
 
 const ALIVE = `SELECT ${TAKES_NO_CHANGES} AS "readOnly", pg_backend_pid() AS backend`;
 
+/** Message for a connection without a session of its own. */
 export const SHARED_SESSIONS =
   "changes of other instances are not heard of: a pooler in between must give each connection a session of its own " +
   "(pgbouncer: pool_mode = session)";
@@ -54,7 +54,6 @@ export class PostgresWatch {
     this.#run();
   }
 
-  /** Number of times that it began to listen. */
   get sessions(): number {
     return this.#sessions;
   }

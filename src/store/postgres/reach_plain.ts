@@ -2,6 +2,7 @@ import { DatabaseAway } from "../database.ts";
 import { Socket } from "node:net";
 import type { Reach } from "./postgres_servers.ts";
 
+/** Connects without TLS. */
 export const reachPlain: Reach = ({ host, port }, signal) =>
   new Promise((resolve, reject) => {
     const socket = new Socket();

@@ -115,6 +115,7 @@ function toBan(found: Row): SharedBan {
   };
 }
 
+/** Reports whether two bans have the same subject and end. */
 export function isSameBan(one: Ban, other: Ban): boolean {
   const [mine, others] = [columns(one), columns(other)];
   return mine.user === others.user && mine.address === others.address && one.until === other.until;

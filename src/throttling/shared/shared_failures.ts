@@ -62,10 +62,7 @@ export class SharedFailures {
     return this.#change(() => noteAll(logins, this.digests));
   }
 
-  /**
-   * Reads known logins, latest first.
-   * @param until From the last read, in milliseconds by the database's clock; absent: reads a whole day.
-   */
+  /** Reads known logins, latest first. @param until From the last read, by the database's clock; absent: a whole day. */
   known(
     until: number | undefined,
     most: number,

@@ -64,7 +64,6 @@ export class SharedThrottling {
     ];
   }
 
-  /** Reads the shared state and follows it while the database is available. */
   async follow(memory: ThrottlingMemory): Promise<void> {
     this.#memory = memory;
     await Promise.all(this.#following.map((following) => following.begin()));

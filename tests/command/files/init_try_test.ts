@@ -92,11 +92,11 @@ for (
 
 Deno.test("createTrialCertificates() makes an authority and a certificate that it signed", () => {
   const valid = [new Date("2030-01-01T00:00:00Z"), new Date("2030-01-31T00:00:00Z")] as const;
-  const { authority, service } = createTrialCertificates({ organization: "Site", host: "localhost", valid });
+  const { authority, service } = createTrialCertificates(...valid);
   const [ca, own] = [authority, service.certificate].map((pem) => new X509Certificate(pem));
   assert(ca?.ca && own && !own.ca);
   assert(own.checkIssued(ca) && own.verify(ca.publicKey) && ca.verify(ca.publicKey));
-  assert.equal(own.subject, "O=Site\nCN=localhost");
+  assert.equal(own.subject, "O=authserver trial\nCN=localhost");
   assert.equal(own.subjectAltName, "DNS:localhost");
   assert.equal(Date.parse(own.validTo), Date.parse("2030-01-31T00:00:00Z"));
   assert.notEqual(own.serialNumber, ca.serialNumber);

@@ -6,14 +6,12 @@ import { hasPrivateKey } from "../../../config/tls/private_key.ts";
 /** Error for an unusable private key; reveals nothing of it. */
 export class UnusablePrivateKey extends Error {}
 
+/** Error for a missing or wrong passphrase. */
 export class PassphraseNeeded extends Error {}
 
 const OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
-/**
- * Reads a private key in OpenSSH's format, PKCS#8 or the formats of OpenSSL.
- * @throws {PassphraseNeeded} If the passphrase is missing or wrong. @throws {UnusablePrivateKey}
- */
+/** Reads a private key of OpenSSH or OpenSSL. @throws {PassphraseNeeded | UnusablePrivateKey} */
 export async function readPrivateKey(text: string, passphrase?: string): Promise<KeyObject> {
   if (!text.includes(OPENSSH) && !hasPrivateKey(text)) throw new UnusablePrivateKey("not a private key");
   try {
@@ -79,10 +77,7 @@ const VERSION = new Uint8Array([2, 1, 1, 4]);
 /** Seconds, as clients use. */
 const LIFETIME = 300;
 
-/**
- * Returns a token signed with a user's key, as clients create it (authentication.md 3.7). @throws {UnusablePrivateKey} If
- * the key type signs no tokens.
- */
+/** Returns a token as clients sign it (authentication.md 3.7). @throws {UnusablePrivateKey} If the key type signs no tokens. */
 export function signToken(user: string, key: KeyObject, now: number): string {
   const [algorithm] = algorithmsOf(key);
   if (algorithm === undefined) {

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
-import { CommandFailed, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
+import { failedAt, type Given, MAIN_FILE, WrongUsage } from "../../command.ts";
 import { open } from "node:fs/promises";
-import { unlessAbsent } from "../../../model/regular_file.ts";
+import { isThere } from "../../../model/regular_file.ts";
 import type { SampleFile } from "./sample_file.ts";
 
 /** Options for the target of an installation; `config` replaces that of other commands. */
@@ -28,6 +28,7 @@ export function installationFolder(
   throw new WrongUsage(`Expected a file such as DIR/conf/${MAIN_FILE} behind --config, found ${file}`);
 }
 
+/** Option for the site's prefix of script names. */
 export const PREFIX_OPTION = {
   value: "NAME",
   help: "Name the scripts NAME-authserver-start.sh and so on, as the Java service's are",
@@ -54,11 +55,6 @@ export async function writeNew(path: string, { mode, text }: SampleFile): Promis
     }
     return true;
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+    failedAt(path, error);
   }
-}
-
-export async function isThere(path: string): Promise<boolean> {
-  return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }

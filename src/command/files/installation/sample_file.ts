@@ -15,6 +15,7 @@ import startupProperties from "../../../../conf/startup.properties" with { type:
 import trustedReadme from "../../../../conf/trusted/README.txt" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
+/** Sample file in the executable. */
 export interface SampleFile {
   readonly path: string;
   readonly mode: number;
@@ -32,16 +33,14 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
 
+/** Settings of the scripts. */
 export const STARTUP_FILE: SampleFile = {
   path: "conf/startup.properties",
   mode: PUBLIC,
   text: startupProperties,
 };
 
-/**
- * Returns the scripts that start, stop and monitor a service without systemd.
- * @param prefix Before the names, such as `unicore` in `unicore-authserver-start.sh`.
- */
+/** Returns the scripts of a service without systemd. @param prefix Such as `unicore` in `unicore-authserver-start.sh`. */
 export function scriptFiles(prefix?: string): readonly SampleFile[] {
   const name = prefix === undefined ? "authserver" : `${prefix}-authserver`;
   return [

@@ -2,7 +2,7 @@ import { compare } from "../../../model/text.ts";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
-import { CommandFailed, MAIN_FILE } from "../../command.ts";
+import { CommandFailed, failedAt, MAIN_FILE } from "../../command.ts";
 
 const PACKAGE_LIBRARIES = "/usr/share/unicore/authserver/lib";
 
@@ -35,17 +35,18 @@ async function exists(path: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
     if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") return false;
-    if (error instanceof Error) throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
-    throw error;
+    failedAt(path, error);
   }
 }
 
+/** File of an installation. */
 export interface ConfigurationFile {
   readonly path: string; // relative to `conf/`, or to the installation's folder
   readonly mode: number;
   readonly content: Uint8Array;
 }
 
+/** Files below a folder. */
 export interface FoundFiles {
   readonly files: readonly ConfigurationFile[];
   readonly left: readonly string[]; // entries that cannot be copied, with reasons
@@ -85,8 +86,7 @@ async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> |
     return { mode: (mode ?? 0o600) & 0o777, content: await Deno.readFile(path) };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "leads nowhere";
-    if (error instanceof Error) throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
-    throw error;
+    failedAt(path, error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
+import { OperatorError } from "../../../model/diagnostic.ts";
 import { readText } from "../../../model/edit_file.ts";
-import { unlessAbsent } from "../../../model/regular_file.ts";
+import { isThere } from "../../../model/regular_file.ts";
 import type { Imported } from "../../../sharing/administration.ts";
 import type { DatabaseConfig, ServiceConfig } from "../../../config/service_config.ts";
 import { type Database, DatabaseFailure, rows } from "../../../store/database.ts";
@@ -8,13 +9,13 @@ import { parseProperties, type PropertyEntry } from "../../../config/properties.
 import { CommandFailed, MAIN_FILE } from "../../command.ts";
 import type { JavaInstallation } from "./java_installation.ts";
 
+/** Result of moving the shares of a Java service. */
 export interface MovedShares {
   readonly from: string; // table with its location
   readonly imported?: Imported;
   readonly left: readonly string[]; // reasons and commands for the operator, as lines
 }
 
-/** The one table with the shares of all servers. */
 interface ShareTable {
   readonly name: string;
   readonly kind: "H2" | "MySQL" | "PostgreSQL";
@@ -56,7 +57,7 @@ export async function moveShares(
       : [dumpOfMysql(table, database)];
     return { from, left: ["not imported yet; this writes them out, and imports them:", ...commands, again] };
   } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
+    if (!(error instanceof OperatorError)) throw error;
     return { from, left: ["not imported:", ...error.message.split("\n"), "mend that, then", again] };
   }
 }
@@ -82,10 +83,6 @@ async function pidFile(installation: JavaInstallation): Promise<string | undefin
   const named = /^[ \t]*PID=["']?([^"'\s]+)/m.exec(startup)?.[1];
   const path = named === undefined ? undefined : resolve(installation.root, named);
   return path !== undefined && await isThere(path) ? path : undefined;
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return await unlessAbsent(Deno.stat(path)) !== undefined;
 }
 
 /** Commands that dump an H2 database with the installation's driver. */
@@ -145,9 +142,6 @@ async function importFromPostgres(table: string): Promise<Imported> {
       ({ administration, servers }) =>
         administration.take(readShareRecords(records, { file: table, servers, now: Date.now() })),
     );
-  } catch (error) {
-    if (error instanceof DatabaseFailure) throw new CommandFailed(error.message, { cause: error });
-    throw error;
   } finally {
     database.close();
   }

@@ -5,6 +5,7 @@ import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { encodeElement } from "../../../model/der_element.ts";
 
+/** Validity of trial certificates in days. */
 export const TRIAL_DAYS = 30;
 
 const HOST = "localhost";
@@ -13,7 +14,6 @@ const USER = { name: "demo", dn: `CN=Demo User,O=${ORGANIZATION}` };
 /** Authority's certificate, relative to the installation's folder. */
 export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
 
-/** Trial site: loopback only, one user, short-lived certificates. */
 export interface TrialSite {
   readonly files: readonly SampleFile[];
   readonly user: string;
@@ -24,11 +24,10 @@ export interface TrialSite {
 /** Creates a trial site. @param now Milliseconds since the epoch. @param prefix See {@link scriptFiles}. */
 export async function createTrialSite(port: string, now: number, prefix?: string): Promise<TrialSite> {
   const password = crypto.getRandomValues(new Uint8Array(12)).toBase64({ alphabet: "base64url" });
-  const { authority, service } = createTrialCertificates({
-    organization: ORGANIZATION,
-    host: HOST,
-    valid: [new Date(now - 3_600_000), new Date(now + TRIAL_DAYS * 86_400_000)],
-  });
+  const { authority, service } = createTrialCertificates(
+    new Date(now - 3_600_000),
+    new Date(now + TRIAL_DAYS * 86_400_000),
+  );
   const line = passwordLine(USER.name, await hashWithScrypt(password), USER.dn);
   const account = { role: "user", xlogin: USER.name };
   const changes: Readonly<Record<string, (text: string) => string>> = {
@@ -53,26 +52,13 @@ export async function createTrialSite(port: string, now: number, prefix?: string
   };
 }
 
-interface Credential {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-interface TrialNames {
-  readonly organization: string;
-  readonly host: string;
-  readonly valid: readonly [from: Date, until: Date]; // validity
-}
-
 /**
  * Creates an authority, whose key is discarded, and the service's certificate, for server and client use, since daemons ask
  * for it. X.509 version 3 (RFC 5280), ECDSA on P-256 with SHA-256 (RFC 5758).
  */
-export function createTrialCertificates(
-  { organization, host, valid }: TrialNames,
-): { readonly authority: string; readonly service: Credential } {
+export function createTrialCertificates(...valid: readonly [from: Date, until: Date]) {
   const [ca, own] = [keyPair(), keyPair()];
-  const issuer = name("Throw-away CA", organization);
+  const issuer = name("Throw-away CA");
   const certify = (subject: Buffer, key: KeyObject, extensions: readonly Buffer[]) => {
     const content = sequence(
       tagged(0xa0, tagged(0x02, Buffer.of(2))), // version 3
@@ -93,8 +79,8 @@ export function createTrialCertificates(
       extension(KEY_USAGE, tagged(0x03, Buffer.of(2, 0b100))), // keyCertSign
     ]),
     service: {
-      certificate: certify(name(host, organization), own.publicKey, [
-        extension(SUBJECT_ALTERNATIVE_NAME, sequence(tagged(0x82, Buffer.from(host, "latin1")))),
+      certificate: certify(name(HOST), own.publicKey, [
+        extension(SUBJECT_ALTERNATIVE_NAME, sequence(tagged(0x82, Buffer.from(HOST, "latin1")))),
         extension(EXTENDED_KEY_USAGE, sequence(SERVER_AUTHENTICATION, CLIENT_AUTHENTICATION)),
       ]),
       key: own.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
@@ -136,10 +122,10 @@ function extension(type: Buffer, value: Buffer): Buffer {
 }
 
 /** `CN=…,O=…`; DER begins with the least specific part. */
-function name(common: string, organization: string): Buffer {
+function name(common: string): Buffer {
   const part = (type: Buffer, text: string) =>
     tagged(0x31, sequence(type, tagged(0x0c, Buffer.from(text, "utf8"))));
-  return sequence(part(ORGANIZATION_NAME, organization), part(COMMON_NAME, common));
+  return sequence(part(ORGANIZATION_NAME, ORGANIZATION), part(COMMON_NAME, common));
 }
 
 /** Until 2049 (RFC 5280, 4.1.2.5.1). */
