@@ -7,12 +7,15 @@ import { counted, printable } from "../model/text.ts";
 /** Name of the main configuration file. */
 export const MAIN_FILE = "container.properties";
 
+/** Folders of the configuration, in search order. */
 export const FOLDERS = ["conf", "/etc/authserver"] as const;
 
+/** Returns the search path of a configuration file for the help. */
 export function placesOf(name: string): string {
   return FOLDERS.map((folder) => join(folder, name)).join(", or else ");
 }
 
+/** Environment of a command, injected for tests. */
 export interface CommandIo {
   stdout(text: string): void;
   stderr(text: string): void;
@@ -47,10 +50,12 @@ export function failedAt(path: string, error: unknown): never {
   throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
 }
 
+/** Prints remarks about a changed file. */
 export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
+/** Prints a result as text, or with `--json` as JSON. */
 export function tell(
   given: Pick<Given<"json", never>, "flag">,
   io: CommandIo,

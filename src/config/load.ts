@@ -30,8 +30,7 @@ import {
 } from "./read_site.ts";
 import { readTlsStores } from "./read_tls_stores.ts";
 import type { Known, Parts, SectionReader } from "./section_reader.ts";
-import type { Section } from "./key.ts";
-import type { KindConfig, ServiceConfig } from "./service_config.ts";
+import type { ServiceConfig } from "./service_config.ts";
 
 /** Dependencies of reading a configuration. */
 export interface LoadOptions {
@@ -127,28 +126,4 @@ function deepFreeze<T>(value: T): T {
     for (const member of Object.values(value)) deepFreeze(member);
   }
   return value;
-}
-
-/** Reads the destinations of notifications: each is configured if a key with its prefix is there. */
-async function readNotifications(
-  reader: KeyReader,
-  { kinds, sharing }: Known,
-): Promise<Parts | undefined> {
-  const notifications: KindConfig[] = [];
-  for (const { classes, prefix = "", load } of kinds.destinations.kinds) {
-    const [name = ""] = Object.keys(classes);
-    const first = reader.firstBelow(prefix);
-    if (first === undefined) continue;
-    const { title, keys, read } = await load();
-    const section: Section = { prefix, title, keys };
-    const values = reader.read(section);
-    const members = () => Promise.resolve([]);
-    const config = values && await read(values, { reader, name, prefix, members });
-    if (config === undefined) return undefined;
-    notifications.push({ ...config, kind: name, name });
-    if (sharing !== undefined && sharing.directory === undefined && sharing.database === undefined) {
-      reader.error(first.key, "expected persistence.directory too, where notifications wait");
-    }
-  }
-  return { notifications };
 }

@@ -26,6 +26,7 @@ export interface ExchangeLimits {
   readonly reply: number;
 }
 
+/** Previous exchange with the same daemon, which serves one at a time. */
 export interface Ahead {
   /** Resolves at its end, with a failure if there is no point in continuing. */
   readonly over: Promise<Failure | undefined>;

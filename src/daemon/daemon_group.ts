@@ -37,6 +37,7 @@ export type UserInfo =
   }
   | { readonly kind: "unknown" };
 
+/** Status of a logical server, from real requests. */
 export interface GroupStatus {
   readonly usable: boolean; // whether an instance is up
   readonly worthTrying: boolean; // whether an instance is up or unchecked
@@ -64,6 +65,7 @@ export interface DaemonHealth {
   readonly unverifiable?: boolean; // whether its configured certificate proves nothing
 }
 
+/** Logical server: physical daemons with round-robin and fail-over. */
 export interface DaemonGroup {
   readonly name: string;
   readonly description: string;

@@ -60,6 +60,7 @@ const FAULTS = {
   closing: { certain: false, text: "the service is closing its connections" },
 } as const satisfies Record<string, FaultFacts>;
 
+/** Creates a failure; `detail` is for the operator. */
 export function failure(fault: Fault, phase: "before" | "after", detail?: string): Failure {
   return { kind: "failed", fault, phase, detail };
 }
@@ -75,10 +76,12 @@ export function remedyOf({ fault }: Failure): string {
   return fix;
 }
 
+/** Reports whether a failure proves that the daemon is down. */
 export function isCertain({ fault }: Failure): boolean {
   return FAULTS[fault].certain;
 }
 
+/** Reports whether the daemon caused a failure. */
 export function isAboutDaemon({ fault }: Failure): boolean {
   return fault !== "aborted" && fault !== "busy" && fault !== "closing";
 }

@@ -24,6 +24,7 @@ export type SessionReply =
   /** For the log only: it may name accounts. */
   | { readonly kind: "refused"; readonly text: string };
 
+/** Parses a ping reply; `undefined` if invalid. */
 export function parsePing(reply: string): PingReply | undefined {
   const values = new Map<string, string>();
   for (const line of lines(reply)) {
@@ -36,6 +37,7 @@ export function parsePing(reply: string): PingReply | undefined {
   return /^[1-9]\d{0,8}$/.test(limit) ? { version, sessionLimit: Number(limit) } : { version };
 }
 
+/** Parses a session reply; `undefined` if invalid. */
 export function parseSession(reply: string): SessionReply | undefined {
   const accepted = /^OK::([1-9]\d{0,4})\r?\n$/.exec(reply);
   if (accepted !== null) {

@@ -9,6 +9,7 @@ interface AuditOutput {
   close(): void;
 }
 
+/** Audit log in a file or on the console. */
 export class AuditLines extends KeptLines {
   constructor(readonly output: AuditOutput, sink: Sink) {
     super(output.path, sink);

@@ -53,6 +53,7 @@ export function systemdJournal(path = SOCKET): AuditReceiver {
 /** Deadline of pending lines on close. */
 const CLOSE_MS = 2000;
 
+/** Audit log that is sent to a receiver. */
 export class AuditStream extends KeptLines {
   readonly #closing = new AbortController();
   #connection: Connection | undefined;

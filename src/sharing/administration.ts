@@ -13,6 +13,7 @@ const PAGE = 1000;
 /** Shares read for a page, once most of the preceding ones were expired. */
 const LOOK = 50_000;
 
+/** Error for the operator. */
 export class AdministrationError extends OperatorError {}
 
 /** Result of an import; a share for several servers counts once. */

@@ -13,6 +13,7 @@ export interface Schema {
   readonly extra?: string; // made if missing; earlier versions of the service work without
 }
 
+/** Error for a foreign or newer database. */
 export class UnknownDatabase extends OperatorError {}
 
 interface Prepared {

@@ -19,6 +19,7 @@ interface UnderWay extends Streams {
   finished(): void;
 }
 
+/** Edge's end of the channel to one core. */
 export class CoreChannel {
   readonly #end: ChannelEnd;
   readonly #numbers = new CallNumbers();

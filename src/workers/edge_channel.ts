@@ -17,6 +17,7 @@ interface UnderWay extends Streams {
   readonly gone: AbortController;
 }
 
+/** Core's end of the channel to the edge. */
 export class EdgeChannel {
   readonly #end: ChannelEnd;
   readonly #ahead = new Ahead();

@@ -11,6 +11,7 @@ interface EdgesParts extends WorkerParts {
   readonly ended: (edge: ServingEdge) => void; // told of one that is gone, and waits for nothing any more
 }
 
+/** Current edge and its predecessors until their requests end. Dead edges are replaced. */
 export class Edges {
   readonly #restartPolicy: RestartPolicy<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();

@@ -126,6 +126,7 @@ function iso(at: number): string {
   return new Date(at).toISOString();
 }
 
+/** Returns the current metrics in the text format of Prometheus. */
 export async function metricsPage(supervisor: ServiceState): Promise<string> {
   return exposition(await samples(supervisor));
 }

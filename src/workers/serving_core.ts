@@ -30,6 +30,7 @@ interface CoreParts {
   readonly died: (core: ServingCore, reason: string) => void;
 }
 
+/** Worker of a ready core, for the supervisor. */
 export class ServingCore {
   readonly edges = new Set<ServingEdge>(); // edges that may have requests in it
   readonly #worker: WorkerThread<ToCoreWorker>;

@@ -27,6 +27,7 @@ interface EdgeParts {
   readonly died: (edge: ServingEdge, reason: string) => void;
 }
 
+/** Worker of a listening edge, for the supervisor. */
 export class ServingEdge {
   readonly address: string; // it listens on, looked up
   readonly #worker: WorkerThread<ToEdgeWorker>;

@@ -9,6 +9,7 @@ import type {
 } from "../../service/explanation/explain.ts";
 import { textTable } from "../command.ts";
 
+/** Formats an explanation in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
   const { authenticators, token, caller, sources, user, mayAsk, servers, bans, refusal } = explanation;
   const lines = [

@@ -10,6 +10,7 @@ import { canonicalDn, ifName, reversedForm } from "../../model/distinguished_nam
 import { inspectFile } from "../../model/regular_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
+/** Result of reading a configuration without starting anything. */
 export interface Inspection {
   readonly snapshot?: Snapshot; // absent after an error: the service would not start
   readonly diagnostics: readonly Diagnostic[]; // in the order of the files, the main file first

@@ -101,6 +101,7 @@ export function importedReport({ added, present, ended, refused, diagnostics }: 
   };
 }
 
+/** Returns the connection options of the shared database, as the service uses them. */
 export async function optionsOf(config: ServiceConfig, database: DatabaseConfig): Promise<PostgresOptions> {
   // Imported on use: the serving process loads all commands.
   const { postgresOptions } = await import("../../service/assembly/open_database.ts");

@@ -18,6 +18,7 @@ import { loadProperties } from "../../config/properties.ts";
 import { readControl, readLogging } from "../../config/read_site.ts";
 import type { ControlConfig, LoggingConfig } from "../../config/service_config.ts";
 
+/** Options of every command that speaks with a running service, besides those of all. */
 export const SERVICE_OPTIONS = {
   socket: {
     value: "PATH",
@@ -171,16 +172,19 @@ export function member(value: unknown, ...path: readonly string[]): unknown {
   return at;
 }
 
+/** The text at a path of members; `undefined` if there is none. */
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
   const found = member(value, ...path);
   return typeof found === "string" ? found : undefined;
 }
 
+/** The number at a path of members; `undefined` if there is none. */
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
   const found = member(value, ...path);
   return typeof found === "number" ? found : undefined;
 }
 
+/** The list at a path of members; empty if there is none. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   const found = member(value, ...path);
   return Array.isArray(found) ? found : [];

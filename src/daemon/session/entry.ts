@@ -11,10 +11,12 @@ export interface Entry {
   readonly mode?: number; // permission bits, if the daemon reports them
 }
 
+/** Reports whether the account may read a file or enter a directory. */
 export function isReadable({ kind, permissions }: Entry): boolean {
   return kind === "directory" ? /[ex]/.test(permissions) : kind === "file" && permissions.includes("r");
 }
 
+/** Reports whether the account may write a file or create entries. */
 export function isWritable({ kind, permissions }: Entry): boolean {
   if (kind === "special" || !permissions.includes("w")) return false;
   // The Java daemon writes `x` for `e`.

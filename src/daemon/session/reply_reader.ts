@@ -20,6 +20,7 @@ interface ReplySource {
   fail(reason: unknown): void;
 }
 
+/** Reads replies and closes the source at an invalid one. */
 export class ReplyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });

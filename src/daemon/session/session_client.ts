@@ -35,6 +35,7 @@ export interface OwnSession {
   readonly keep?: boolean;
 }
 
+/** Used part of a logical server. */
 export interface SessionDaemons {
   status(): { readonly instances: readonly Candidate[]; readonly sessionLimit?: number };
   openSession(
@@ -73,6 +74,7 @@ const SINGLE_STREAM = { persistent: false, streams: 1, compress: false };
 /** Daemon's default limit, until it reports one. */
 const USUAL_LIMIT = 8;
 
+/** Opens own sessions on the daemons of one logical server. */
 export class SessionClient {
   readonly #sessionQuota: SessionQuota<KeptSession>;
   readonly #times: SessionTimes;

@@ -1,5 +1,6 @@
 import { HttpError, httpError } from "../../model/http_error.ts";
 
+/** Error for a session that the daemon ended unexpectedly. */
 export class SessionEnded extends HttpError {
   constructor(reason: string, cause?: unknown) {
     super("ERR_DAEMON_SESSION", { reason }, cause);

@@ -1,3 +1,4 @@
+/** Timeouts of a session in milliseconds. */
 export interface SessionTimes {
   readonly connectMs: number;
   readonly replyMs: number; // per reply

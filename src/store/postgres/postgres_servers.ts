@@ -28,6 +28,7 @@ interface ServersOptions {
   readonly state: DatabaseState;
 }
 
+/** Finds the server that accepts changes. */
 export class PostgresServers {
   constructor(readonly options: ServersOptions) {
   }

@@ -14,6 +14,7 @@ const USER = { name: "demo", dn: `CN=Demo User,O=${ORGANIZATION}` };
 /** Authority's certificate, relative to the installation's folder. */
 export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
 
+/** Trial site: loopback only, one user, short-lived certificates. */
 export interface TrialSite {
   readonly files: readonly SampleFile[];
   readonly user: string;
