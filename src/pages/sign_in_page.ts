@@ -56,10 +56,7 @@ export function pageForStrangers(
   return isStranger ? formsPage(asked, parts, {}) : undefined;
 }
 
-/**
- * Returns the sign-in page after an error. Not for cross-site requests: the browser omits its cookie there, and a new one
- * would end a running sign-in.
- */
+/** Returns the sign-in page after an error; not for cross-site requests, which lack the cookie: a new one would end a sign-in. */
 export function signInFailed(
   failure: HttpError,
   asked: Asked,
@@ -191,10 +188,7 @@ function formsPage(
 /** Share for programs or for signed-in browsers, with a path in it. */
 const SHARE = /\/(rest\/access|shared)\/([^/?#]+\/[0-9A-Za-z-]+(?:\/[^?#]*)?)/;
 
-/**
- * Redirects an anonymous browser to the page of a share for signed-in browsers, and from there to the sign-in, which leads
- * back. Programs get the 401.
- */
+/** Redirects an anonymous browser to the page of a share for signed-in browsers, then to the sign-in. Programs get the 401. */
 export function signInForShare(failure: HttpError, asked: Asked): HttpResponse | undefined {
   const { request, query, root } = asked;
   const [, where, share = ""] = SHARE.exec(request.path) ?? [];

@@ -123,10 +123,7 @@ const OWN: ReadonlySet<string> = new Set([
   "keyOrigin",
 ]);
 
-/**
- * Returns a digest to compare the configurations of instances. Paths are relative to the main file. Omits secrets, since
- * other instances see it.
- */
+/** Returns a digest to compare the configurations of instances: without secrets, paths relative to the main file. */
 export function configurationDigest(config: ServiceConfig): string {
   const folder = dirname(dirname(config.sources.main));
   const { name, externalUrl, externalUrlGiven } = config.site;
